@@ -1,6 +1,5 @@
 import { ConfigError, type MisuseCode } from '../contract/errors.ts'
 import { shown } from '../contract/shape/json-fault.ts'
-import type { AgentConfig } from './schema/sections.ts'
 
 /** Where in a document something stands: keys, and positions in lists. */
 export type Path = readonly (string | number)[]
@@ -80,28 +79,28 @@ function shownAt(path: Path, value: unknown): string {
 type PlaceOf = (path: Path) => Place | undefined
 
 /** Errors that are found while agents are made can still say where in the text they come from. */
-const places = new WeakMap<AgentConfig, PlaceOf>()
+const places = new WeakMap<object, PlaceOf>()
 
 /** Remembers where the parts of `config` stand in its text. */
-export function rememberPlaces(config: AgentConfig, placeOf: PlaceOf): void {
+export function rememberPlaces(config: object, placeOf: PlaceOf): void {
   places.set(config, placeOf)
 }
 
 /** Where `path` of `config` stands; undefined for one that was not parsed. */
-export function placeIn(config: AgentConfig, path: Path): Place | undefined {
+export function placeIn(config: object, path: Path): Place | undefined {
   return places.get(config)?.(path)
 }
 
 /** Warnings of configurations that no program has read yet. */
-const unread = new WeakMap<AgentConfig, readonly ConfigWarning[]>()
+const unread = new WeakMap<object, readonly ConfigWarning[]>()
 
 /** Remembers the warnings of `config` until {@link takeUnread} gets them. */
-export function rememberUnread(config: AgentConfig, warnings: readonly ConfigWarning[]): void {
+export function rememberUnread(config: object, warnings: readonly ConfigWarning[]): void {
   unread.set(config, warnings)
 }
 
 /** Returns the warnings of `config` that no program has read. They count as read from now on. */
-export function takeUnread(config: AgentConfig): readonly ConfigWarning[] {
+export function takeUnread(config: object): readonly ConfigWarning[] {
   const warnings = unread.get(config) ?? []
   unread.delete(config)
   return warnings

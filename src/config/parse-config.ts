@@ -7,8 +7,7 @@ import { checkedText, parseError, type ReadDocument } from './read/document.ts'
 import { readJson } from './read/json.ts'
 import { readToml } from './read/toml.ts'
 import { readYaml } from './read/yaml.ts'
-import { adviceOn } from './schema/advice.ts'
-import { checkedConfig } from './schema/check.ts'
+import { adviceOn, checkedConfig } from './schema/check.ts'
 import type { AgentConfig } from './schema/sections.ts'
 
 const configFormat = oneOf('toml', 'json', 'yaml')

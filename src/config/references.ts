@@ -1,6 +1,8 @@
 import type { ConfigError } from '../contract/errors.ts'
 import { nearest } from '../contract/shape/nearest-name.ts'
 import { fieldError, fieldOf, type Path } from './config-error.ts'
+import { sectionsOf, valuesIn } from './schema/find.ts'
+import { type Namespace, namespaces } from './schema/key-table.ts'
 import type { AgentConfig } from './schema/sections.ts'
 
 /** A text that stands for an entity of the file, or of the host. */
@@ -32,10 +34,6 @@ export function parseReference(text: string): Reference | 'malformed' | undefine
   return namespace === undefined ? reference : { ...reference, namespace: namespace.trim() }
 }
 
-const namespaces = ['agent_profile', 'provider', 'sub_agent', 'compaction', 'system_prompt', 'system_prompt_strategy'] as const
-/** What entities there are. */
-export type Namespace = (typeof namespaces)[number]
-
 /** Something in the file that other sections refer to. */
 export interface Entity {
   namespace: Namespace
@@ -55,9 +53,14 @@ export interface Resolved {
 /** All entities of a file. Throws `ConfigError` `badReference` for an id that is none, and for two of one name. */
 export function entitiesIn(config: AgentConfig): Entity[] {
   const entities = new Map<string, Entity>()
-  for (const [namespace, path, sections] of sectionsOf(config)) {
-    for (const [at, section] of (sections ?? []).entries()) {
-      const entity = entityOf(namespace, section, [...path, at])
+  for (const found of valuesIn(config)) {
+    const { inner, isList, others } = found.key
+    const namespace = isList ? inner?.id?.namespace : undefined
+    if (namespace === undefined) continue
+    for (const [section, path] of sectionsOf(found)) {
+      const { id, name }: Named = section
+      // In an open section, `name` is one of the names of its own.
+      const entity = entityOf(namespace, { id, ...(others === undefined && { name }) }, path)
       if (entity === undefined) continue
       const key = `${namespace}.${entity.name}`
       const other = entities.get(key)
@@ -69,21 +72,8 @@ export function entitiesIn(config: AgentConfig): Entity[] {
 }
 
 interface Named {
-  id?: string
-  name?: string
-}
-
-function sectionsOf(config: AgentConfig): (readonly [Namespace, Path, readonly Named[] | undefined])[] {
-  return [
-    ['agent_profile', ['agent', 'profile', 'instances'], config.agent?.profile?.instances],
-    ['provider', ['provider', 'instances'], config.provider?.instances],
-    ['sub_agent', ['sub_agents', 'instances'], config.sub_agents?.instances],
-    ['compaction', ['compaction', 'instances'], config.compaction?.instances],
-    ['compaction', ['context', 'compaction', 'instances'], config.context?.compaction?.instances],
-    // A block of a prompt may be called `name`.
-    ['system_prompt', ['system_prompt', 'instances'], config.system_prompt?.instances?.map(({ id }) => ({ id }))],
-    ['system_prompt_strategy', ['system_prompt_strategy', 'instances'], config.system_prompt_strategy?.instances],
-  ]
+  id?: string | undefined
+  name?: string | undefined
 }
 
 function entityOf(namespace: Namespace, { id, name }: Named, path: Path): Entity | undefined {

@@ -7,7 +7,7 @@ import type { StandardSchema } from '../types/standard-schema.ts'
 import { isWrapped, wrappedSchema, wrapperName } from './response-shape.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
 
-const formats = tagsOf(responseFormat)
+const formats: readonly string[] = tagsOf(responseFormat)
 /** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */
 const made = new WeakMap<object, ResponseFormat>()
 

@@ -8,7 +8,6 @@ const allowed: readonly (readonly [path: string, word: string, reason: string])[
   ['src/store/state.ts', 'done', 'where a call of ours stands: not every word is one of a service tool, and some are ours alone'],
   ['playground/src/state/log/trace.ts', 'waiting', 'how far a stretch of time is, also of a loop or a turn'],
   ['src/mcp/client-like.ts', 'accept', 'what MCP calls the answers to an elicitation'],
-  ['src/config/build/prompt-files.ts', 'agent', 'a path in a file, as in references.ts'],
   [
     'adapters/node/script-hooks/script-hooks.ts',
     'beforeLoop',

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Key, KeyTable } from '../../src/config/schema/key-table.ts'
-import { configTable } from '../../src/config/schema/sections.ts'
+import { root } from '../../src/config/schema/sections.ts'
 
 export const page = 'docs/concepts/configuration.md'
 const mark = { begin: '<!-- keys -->\n', end: '<!-- /keys -->' }
 
 /** Every section of an agent file as a heading and a table, out of the table that files are checked with. */
 function keyTables(): string {
-  return `${sections(configTable, '', false).join('\n')}\n`
+  return `${sections(root.inner ?? {}, '', false).join('\n')}\n`
 }
 
 function sections(table: KeyTable, name: string, isList: boolean): string[] {
@@ -32,7 +32,7 @@ function within(name: string, { inner, isList }: Key): string[] {
   if (inner === undefined) return []
   const same = asAbove[name]
   if (same !== undefined) return [`### \`[${name}]\`\n\nThe keys are ${same}.\n`]
-  return sections(inner, name, isList)
+  return sections(inner, name, isList === true)
 }
 
 function row(name: string, { expected, fallback, about, aliases, isOptional }: Key): string {

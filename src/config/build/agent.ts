@@ -1,54 +1,49 @@
 import { Agent } from '../../agent/agent.ts'
 import type { AgentOptions } from '../../agent/agent-options.ts'
+import { definedFields } from '../../contract/json.ts'
 import { toolSearch } from '../../tools/tool-search.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import { invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
-import type { ToolsSection } from '../schema/sections.ts'
+import { agentInstanceKeys } from '../schema/agent-sections.ts'
+import { optionOf, optionsOf } from '../schema/key-table.ts'
+import { sessionKeys, type ToolsSection } from '../schema/sections.ts'
 import { type Build, placeOfAgent } from './build.ts'
 import { hooksOf, pluginsOf } from './hooks.ts'
-import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
-import { modelFor, priorityOf } from './model/model.ts'
+import { modelFor } from './model.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
-import { type AgentSource, layeredSettings, resolveMediaOf, said, thinkingOf } from './settings.ts'
-import { choicesOf, choiceWish, clientToolsOf } from './tools/page-tools.ts'
-import { isSubAgentName, subAgentsAt, subAgentWishes } from './tools/sub-agents.ts'
-import { chosenTools, skillsAt, type ToolWish, toolboxAt } from './tools/toolbox.ts'
+import { type AgentSource, agentSettings, contextConfigOf, executionOptions, resolveMediaOf, said, toolExecutionOf } from './settings.ts'
+import { chosenTools, skillsAt, type ToolWish, toolboxAt } from './toolbox.ts'
+import { choicesOf, choiceWish, clientToolsOf, isSubAgentName, subAgentsAt, subAgentWishes } from './tools.ts'
 
 /** One agent of the file. */
 export async function agentOf(build: Build, source: AgentSource): Promise<Agent> {
   const { config, host } = build
+  const { layers, provider, path } = source
   const place = await placeOfSource(build, source)
-  const session = sessionStoreOf(build)
-  const hooks = hooksOf(build, place)
-  const plugins = await pluginsOf(build)
-  const { provider, path } = source
-  const priority = priorityOf({ value: source.priority, path }) ?? 'person'
+  const priority = source.priority === undefined ? 'person' : optionOf(agentInstanceKeys.priority, source.priority, [...path, 'priority'])
   const model = await modelFor(build, { provider, priority, path: [...path, 'provider'] })
   const { own, choices } = await ownTools(build, place)
-  const skills = await skillsAt(build, place, said(source.layers, 'skills'))
-  const resolveMedia = resolveMediaOf(config)
-  const options: AgentOptions = {
-    model,
-    ...(resolveMedia !== undefined && { resolveMedia }),
-    ...(await profileOptions(build, source, place)),
+  const options = {
+    ...{ model, choices },
+    ...(await systemPrompt(build, source, place)),
+    ...agentSettings(config, layers),
     ...executionOptions(config.execution, model),
-    contextConfig: contextConfigOf(build, said(source.layers, 'compaction'), model),
-    ...(place.workspace !== undefined && { workspace: place.workspace }),
-    ...(hooks !== undefined && { hooks }),
-    ...(plugins !== undefined && { plugins }),
-    ...(session !== undefined && { session }),
-    ...(skills !== undefined && { skills }),
-    ...(choices !== undefined && { choices }),
-    ...(host.logger !== undefined && { logger: host.logger }),
+    contextConfig: contextConfigOf(build, said(layers, 'compaction'), model),
+    resolveMedia: resolveMediaOf(config),
+    workspace: place.workspace,
+    hooks: hooksOf(build, place),
+    plugins: await pluginsOf(build),
+    session: sessionStoreOf(build),
+    skills: await skillsAt(build, place, said(layers, 'skills')),
+    logger: host.logger,
+    toolExecution: toolExecutionOf(config.tools),
+    offload: offloadOf(config.tools, own, place),
   }
-  const toolExecution = toolExecutionOf(config.tools)
-  if (toolExecution !== undefined) options.toolExecution = toolExecution
-  const offload = offloadOf(config.tools, own, place)
-  if (offload !== undefined) options.offload = offload
-  return agentWithServers(options, own, { servers: await serversAt(build, place), isSearched: config.tools?.search_servers === true })
+  const isSearched = config.tools?.search_servers === true
+  return agentWithServers({ ...definedFields(options), model }, own, { servers: await serversAt(build, place), isSearched })
 }
 
 /** Who cannot read the files would lose what is in them. */
@@ -82,22 +77,9 @@ async function placeOfSource(build: Build, { placeLayers }: AgentSource): Promis
   return workspace === undefined ? placeOfAgent(build, '.', ['default_workspace']) : placeOfAgent(build, workspace.value, workspace.path)
 }
 
-async function profileOptions(build: Build, { layers, promptLayers }: AgentSource, place: AgentPlace): Promise<Partial<AgentOptions>> {
-  const ofSession = [[build.config.session, ['session']] as const, ...layers]
+async function systemPrompt(build: Build, { promptLayers }: AgentSource, place: AgentPlace): Promise<Pick<AgentOptions, 'systemPrompt'>> {
   const prompt = said(promptLayers, 'system_prompt')
-  const thinking = thinkingOf(said(ofSession, 'thinking_level'))
-  const temperature = said(ofSession, 'temperature')
-  const { headers: _headers, ...settings } = layeredSettings(layers)
-  const maxTokens = said(layers, 'max_tokens')
-  const configId = said(layers, 'config_id')
-  return {
-    ...(prompt !== undefined && { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }),
-    ...(thinking !== undefined && { thinking }),
-    ...settings,
-    ...(temperature !== undefined && { temperature: temperature.value }),
-    ...(maxTokens !== undefined && { maxTokens: maxTokens.value }),
-    ...(configId !== undefined && { configId: configId.value }),
-  }
+  return prompt === undefined ? {} : { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }
 }
 
 /** What it may use, and what prompts may switch on besides. */
@@ -116,9 +98,8 @@ async function ownTools(
 }
 
 function sessionStoreOf({ config, host }: Build): SessionStore | undefined {
-  const scope = config.session?.scope?.toLowerCase() ?? 'ephemeral'
+  const { scope = 'ephemeral' } = optionsOf(sessionKeys, config.session ?? {}, ['session'])
   if (scope === 'ephemeral') return undefined
-  if (scope !== 'persistent') throw invalidField(['session', 'scope'], scope, '"ephemeral", "persistent"')
   if (host.sessions === undefined)
     throw needs(['session', 'scope'], 'is "persistent"', 'sessions, a store such as fileSessionStore("./sessions") of phi-core/node')
   return host.sessions

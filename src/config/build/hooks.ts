@@ -1,34 +1,22 @@
 import { ConfigError, errorText } from '../../contract/errors.ts'
 import type { AgentPlugin } from '../../types/run/hooks.ts'
-import type { HookScripts, LoopHooks, ScriptableHook } from '../../types/run/turn.ts'
+import type { HookScripts, LoopHooks } from '../../types/run/turn.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
-import type { AgentConfig, CallbacksSection } from '../schema/sections.ts'
+import { optionsOf } from '../schema/key-table.ts'
+import { type AgentConfig, callbacksKeys } from '../schema/sections.ts'
 import { type Build, shared } from './build.ts'
 
-const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' | 'after_task'>]: ScriptableHook } = {
-  before_loop: 'beforeLoop',
-  after_loop: 'afterLoop',
-  before_turn: 'beforeTurn',
-  after_turn: 'afterTurn',
-  before_tool_execution: 'beforeToolExecution',
-  after_tool_execution: 'afterToolExecution',
-  before_tool_execution_update: 'beforeToolExecutionUpdate',
-  after_tool_execution_update: 'afterToolExecutionUpdate',
-  before_compaction_start: 'beforeCompactionStart',
-  after_compaction_end: 'afterCompactionEnd',
-  on_error: 'onError',
-}
-
 /** The scripts that `[callbacks]` names, by their hooks. Throws `ConfigError` for what no script can be. */
-export function scriptsOf(config: AgentConfig): HookScripts {
-  refuseFunctions(config)
-  return Object.fromEntries(
-    Object.entries(hookOf).flatMap(([name, hook]) => {
-      const script = scriptOf(config, name)
-      return script === undefined ? [] : [[hook, script]]
-    }),
-  )
+export function scriptsOf({ callbacks = {}, hooks = {} }: AgentConfig): HookScripts {
+  const { before_task, after_task, ...scripts } = callbacks
+  for (const [name, task] of Object.entries({ before_task, after_task }))
+    if (task !== undefined) throw onlyInCode(['callbacks', name], 'withTaskHooks of phi-core/session does this, around the store')
+  for (const name of Object.keys(hooks)) throw onlyInCode(['hooks', name], 'it is a function, and agent.configure sets it')
+  for (const [name, script] of Object.entries(scripts))
+    if (script.trim() === '' || script.includes('::'))
+      throw invalidField(['callbacks', name], script, 'the path of a script', 'Functions of plugins are hooks of the agent, set in code.')
+  return optionsOf(callbacksKeys, scripts, ['callbacks'])
 }
 
 /** The hooks that `[callbacks]` asks for, made by the host. Throws as {@link scriptsOf}. */
@@ -37,21 +25,6 @@ export function hooksOf({ config, host }: Build, place: AgentPlace): LoopHooks |
   if (Object.keys(scripts).length === 0) return undefined
   if (host.scriptHooks === undefined) throw needs(['callbacks'], 'names scripts', 'scriptHooks')
   return host.scriptHooks(scripts, place)
-}
-
-function scriptOf({ callbacks }: AgentConfig, name: string): string | undefined {
-  const script: unknown = callbacks === undefined ? undefined : Reflect.get(callbacks, name)
-  if (typeof script !== 'string') return undefined
-  if (script.trim() !== '' && !script.includes('::')) return script
-  throw invalidField(['callbacks', name], script, 'the path of a script', 'Functions of plugins are hooks of the agent, set in code.')
-}
-
-function refuseFunctions({ callbacks, hooks }: AgentConfig): void {
-  for (const name of ['before_task', 'after_task'] as const) {
-    if (callbacks?.[name] !== undefined)
-      throw onlyInCode(['callbacks', name], 'withTaskHooks of phi-core/session does this, around the store')
-  }
-  for (const name of Object.keys(hooks ?? {})) throw onlyInCode(['hooks', name], 'it is a function, and agent.configure sets it')
 }
 
 function onlyInCode(path: readonly string[], how: string): ConfigError {

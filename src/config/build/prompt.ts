@@ -5,8 +5,8 @@ import { memoryWorkspace } from '../../workspace/memory-workspace.ts'
 import { fieldError, fieldOf, needs, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import { parseReference, resolveName } from '../references.ts'
-import { maxPrompt } from '../schema/sections.ts'
-import { type Build, isOutside } from './build.ts'
+import { maxPrompt } from '../schema/agent-sections.ts'
+import { type Build, filePathOf, isOutside } from './build.ts'
 
 /** A prompt as the file gives it, and where it does. */
 export interface PromptText {
@@ -60,7 +60,7 @@ async function composed(
   place: AgentPlace,
   path: Path,
 ): Promise<string> {
-  const files = Object.values(content).some((text) => text.startsWith('file:'))
+  const files = Object.values(content).some((text) => filePathOf(text) !== undefined)
   const workspace = files ? promptFiles(build, place, path) : undefined
   try {
     return await composeSystemPrompt(strategy, content, workspace === undefined ? {} : { workspace })

@@ -1,10 +1,10 @@
-import { definedFields } from '../../contract/json.ts'
 import { mcpInstructions } from '../../mcp/instructions.ts'
 import { legalPrefix, type McpToolSet, prefixWords } from '../../mcp/tool-set.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
-import { serversIn } from '../schema/check.ts'
-import type { McpServerSection } from '../schema/sections.ts'
+import { serversIn } from '../schema/find.ts'
+import { optionOf, optionsOf } from '../schema/key-table.ts'
+import { connectionKeys, type McpServerSection } from '../schema/sections.ts'
 import { type Build, isOutside, shared } from './build.ts'
 
 /** The servers that the agents of one place have in common. */
@@ -58,32 +58,25 @@ async function connected(build: Build, place: AgentPlace): Promise<ConnectedServ
 }
 
 function serverOf(section: McpServerSection, path: Path, place: AgentPlace): McpServerConfig {
-  const { name, command, args = [], env = {}, url, headers = {}, roots } = section
+  const { name, transport: _, command, args = [], env = {}, url, headers = {}, roots, enabled: __, instructions: ___, ...terms } = section
   const namePath = path.at(-1) === 'config' ? [...path.slice(0, -1), 'name'] : [...path, 'name']
   if (!legalPrefix.test(name)) throw invalidField(namePath, name, prefixWords)
-  const shared = { name, ...definedFields(toolTermsOf(section)) }
-  const transport = section.transport?.toLowerCase() ?? (command === undefined ? 'http' : 'stdio')
+  const shared = { name, ...optionsOf(connectionKeys, terms, path) }
+  const isFor = (key: 'url' | 'command' | 'roots', transport: string) => {
+    if (section[key] !== undefined) throw invalidField([...path, key], section[key], `nothing: it is for transport "${transport}"`)
+  }
+  const said = section.transport === undefined ? undefined : optionOf(connectionKeys.transport, section.transport, [...path, 'transport'])
+  const transport = said ?? (command === undefined ? 'http' : 'stdio')
   if (transport === 'stdio') {
     if (command === undefined) throw invalidField([...path, 'command'], command, 'a program, for transport "stdio"')
-    if (url !== undefined) throw invalidField([...path, 'url'], url, 'nothing: it is for transport "http"')
+    isFor('url', 'http')
     const at = roots?.findIndex((root) => isOutside(root)) ?? -1
     if (at >= 0) throw invalidField([...path, 'roots', at], roots?.[at], 'a folder within the one that the agent works in, such as "."')
     return { ...shared, transport, command, args, env, cwd: place.path, ...(roots !== undefined && { roots }) }
   }
   if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw invalidField([...path, 'url'], url, 'an address, for transport "http"')
-  if (command !== undefined) throw invalidField([...path, 'command'], command, 'nothing: it is for transport "stdio"')
-  if (roots !== undefined) throw invalidField([...path, 'roots'], roots, 'nothing: it is for transport "stdio"')
-  return { ...shared, transport: 'http', url, headers }
+  isFor('command', 'stdio')
+  isFor('roots', 'stdio')
+  return { ...shared, transport, url, headers }
 }
-
-function toolTermsOf({ include, timeout_secs, reset_timeout_on_progress, total_timeout_secs }: McpServerSection) {
-  return {
-    include,
-    timeoutMs: inMs(timeout_secs),
-    resetTimeoutOnProgress: reset_timeout_on_progress,
-    totalTimeoutMs: inMs(total_timeout_secs),
-  }
-}
-
-const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)

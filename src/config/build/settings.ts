@@ -1,19 +1,28 @@
+import type { AgentOptions } from '../../agent/agent-options.ts'
+import { llmCompaction } from '../../context/compaction/llm-compaction.ts'
 import { ConfigError } from '../../contract/errors.ts'
-import {
-  type RequestSettings,
-  settingNames,
-  type ThinkingLevel,
-  thinkingLevel,
-  toolChoiceWord,
-} from '../../contract/model/request-settings.ts'
+import { hasRates } from '../../contract/model/usage.ts'
 import { fetchMedia } from '../../media/fetch-media.ts'
+import type { ContextConfig } from '../../types/context/compaction.ts'
+import type { Model } from '../../types/model/model.ts'
 import type { ResolveMedia } from '../../types/model/provider.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
-import type { TrustRequest } from '../config-host.ts'
 import { parseReference, resolveName } from '../references.ts'
-import { inFile } from '../schema/key-table.ts'
-import type { RequestSettingsSection } from '../schema/model-sections.ts'
-import type { AgentConfig, ProfileSection } from '../schema/sections.ts'
+import { agentSettingsKeys, type ProfileSection } from '../schema/agent-sections.ts'
+import { type OptionsOf, optionOf, optionsOf } from '../schema/key-table.ts'
+import {
+  type AgentConfig,
+  type CompactionSettings,
+  cacheKeys,
+  compactionSettingsKeys,
+  defaultBatch,
+  type ExecutionSection,
+  executionKeys,
+  mediaKeys,
+  retryKeys,
+  type ToolsSection,
+  toolsKeys,
+} from '../schema/sections.ts'
 import type { Build } from './build.ts'
 
 /** A value, and where the file says it. */
@@ -23,7 +32,7 @@ export interface Said<T> {
 }
 
 /** A section that settings are looked for in. */
-export type Layer = readonly [section: object | undefined, path: Path]
+export type Layer = readonly [section: Partial<ProfileSection> | undefined, path: Path]
 
 /** One agent of the file, with the sections that say what it is, the first of which wins. */
 export interface AgentSource {
@@ -44,7 +53,7 @@ export interface AgentSource {
 export function singleAgent({ agent, default_workspace }: AgentConfig): AgentSource {
   const own: Layer = [agent, ['agent']]
   const profile: Layer = [agent?.profile, ['agent', 'profile']]
-  const fallback: Layer = [{ workspace: default_workspace }, []]
+  const fallback: Layer = [default_workspace === undefined ? undefined : { workspace: default_workspace }, []]
   return {
     name: 'default',
     path: ['agent'],
@@ -96,47 +105,85 @@ function profileAt({ config, entities }: Build, text: string, path: Path): Layer
 /** What the first of `layers` says that says `key` at all. An empty text says nothing. */
 export function said<K extends keyof ProfileSection>(layers: readonly Layer[], key: K): Said<NonNullable<ProfileSection[K]>> | undefined {
   for (const [section, path] of layers) {
-    const value: unknown = section === undefined ? undefined : Reflect.get(section, key)
-    if (value !== undefined && value !== '') return { value: value as NonNullable<ProfileSection[K]>, path: [...path, key] } // checked: sections of one key have one kind of value
+    const value = section?.[key]
+    if (value !== undefined && value !== '') return { value, path: [...path, key] }
   }
   return undefined
 }
 
-/** The level that a word of the file stands for, in any case. */
-export function thinkingOf(word: Said<string> | undefined): ThinkingLevel | undefined {
-  if (word === undefined) return undefined
-  const level = thinkingLevel.words.find((each) => each === word.value.toLowerCase())
-  if (level === undefined) throw invalidField(word.path, word.value, thinkingLevel.words.map((each) => JSON.stringify(each)).join(', '))
-  return level
+/** Settings of the agent, in the words of its options: those of `[session]`, then those of the first of `layers` that says them. */
+export function agentSettings({ session }: AgentConfig, layers: readonly Layer[]) {
+  const all: readonly Layer[] = [[session, ['session']], ...layers]
+  const ofEach = all.map(([section = {}, path]) => optionsOf(agentSettingsKeys, section, path))
+  const { thinkingLevel: thinking, ...settings }: OptionsOf<typeof agentSettingsKeys, ProfileSection> = Object.assign(
+    {},
+    ...ofEach.reverse(),
+  )
+  return { ...settings, ...(thinking !== undefined && { thinking }) }
 }
 
-/** What a section says of every request, in the words of the options. */
-export function requestSettingsOf(section: RequestSettingsSection): RequestSettings {
-  const { tool_choice: choice, ...rest } = section
-  const said: Record<string, unknown> = {}
-  for (const name of settingNames) {
-    const value: unknown = Reflect.get(rest, inFile(name))
-    // Words may stand in any case.
-    if (value !== undefined && value !== '') said[name] = typeof value === 'string' && name !== 'user' ? value.toLowerCase() : value
+/** Limits, retries and caching of `[execution]`. A cost limit without rates has no effect, as the specification has it: a warning of the file says so. */
+export function executionOptions(section: ExecutionSection = {}, model: Model): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
+  const { retry = {}, cache, max_cost, ...rest } = section
+  const path = ['execution']
+  const limits = optionsOf(executionKeys, { ...rest, ...(max_cost !== undefined && hasRates(model.config) && { max_cost }) }, path)
+  const retries = optionsOf(retryKeys, retry, path)
+  const { enabled = true, strategy = 'auto' } = optionsOf(cacheKeys, cache ?? {}, [...path, 'cache'])
+  return {
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(retries).length > 0 && { retry: retries }),
+    ...(cache !== undefined && { cache: { type: enabled ? strategy : 'disabled' } }),
   }
-  if (choice !== undefined && choice !== '') said.toolChoice = isOf(toolChoiceWord.words, choice) ? choice : { tool: choice }
-  return said as RequestSettings // checked by the table of the section, and again by whoever takes them
 }
 
-/** As {@link requestSettingsOf}, of several sections, the first of which wins. */
-export function layeredSettings(layers: readonly Layer[]): RequestSettings {
-  return Object.assign({}, ...layers.map(([section]) => requestSettingsOf(section ?? {})).reverse())
+/** How calls of one answer are run. */
+export function toolExecutionOf({ tool_strategy, batch_size: size = defaultBatch }: ToolsSection = {}): AgentOptions['toolExecution'] {
+  if (tool_strategy === undefined) return undefined
+  const type = optionOf(toolsKeys.tool_strategy, tool_strategy, ['tools', 'tool_strategy'])
+  return type === 'batched' ? { type, size } : { type }
 }
 
-function isOf<W extends string>(words: readonly W[], word: string): word is W {
-  return (words as readonly string[]).includes(word)
+/**
+ * What `[compaction]`, `[context]` and the variation that a profile names say together. `false` without `max_context_tokens`, as the specification has
+ * it. With a focus message the model writes the summaries: the default, which needs no model, could do nothing with it.
+ */
+export function contextConfigOf(build: Build, reference: Said<string> | undefined, model: Model): Partial<ContextConfig> | false {
+  const settings = optionsOf(compactionSettingsKeys, { ...sharedSettings(build.config), ...variationOf(build, reference) }, ['compaction'])
+  const { maxContextTokens, systemPromptTokens, compactionScope: scope, ...rest } = settings
+  if (maxContextTokens === undefined) return false
+  const strategy = rest.focusMessage === undefined ? undefined : llmCompaction({ model })
+  return {
+    maxContextTokens,
+    ...(systemPromptTokens !== undefined && { systemPromptTokens }),
+    compaction: { ...rest, ...(scope !== undefined && { scope }), ...(strategy !== undefined && { strategy }) },
+  }
 }
 
-const path: Path = ['media']
+function sharedSettings({ compaction = {}, context = {} }: AgentConfig): CompactionSettings {
+  const { compaction: inner = {}, ...outer } = context
+  const sections: (readonly [CompactionSettings, Path])[] = [
+    [compaction, ['compaction']],
+    [outer, ['context']],
+    [inner, ['context', 'compaction']],
+  ]
+  const merged = new Map<string, unknown>()
+  for (const [section, path] of sections) {
+    for (const [key, value] of Object.entries(section)) {
+      if (key === 'instances') continue
+      const other = merged.get(key)
+      if (other !== undefined && other !== value)
+        throw invalidField([...path, key], value, `one value for it: another section says ${String(other)}`)
+      merged.set(key, value)
+    }
+  }
+  return Object.fromEntries(merged)
+}
 
-/** Every host that media are fetched from: a name may lead into the network of whoever runs the file. */
-export function mediaRequests({ media }: AgentConfig): TrustRequest[] {
-  return (media?.hosts ?? []).map((host, at): TrustRequest => ({ kind: 'media', field: fieldOf([...path, 'hosts', at]), what: host }))
+function variationOf({ config, entities }: Build, reference: Said<string> | undefined): CompactionSettings {
+  if (reference === undefined) return {}
+  const { path } = resolveName(entities, reference.value, 'compaction', reference.path).entity
+  const section = path[0] === 'context' ? config.context?.compaction : config.compaction
+  return section?.instances?.[Number(path.at(-1))] ?? {}
 }
 
 /**
@@ -145,11 +192,10 @@ export function mediaRequests({ media }: AgentConfig): TrustRequest[] {
  */
 export function resolveMediaOf({ media }: AgentConfig): ResolveMedia | undefined {
   if (media === undefined) return undefined
-  const { hosts, max_bytes: maxBytes, timeout_secs: seconds } = media
   try {
-    return fetchMedia({ hosts, ...(maxBytes !== undefined && { maxBytes }), ...(seconds !== undefined && { timeoutMs: seconds * 1000 }) })
+    return fetchMedia(optionsOf(mediaKeys, media, ['media']))
   } catch (error) {
     if (!ConfigError.isInstance(error)) throw error
-    throw fieldError('invalidField', [...path, 'hosts'], error.message)
+    throw fieldError('invalidField', ['media', 'hosts'], error.message)
   }
 }

@@ -1,15 +1,13 @@
 import type { ConfigError } from '../../contract/errors.ts'
-import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
+import { fieldError, fieldOf, stepsOf } from '../config-error.ts'
 import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import { variablesIn } from '../read/env.ts'
-import { checkedConfig, serversIn } from '../schema/check.ts'
+import { checkedConfig } from '../schema/check.ts'
+import { serversIn, textsOf } from '../schema/find.ts'
 import type { AgentConfig, McpServerSection } from '../schema/sections.ts'
 import { isOutside } from './build.ts'
 import { scriptsOf } from './hooks.ts'
-import { endpointRequests } from './model/endpoints.ts'
-import { profilesIn, promptFiles } from './prompt-files.ts'
-import { sentVariables } from './sent-variables.ts'
-import { mediaRequests } from './settings.ts'
+import { endpointRequests, promptFiles, sentVariables } from './sent.ts'
 
 /**
  * Everything that `config` needs trust for, the most dangerous first: a host that asks a person once shows this list, whole.
@@ -25,11 +23,16 @@ export function trustRequests(config: AgentConfig): TrustRequest[] {
   // Nobody is asked about what cannot be.
   scriptsOf(checked)
   const others = [
-    ...programRequests(checked),
+    ...requestsOf(checked, 'plugin'),
+    ...serverRequests(checked),
+    ...requestsOf(checked, 'script'),
     ...endpointRequests(checked),
-    ...mediaRequests(checked),
-    ...workspaceRequests(checked),
-    ...fileRequests(checked),
+    // A name of a host may lead into the network of whoever runs the file.
+    ...requestsOf(checked, 'media'),
+    ...requestsOf(checked, 'workspace').filter(({ what }) => isOutside(what)),
+    ...promptFiles(checked).flatMap(({ file, path }): TrustRequest[] =>
+      isOutside(file) ? [{ kind: 'file', field: fieldOf(path), what: file }] : [],
+    ),
   ]
   // What is asked about whole is not asked about by its variables again.
   const fields = new Set(others.map(({ field, what }) => (variablesIn(what).size > 0 ? field : undefined)))
@@ -63,41 +66,16 @@ function untrusted({ kind, field, what }: TrustRequest, others: number): ConfigE
   return fieldError('untrusted', stepsOf(field), message)
 }
 
-function workspaceRequests({ default_workspace, agent }: AgentConfig): TrustRequest[] {
-  const found: TrustRequest[] = []
-  const look = (path: string | undefined, ...at: Path): void => {
-    if (path !== undefined && isOutside(path)) found.push({ kind: 'workspace', field: fieldOf(at), what: path })
-  }
-  look(default_workspace, 'default_workspace')
-  look(agent?.workspace, 'agent', 'workspace')
-  for (const [profile, path] of profilesIn(agent)) look(profile.workspace, ...path, 'workspace')
-  for (const [at, { workspace }] of (agent?.instances ?? []).entries()) look(workspace, 'agent', 'instances', at, 'workspace')
-  return found
+/** Requests for all that stands at keys of this role. */
+function requestsOf(config: AgentConfig, kind: 'script' | 'plugin' | 'media' | 'workspace'): TrustRequest[] {
+  return textsOf(config, kind).map(({ text: what, path }) => ({ kind, field: fieldOf(path), what }))
 }
 
-function fileRequests(config: AgentConfig): TrustRequest[] {
-  return promptFiles(config)
-    .filter(({ what }) => isOutside(what))
-    .map(({ field, what }) => ({ kind: 'file', field, what }))
-}
-
-function programRequests(config: AgentConfig): TrustRequest[] {
-  const servers = serversIn(config).flatMap(([server, path]): TrustRequest[] =>
-    server.command === undefined || server.enabled === false
-      ? []
-      : [{ kind: 'server', field: fieldOf([...path, 'command']), what: commandLine(server) }],
-  )
-  const scripts = Object.entries(config.callbacks ?? {}).map(
-    ([name, what]): TrustRequest => ({
-      kind: 'script',
-      field: fieldOf(['callbacks', name]),
-      what: String(what),
-    }),
-  )
-  const plugins = (config.agent?.plugins ?? []).map(
-    (what, at): TrustRequest => ({ kind: 'plugin', field: fieldOf(['agent', 'plugins', at]), what }),
-  )
-  return [...plugins, ...servers, ...scripts]
+function serverRequests(config: AgentConfig): TrustRequest[] {
+  return serversIn(config).flatMap(([server, path]): TrustRequest[] => {
+    if (server.command === undefined || server.enabled === false) return []
+    return [{ kind: 'server', field: fieldOf([...path, 'command']), what: commandLine(server) }]
+  })
 }
 
 /** Variables decide what a program does as much as arguments do: they stand before it, all of them, by their names and with their values. */

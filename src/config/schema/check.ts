@@ -1,9 +1,14 @@
 import type { ConfigError } from '../../contract/errors.ts'
-import { ownFieldIn, ownOf } from '../../contract/json.ts'
-import { invalidField, type Path } from '../config-error.ts'
-import { type KeyTable, objectOf } from './key-table.ts'
-import { type Note, normalised } from './normalise.ts'
-import { type AgentConfig, configTable, type McpServerSection } from './sections.ts'
+import { isObject, ownFieldIn, ownOf } from '../../contract/json.ts'
+import { nearest } from '../../contract/shape/nearest-name.ts'
+import { vendorOfModel } from '../../providers/kit/vendors.ts'
+import { type ConfigWarning, fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
+import { modelsIn, serversIn } from './find.ts'
+import type { Key, KeyTable } from './key-table.ts'
+import { type AgentConfig, type CompactionSettings, root } from './sections.ts'
+
+/** What was not taken over, and why. */
+export type Note = Pick<ConfigWarning, 'code' | 'message'> & { path: Path }
 
 /** A configuration in its one form, and what of it was not taken over. */
 export interface CheckedConfig {
@@ -11,13 +16,11 @@ export interface CheckedConfig {
   notes: Note[]
 }
 
-const schema = objectOf(configTable, false)
-
 /** Brings a configuration into its one form and checks every value. Throws `ConfigError` `invalidField` for the first that is wrong. */
 export function checkedConfig(given: unknown): CheckedConfig {
   const notes: Note[] = []
-  const config = normalised(given, configTable, false, [], notes)
-  const { success, error } = schema.safeParse(config)
+  const config = normalised(given, root, [], notes)
+  const { success, error } = root.schema.safeParse(config)
   if (!success) throw firstIssue(config, error.issues.at(0)?.path ?? [])
   const checked = config as AgentConfig // has just been checked: the table has every field of the type
   for (const [{ command, url }, path] of serversIn(checked)) {
@@ -37,25 +40,123 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 function expectedAt(path: Path): string {
-  let table: KeyTable | undefined = configTable
-  let expected = 'a table'
+  let key: Key | undefined = root
+  let expected = root.expected
   for (const step of path) {
     if (typeof step === 'number') {
       expected = expected === 'a list of tables' ? 'a table' : 'a text'
       continue
     }
-    const key: KeyTable[string] | undefined = table !== undefined ? ownOf(table, step) : undefined
+    key = ownOf(key?.inner ?? {}, step) ?? key?.others
     expected = key?.expected ?? 'a text'
-    table = key?.inner
   }
   return expected
 }
 
-/** Every MCP server of a file, in whichever of the two places, with its path there. */
-export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {
-  const instances = (tools?.instances ?? []).map(({ name, enabled, config }, at): [McpServerSection, Path] => [
-    { ...config, name, ...(enabled !== undefined && { enabled }) },
-    ['tools', 'instances', at, 'config'],
-  ])
-  return [...instances, ...(mcp?.servers ?? []).map((server, at): [McpServerSection, Path] => [server, ['mcp', 'servers', at]])]
+/** More of them help nobody, and finding the nearest name of each takes time. */
+const maxNotes = 100
+
+/**
+ * A section in its one form: names without aliases, without what is `null`, a comment or unknown. What is unknown is noted with the nearest known
+ * name. Throws `ConfigError` `invalidField` where a name and its alias say the same twice, and for what is unknown where it would guard. What is no section is given back as it is.
+ */
+function normalised(value: unknown, { inner = {}, others }: Key, path: Path, notes: Note[]): unknown {
+  if (!isObject(value)) return value
+  const found = new Map<string, unknown>()
+  const givenNames = new Map<string, string>()
+  for (const [given, entry] of Object.entries(value)) {
+    // JSON has no comments, and editors are told in the file where its schema is.
+    if (entry === null || entry === undefined || given.startsWith('_comment') || (path.length === 0 && given === '$schema')) continue
+    const name = nameOf(given, inner)
+    const key = name === undefined ? undefined : inner[name]
+    if (name === undefined || key === undefined) {
+      if (others !== undefined) found.set(given, entry)
+      else if (isGuard(given, path)) throw guardNotRead(unknownKey(given, inner, path))
+      else if (notes.length < maxNotes) notes.push(unknownKey(given, inner, path))
+      continue
+    }
+    if (found.has(name)) throw invalidField([...path, given], entry, `${givenNames.get(name)} or ${given}, not both`)
+    givenNames.set(name, given)
+    found.set(name, within(entry, key, [...path, given], notes))
+  }
+  return Object.fromEntries(found)
+}
+
+function within(entry: unknown, key: Key, path: Path, notes: Note[]): unknown {
+  if (key.inner === undefined) return entry
+  if (!key.isList) return normalised(entry, key, path, notes)
+  return Array.isArray(entry) ? entry.map((each, at) => normalised(each, key, [...path, at], notes)) : entry
+}
+
+function nameOf(given: string, table: KeyTable): string | undefined {
+  if (Object.hasOwn(table, given)) return given
+  return Object.entries(table).find(([, { aliases }]) => aliases.includes(given))?.[0]
+}
+
+function unknownKey(given: string, table: KeyTable, path: Path): Note {
+  const names = Object.entries(table).flatMap(([name, { aliases }]) => [name, ...aliases])
+  const field = fieldOf([...path, given])
+  const advice = nearest(given, names)
+  return { code: 'unknownKey', path: [...path, given], message: `${field} is not read: there is no such key. ${advice}` }
+}
+
+/** Sections that hold a run back: what is not read there would be missed only when it is too late. */
+const guardSections = new Set<string | number | undefined>(['callbacks', 'hooks', 'execution', 'limits', 'approval'])
+/** What other programs call the section of servers. */
+const serverSections = new Set(['mcpServers', 'mcp_servers'])
+
+function isGuard(given: string, path: Path): boolean {
+  return (
+    guardSections.has(path[0] ?? given) || /approv|permission|allow|deny/i.test(given) || (path.length === 0 && serverSections.has(given))
+  )
+}
+
+function guardNotRead({ path, message }: Note): ConfigError {
+  const isServers = path.length === 1 && serverSections.has(String(path[0]))
+  const text = isServers ? `${fieldOf(path)} is not read: servers stand in [[mcp.servers]], each with a name.` : message
+  return fieldError('invalidField', path, `${text} It would hold the agent back, so the file is refused.`)
+}
+
+/** What a configuration says without effect. */
+export function adviceOn(config: AgentConfig): Note[] {
+  return [...costAdvice(config), ...compactionAdvice(config), ...batchAdvice(config), ...modelAdvice(config)]
+}
+
+function noEffect(path: Note['path'], message: string): Note {
+  return { code: 'noEffect', path, message }
+}
+
+function costAdvice(config: AgentConfig): Note[] {
+  const isPriced = modelsIn(config).some(
+    ([{ catalogue, cost }]) => catalogue === true || Object.values({ ...cost }).some((rate) => Number(rate) > 0),
+  )
+  if (config.execution?.max_cost === undefined || isPriced) return []
+  const message =
+    'execution.max_cost does nothing: no provider has a cost. Write catalogue = true into [provider], or the rates into [provider.cost].'
+  return [noEffect(['execution', 'max_cost'], message)]
+}
+
+function compactionAdvice({ compaction, context }: AgentConfig): Note[] {
+  const sections: (CompactionSettings | undefined)[] = [compaction, context, context?.compaction]
+  const instances = [...(compaction?.instances ?? []), ...(context?.compaction?.instances ?? [])]
+  if ([...sections, ...instances].some((each) => each?.max_context_tokens !== undefined)) return []
+  if (compaction === undefined && context === undefined) return []
+  const path = compaction === undefined ? 'context' : 'compaction'
+  return [noEffect([path], `${path} does nothing: compaction begins with max_context_tokens, which is missing.`)]
+}
+
+function batchAdvice({ tools }: AgentConfig): Note[] {
+  if (tools?.batch_size === undefined || tools.tool_strategy?.toLowerCase() === 'batched') return []
+  return [noEffect(['tools', 'batch_size'], 'tools.batch_size does nothing: it is for tool_strategy = "batched".')]
+}
+
+function modelAdvice(config: AgentConfig): Note[] {
+  return modelsIn(config).flatMap(([{ model, api: said, provider, base_url }, path]) => {
+    if (model === undefined || model.includes('/') || [said, provider, base_url].some((each) => each !== undefined)) return []
+    const api = vendorOfModel(model)
+    if (api === undefined || api === 'anthropic') return []
+    const shown = model.slice(0, 60)
+    const advice = `The model ${JSON.stringify(shown)} is asked of Anthropic, the default. Did you mean "${api}/${shown}"?`
+    return [noEffect([...path, 'model'], advice)]
+  })
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { Key, KeyTable } from './key-table.ts'
-import { configTable } from './sections.ts'
+import type { Key } from './key-table.ts'
+import { root } from './sections.ts'
 
 /**
  * The JSON Schema (2020-12) of agent files, for editors: made of the same table that files are checked with. The package has it as
@@ -10,10 +10,10 @@ import { configTable } from './sections.ts'
  * Source: docs/concepts/configuration.md
  */
 export function configJsonSchema(): JsonObject {
-  const { properties, ...section } = sectionSchema(configTable, false)
+  const { properties, ...section } = sectionSchema(root)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'An agent file of phi-core',
+    title: root.about,
     ...section,
     properties: { $schema: { type: 'string' }, ...properties },
   }
@@ -23,8 +23,8 @@ interface SectionSchema extends JsonObject {
   properties: JsonObject
 }
 
-function sectionSchema(table: KeyTable, isOpen: boolean): SectionSchema {
-  const keys = Object.entries(table)
+function sectionSchema({ inner = {}, others }: Key): SectionSchema {
+  const keys = Object.entries(inner)
   const properties = keys.flatMap(([name, key]): [string, JsonValue][] => {
     const schema = { description: aboutOf(key), ...valueSchema(key) }
     return [[name, schema], ...key.aliases.map((alias): [string, JsonValue] => [alias, { ...schema, description: `The same as ${name}.` }])]
@@ -35,17 +35,18 @@ function sectionSchema(table: KeyTable, isOpen: boolean): SectionSchema {
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
     patternProperties: { '^_comment': {} },
-    additionalProperties: isOpen ? { type: 'string' } : false,
+    additionalProperties: others === undefined ? false : leafSchema(others),
   }
 }
 
-function valueSchema({ inner, isList, isOpen, schema }: Key): JsonObject {
-  if (inner === undefined) {
-    const { $schema: _, ...leaf } = z.toJSONSchema(schema, { io: 'input' })
-    return JSON.parse(JSON.stringify(leaf))
-  }
-  const section = sectionSchema(inner, isOpen)
-  return isList ? { type: 'array', items: section } : section
+function valueSchema(key: Key): JsonObject {
+  if (key.inner === undefined) return leafSchema(key)
+  return key.isList ? { type: 'array', items: sectionSchema(key) } : sectionSchema(key)
+}
+
+function leafSchema({ schema }: Key): JsonObject {
+  const { $schema: _, ...leaf } = z.toJSONSchema(schema, { io: 'input' })
+  return JSON.parse(JSON.stringify(leaf))
 }
 
 function aboutOf({ about, fallback }: Key): string {

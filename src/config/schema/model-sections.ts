@@ -5,9 +5,12 @@ import type { LimitedOptions } from '../../providers/compose/limited.ts'
 import { defaultPerMs, type LimiterOptions } from '../../providers/compose/limiter.ts'
 import { defaultPatience } from '../../providers/kit/transport/patience.ts'
 import {
+  alias,
+  as,
   flag,
   grouped,
   type InFile,
+  id,
   inFile,
   jsonTable,
   type Key,
@@ -20,8 +23,9 @@ import {
   tables,
   text,
   texts,
+  toolChoice,
   whole,
-  wholeOrWord,
+  wholeOr,
   word,
 } from './key-table.ts'
 
@@ -38,7 +42,7 @@ export const protocolWords: readonly string[] = [
 ]
 
 /** What may be said of every request, wherever a file describes a model or an agent. */
-export const requestSettings = {
+export const requestSettingsKeys = {
   temperature: setting('temperature', 'Sampling temperature.'),
   top_p: setting('topP', 'Only the likeliest words that have this much probability together.'),
   top_k: setting('topK', 'Only this many of the likeliest words.'),
@@ -47,135 +51,140 @@ export const requestSettings = {
   frequency_penalty: setting('frequencyPenalty', 'Above 0: words that were used often come less.'),
   presence_penalty: setting('presencePenalty', 'Above 0: words that were used at all come less.'),
   verbosity: setting('verbosity', 'How long answers are.'),
-  tool_choice: text('`auto`, `none`, `required`, or the name of the tool that must be called.', { fallback: '`auto`' }),
-  parallel_tool_calls: setting('parallelToolCalls', 'Whether an answer may hold several calls.', { fallback: '`true`' }),
+  tool_choice: toolChoice('`auto`, `none`, `required`, or the name of the tool that must be called.', '`auto`'),
+  parallel_tool_calls: setting('parallelToolCalls', 'Whether an answer may hold several calls.', '`true`'),
   thinking_budget: setting('thinkingBudget', 'Tokens of thinking, for models that count them.'),
-  thinking_summary: setting('thinkingSummary', 'How much of its thinking the model shows.', { fallback: 'that of the service' }),
-  service_tier: setting('serviceTier', 'Price and speed.', { fallback: 'that of the account' }),
-  cache_ttl: setting('cacheTtl', 'How long the service keeps what it has cached.', { fallback: '`5m`' }),
+  thinking_summary: setting('thinkingSummary', 'How much of its thinking the model shows.', 'that of the service'),
+  service_tier: setting('serviceTier', 'Price and speed.', 'that of the account'),
+  cache_ttl: setting('cacheTtl', 'How long the service keeps what it has cached.', '`5m`'),
   user: setting('user', 'Who asks, as a text that names nobody.'),
-  require_media: setting('requireMedia', 'Media that the model does not take are an error before anything is sent.', {
-    fallback: '`false`',
-  }),
-  strict: setting('strict', 'A setting that the model does not take is an error.', { fallback: '`false`' }),
+  require_media: setting('requireMedia', 'Media that the model does not take are an error before anything is sent.', '`false`'),
+  strict: setting('strict', 'A setting that the model does not take is an error.', '`false`'),
 } satisfies Record<InFile<Exclude<SettingName, 'maxTokens' | 'headers' | 'body'>>, Key>
 
-/** What may be said of every request, in `[provider]`, `[agent.profile]` and sub-agents. */
-export interface RequestSettingsSection extends FieldsOf<typeof requestSettings> {}
-
-const patience = (about: string, fallback: string | number) => wholeOrWord(1, ['none'], about, { fallback })
+const patience = (about: string, fallback: string | number) =>
+  wholeOr(1, 'none', (limit) => (limit === 'none' ? false : limit), about, fallback)
 
 const rates = (fallback: string) => ({
-  input_per_million: number(0, 'Input.', { fallback }),
-  output_per_million: number(0, 'Output.', { fallback }),
-  cache_read_per_million: number(0, 'Input from the cache.', { fallback }),
-  cache_write_per_million: number(0, 'Input written to the cache.', { fallback }),
+  input_per_million: number(0, 'Input.', fallback),
+  output_per_million: number(0, 'Output.', fallback),
+  cache_read_per_million: number(0, 'Input from the cache.', fallback),
+  cache_write_per_million: number(0, 'Input written to the cache.', fallback),
 })
-const costTier = {
+export const costTierKeys = {
   input_tokens_above: required(whole(1, 'It holds for prompts of more tokens than this, cached ones included.')),
   ...rates('that of short prompts'),
-  cache_write_1h_per_million: number(0, 'Input that is kept for an hour.', { fallback: '1.6 times `cache_write_per_million`' }),
+  cache_write_1h_per_million: number(0, 'Input that is kept for an hour.', '1.6 times `cache_write_per_million`'),
 }
 
 /** `[[provider.cost.tiers]]`: USD per million tokens of calls with a long prompt. */
-export interface CostTierSection extends FieldsOf<typeof costTier> {}
+export interface CostTierSection extends FieldsOf<typeof costTierKeys> {}
 
-const cost = {
+export const costKeys = {
   ...rates('0'),
-  cache_write_1h_per_million: costTier.cache_write_1h_per_million,
-  tiers: tables<CostTierSection>(costTier, 'Rates of calls with a long prompt.'),
+  cache_write_1h_per_million: costTierKeys.cache_write_1h_per_million,
+  tiers: tables<CostTierSection>(costTierKeys, 'Rates of calls with a long prompt.'),
 }
 
 /** `[provider.cost]`: USD per million tokens. */
-export interface CostSection extends FieldsOf<typeof cost> {}
+export interface CostSection extends FieldsOf<typeof costKeys> {}
 
-const compat = {
+/** With and without underscores. */
+const formatSpellings = [...new Set(compatFields.thinkingFormat.words.flatMap((format) => [format.toLowerCase(), inFile(format)]))]
+
+export const compatKeys = {
   supports_store: flag('It knows `store`.'),
   supports_developer_role: flag('It knows the role `developer`.'),
   supports_reasoning_effort: flag('It knows `reasoning_effort`.'),
   supports_usage_in_streaming: flag('It counts tokens in a stream.'),
-  max_tokens_field: word(compatFields.maxTokensField.words.map(inFile), 'What it calls the limit of an answer.'),
+  max_tokens_field: word(compatFields.maxTokensField.words, 'What it calls the limit of an answer.'),
   requires_tool_result_name: flag('Tool results need the name of their tool.'),
   requires_assistant_after_tool_result: flag('Tool results must be followed by an answer.'),
-  thinking_format: word(
-    [...new Set(compatFields.thinkingFormat.words.flatMap((format) => [format.toLowerCase(), inFile(format)]))],
-    'How it is asked to think.',
-    { aliases: ['reasoning_format'] },
+  thinking_format: alias(
+    'reasoning_format',
+    word(compatFields.thinkingFormat.words, 'How it is asked to think.', undefined, formatSpellings),
   ),
-  thinking_field: word(compatFields.thinkingField.words.map(inFile), 'Where reasoning of earlier responses goes back.', {
-    fallback: '`received`: the field in which it came',
-  }),
+  thinking_field: word(
+    compatFields.thinkingField.words,
+    'Where reasoning of earlier responses goes back.',
+    '`received`: the field in which it came',
+  ),
 }
 
 /** `[provider.compat]`: how a service deviates from OpenAI. */
-export interface CompatSection extends FieldsOf<typeof compat> {}
+export interface CompatSection extends FieldsOf<typeof compatKeys> {}
 
-const limiter = {
-  concurrency: whole(1, 'Calls at the same time.', { fallback: 'as many as come' }),
-  requests: whole(1, 'Calls that may begin within `per_ms`.', { fallback: 'as many as come' }),
-  tokens: whole(1, 'Tokens, in and out, within `per_ms`.', { fallback: 'as many as come' }),
-  per_ms: whole(1, 'Milliseconds.', { fallback: defaultPerMs }),
-  max_wait_ms: number(0, 'Milliseconds that a call waits for its turn; then the `fallback` steps in, or it fails.', {
-    fallback: 'as long as it takes',
-  }),
+export const limiterKeys = {
+  concurrency: whole(1, 'Calls at the same time.', 'as many as come'),
+  requests: whole(1, 'Calls that may begin within `per_ms`.', 'as many as come'),
+  tokens: whole(1, 'Tokens, in and out, within `per_ms`.', 'as many as come'),
+  per_ms: whole(1, 'Milliseconds.', defaultPerMs),
+  max_wait_ms: number(0, 'Milliseconds that a call waits for its turn; then the `fallback` steps in, or it fails.', 'as long as it takes'),
 } satisfies Record<InFile<keyof LimiterOptions | Exclude<keyof LimitedOptions, 'priority'>>, Key>
 
 /** `[provider.limiter]`: how much is asked of a service at a time. */
-export interface LimiterSection extends FieldsOf<typeof limiter> {}
+export interface LimiterSection extends FieldsOf<typeof limiterKeys> {}
 
-const model = {
-  model: text('The id that is sent to the service; or `provider/model`, if no `api`, `provider` or `base_url` names the service.'),
-  api_key: text('The key; keep it in the environment, and name the variable here.'),
-  api: word(protocolWords, 'The protocol. It is not guessed from the id of the model.', {
-    fallback: 'that of `provider`, or of `provider/model`; else `anthropic_messages`',
-  }),
-  base_url: text('Where the service is.', { aliases: ['url'], fallback: 'the service of the protocol, or of `provider`' }),
-  provider: text('Name for logs, loop ids and costs. The name of a known service also says where it is.', {
-    fallback: 'by the protocol',
-  }),
-  name: text('Shown to people.', { fallback: 'the id' }),
-  reasoning: flag('The model can think.', { fallback: 'by the model' }),
-  context_window: whole(1, 'Tokens.', { fallback: 'by the protocol' }),
-  max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', { fallback: 'by the protocol' }),
+export const modelKeys = {
+  model: as(
+    'choice',
+    text('The id that is sent to the service; or `provider/model`, if no `api`, `provider` or `base_url` names the service.'),
+  ),
+  api_key: as('choice', text('The key; keep it in the environment, and name the variable here.')),
+  api: as(
+    'choice',
+    word(
+      protocolWords,
+      'The protocol. It is not guessed from the id of the model.',
+      'that of `provider`, or of `provider/model`; else `anthropic_messages`',
+    ),
+  ),
+  base_url: as('choice', alias('url', text('Where the service is.', 'the service of the protocol, or of `provider`'))),
+  provider: as('choice', text('Name for logs, loop ids and costs. The name of a known service also says where it is.', 'by the protocol')),
+  name: as('choice', text('Shown to people.', 'the id')),
+  reasoning: flag('The model can think.', 'by the model'),
+  context_window: whole(1, 'Tokens.', 'by the protocol'),
+  max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', 'by the protocol'),
   first_byte_timeout_ms: patience(
     'How long the first byte of an answer is waited for.',
     `${grouped(defaultPatience.firstByteTimeoutMs)}; none for local servers`,
   ),
   idle_timeout_ms: patience('How long the next byte is waited for.', defaultPatience.idleTimeoutMs),
   progress_timeout_ms: patience('How long the next content is waited for.', defaultPatience.progressTimeoutMs),
-  resource: text('Azure: the name of the resource, in place of `base_url`.'),
-  project: text('Vertex: the project.'),
-  location: text('Vertex: the location.', { fallback: '`global`' }),
-  region: text('Bedrock: the region.', { fallback: '`us-east-1`' }),
-  catalogue: flag('Context window, longest answer and prices are those of `phi-core/models`, where the section does not say them.', {
-    fallback: '`false`',
-  }),
-  cost: table<CostSection>(cost, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
-  headers: record('Sent with every call.'),
-  compat: table<CompatSection>(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
+  resource: as('choice', text('Azure: the name of the resource, in place of `base_url`.')),
+  project: as('choice', text('Vertex: the project.')),
+  location: as('choice', text('Vertex: the location.', '`global`')),
+  region: as('choice', text('Bedrock: the region.', '`us-east-1`')),
+  catalogue: flag(
+    'Context window, longest answer and prices are those of `phi-core/models`, where the section does not say them.',
+    '`false`',
+  ),
+  cost: table<CostSection>(costKeys, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
+  headers: as('headers', record('Sent with every call.')),
+  compat: table<CompatSection>(compatKeys, 'How a service deviates from OpenAI; `openai_completions` only.'),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
   body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
-  limiter: table<LimiterSection>(limiter, 'How much is asked of it at a time. Empty: as much as the service says in its headers.'),
+  limiter: table<LimiterSection>(limiterKeys, 'How much is asked of it at a time. Empty: as much as the service says in its headers.'),
   fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),
-  ...requestSettings,
+  ...requestSettingsKeys,
 }
 
 /** What a model of a service is, and how it is reached. */
-export interface ModelSection extends FieldsOf<typeof model> {}
+export interface ModelSection extends FieldsOf<typeof modelKeys> {}
 
-const providerInstance = {
-  id: text('Its name in the namespace `provider`, as `{{name}}`; else `name` is.'),
+const providerInstanceKeys = {
+  id: id('provider', 'Its name in the namespace `provider`, as `{{name}}`; else `name` is.'),
   description: text('For people.'),
-  ...model,
+  ...modelKeys,
 }
 
 /** `[[provider.instances]]`: another model, by name or id. What it leaves out is not taken from `[provider]`. */
-export interface ProviderInstanceSection extends FieldsOf<typeof providerInstance> {}
+export interface ProviderInstanceSection extends FieldsOf<typeof providerInstanceKeys> {}
 
-export const provider = {
-  ...model,
-  instances: tables<ProviderInstanceSection>(providerInstance, 'Other models. They take nothing from `[provider]`.'),
+export const providerKeys = {
+  ...modelKeys,
+  instances: tables<ProviderInstanceSection>(providerInstanceKeys, 'Other models. They take nothing from `[provider]`.'),
 }
 
 /** `[provider]`: the model of every agent that names no other. */
-export interface ProviderSection extends FieldsOf<typeof provider> {}
+export interface ProviderSection extends FieldsOf<typeof providerKeys> {}

@@ -1,314 +1,216 @@
-import { defaultBackground, defaultTaskLimits } from '../../agent/sub-agent/sub-agent-tool.ts'
 import { defaultCompactionConfig as compacted, defaultSystemPromptTokens } from '../../context/tokens/context-limits.ts'
 import { defaultMaxMediaBytes } from '../../contract/message/media.ts'
 import { thinkingLevel } from '../../contract/model/request-settings.ts'
-import {
-  defaultLimits,
-  defaultMaxContinuations,
-  defaultMaxSameRefusals,
-  defaultRetry,
-  onRunEnd,
-  toolExecution,
-} from '../../contract/run/settings.ts'
+import { defaultLimits, defaultMaxContinuations, defaultMaxSameRefusals, defaultRetry, toolExecution } from '../../contract/run/settings.ts'
 import { sessionScope } from '../../contract/session/session.ts'
 import { type FieldsOf, tagsOf } from '../../contract/shape/shape.ts'
 import { defaultCallMs, defaultTotalMs } from '../../mcp/tool-set.ts'
 import { defaultMediaTimeoutMs } from '../../media/fetch-media.ts'
-import { priorityWord } from '../../providers/compose/limiter.ts'
-import { flag, instances, number, record, required, setting, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
-import { type ProviderSection, provider, requestSettings } from './model-sections.ts'
-import { type ChoicesSection, type ClientToolSection, choices, clientTool } from './page-sections.ts'
+import type { CompactionScope } from '../../types/context/compaction.ts'
+import type { ScriptableHook } from '../../types/run/turn.ts'
+import {
+  type AgentSection,
+  agentKeys,
+  type ChoicesSection,
+  type ClientToolSection,
+  choicesKeys,
+  clientToolKeys,
+  type PromptSection,
+  type PromptStrategySection,
+  promptKeys,
+  promptText,
+  type SubAgentSection,
+  strategyKeys,
+  subAgentKeys,
+} from './agent-sections.ts'
+import {
+  alias,
+  as,
+  flag,
+  type InFile,
+  id,
+  instances,
+  type Key,
+  mayBeEmpty,
+  number,
+  openTables,
+  record,
+  required,
+  seconds,
+  setting,
+  table,
+  tables,
+  text,
+  texts,
+  whole,
+  wholeOr,
+  word,
+} from './key-table.ts'
+import { type ProviderSection, providerKeys } from './model-sections.ts'
 
-/** Characters of one prompt, or of a block that has no limit of its own; bytes of a file for one. */
-export const maxPrompt = 262_144
-const priorityIs = 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.'
 /** Calls at a time. */
 export const defaultBatch = 3
 
-const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
-const id = (namespace: string) => required(text(`Its name in the namespace \`${namespace}\`, as \`{{name}}\`.`))
-const thinking = (about: string, fallback?: string) => word(thinkingLevel.words, about, { ...(fallback !== undefined && { fallback }) })
-
-const profile = {
-  profile_id: text('An id of its own, to refer to as `{{#id#}}`.'),
-  name: text('For people.'),
-  description: text('For people.'),
-  system_prompt: text(promptForms),
-  thinking_level: thinking('How deep the model thinks.', '`off`'),
-  ...requestSettings,
-  max_tokens: whole(1, 'Tokens of an answer.', { fallback: 'that of the model' }),
-  config_id: text('Middle part of loop ids.'),
-  skills: texts('Names of skills, out of those that are loaded. They are not tools.', { fallback: 'all' }),
-  workspace: text('The directory it works in.'),
-  compaction: text('`{{compaction.id}}`: a variation of `[compaction]`.'),
-}
-
-/** `[agent.profile]`: settings that several agents may share. */
-export interface ProfileSection extends FieldsOf<typeof profile> {}
-
-const profileInstance = { id: id('agent_profile'), ...profile }
-
-/** `[[agent.profile.instances]]`: a variation of the profile. */
-export interface ProfileInstanceSection extends FieldsOf<typeof profileInstance> {}
-
-const agentInstance = {
-  name: text('Its name, unique.', { fallback: '`unnamed`' }),
-  agent_profile: text('`{{agent_profile.id}}`.', { fallback: '`[agent.profile]`' }),
-  profile: table<ProfileSection>(profile, 'What it has in place of what its profile says.'),
-  system_prompt: text(promptForms),
-  provider: text('`{{provider.id}}`, or the name of one.', { fallback: '`[provider]`' }),
-  priority: word(priorityWord.words, priorityIs, { fallback: '`person`' }),
-  workspace: text('The directory it works in.'),
-}
-
-/** `[[agent.instances]]`: one of several agents. */
-export interface AgentInstanceSection extends FieldsOf<typeof agentInstance> {}
-
-const agent = {
-  system_prompt: text(`${promptForms} Wins over profiles.`),
-  workspace: text('The directory of agents that say no other.', { fallback: '`default_workspace`' }),
-  plugins: texts(
-    'Paths of modules, relative to the folder of this file, whose plugins join the runs of every agent. They are code: this needs trust.',
-    {
-      fallback: 'none',
-    },
-  ),
-  profile: table<ProfileSection & { instances?: ProfileInstanceSection[] }>(
-    {
-      ...profile,
-      instances: tables<ProfileInstanceSection>(
-        profileInstance,
-        'Variations of the profile; what they leave out is as in `[agent.profile]`.',
+export const mediaKeys = {
+  hosts: as(
+    'media',
+    required(
+      texts(
+        'Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. Needs trust.',
       ),
-    },
-    'Settings that agents share.',
-  ),
-  instances: tables<AgentInstanceSection>(agentInstance, 'Several agents, for `agentsFromConfig`.'),
-}
-
-/** `[agent]`: who it is. */
-export interface AgentSection extends FieldsOf<typeof agent> {}
-
-const media = {
-  hosts: required(
-    texts(
-      'Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. Needs trust.',
     ),
   ),
-  max_bytes: whole(1, 'Bytes; more is refused.', { fallback: defaultMaxMediaBytes }),
-  timeout_secs: number(0.001, 'Seconds for all of it.', { fallback: defaultMediaTimeoutMs / 1000 }),
+  max_bytes: whole(1, 'Bytes; more is refused.', defaultMaxMediaBytes),
+  timeout_secs: seconds('Seconds for all of it.', defaultMediaTimeoutMs),
 }
 
 /** `[media]`: from where pictures and files that have an address are fetched, for services that do not fetch them. */
-export interface MediaSection extends FieldsOf<typeof media> {}
+export interface MediaSection extends FieldsOf<typeof mediaKeys> {}
 
-const session = {
-  scope: word(sessionScope.words, 'Whether conversations are kept, in the store of the host.', { fallback: '`ephemeral`' }),
-  thinking_level: thinking('Wins over profiles.'),
+export const sessionKeys = {
+  scope: word(sessionScope.words, 'Whether conversations are kept, in the store of the host.', '`ephemeral`'),
+  thinking_level: mayBeEmpty(word(thinkingLevel.words, 'Wins over profiles.')),
   temperature: setting('temperature', 'Wins over profiles.'),
 }
 
 /** `[session]`: whether conversations are kept. */
-export interface SessionSection extends FieldsOf<typeof session> {}
+export interface SessionSection extends FieldsOf<typeof sessionKeys> {}
 
 const serverName = required(text('Its name, which stands before the names of its tools.'))
-const enabled = flag('Whether it is used.', { fallback: '`true`' })
-const connection = {
-  transport: word(['stdio', 'http'], 'A program that is started, or a service.', { fallback: 'by `command` or `url`' }),
+const enabled = flag('Whether it is used.', '`true`')
+export const connectionKeys = {
+  transport: word(['stdio', 'http'], 'A program that is started, or a service.', 'by `command` or `url`'),
   command: text('stdio: the program.'),
   args: texts('stdio: its arguments.'),
   env: record('stdio: its environment, beside what every program needs.'),
-  url: text('http: its address.'),
-  headers: record('http: sent with every request.'),
-  include: texts('Names of tools, as the server calls them.', { fallback: 'all' }),
-  timeout_secs: number(0.001, 'Seconds for a call.', { fallback: defaultCallMs / 1000 }),
-  reset_timeout_on_progress: flag('Whether progress that it reports restarts the time of a call.', { fallback: '`true`' }),
-  total_timeout_secs: number(0.001, 'Seconds for a whole call, whatever progress it makes.', {
-    fallback: `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
-  }),
-  roots: texts('stdio: folders that it is told to keep to, within the one that the agent works in.', { fallback: 'none' }),
-  instructions: flag('Whether the system prompt holds what it says of how its tools are used.', { fallback: '`false`' }),
+  url: as('choice', text('http: its address.')),
+  headers: as('headers', record('http: sent with every request.')),
+  include: texts('Names of tools, as the server calls them.', 'all'),
+  timeout_secs: seconds('Seconds for a call.', defaultCallMs),
+  reset_timeout_on_progress: flag('Whether progress that it reports restarts the time of a call.', '`true`'),
+  total_timeout_secs: seconds(
+    'Seconds for a whole call, whatever progress it makes.',
+    `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
+  ),
+  roots: texts('stdio: folders that it is told to keep to, within the one that the agent works in.', 'none'),
+  instructions: flag('Whether the system prompt holds what it says of how its tools are used.', '`false`'),
 }
-interface McpConnection extends FieldsOf<typeof connection> {}
+interface McpConnection extends FieldsOf<typeof connectionKeys> {}
 
-const mcpServer = { name: serverName, enabled, ...connection }
+const mcpServerKeys = { name: serverName, enabled, ...connectionKeys }
 
 /** `[[mcp.servers]]`: an MCP server whose tools the agent gets. */
-export interface McpServerSection extends FieldsOf<typeof mcpServer> {}
+export interface McpServerSection extends FieldsOf<typeof mcpServerKeys> {}
 
-const toolInstance = {
+const toolInstanceKeys = {
   name: serverName,
   enabled,
-  config: required(table<McpConnection>(connection, 'How it is reached; see `[[mcp.servers]]`.')),
+  config: required(table<McpConnection>(connectionKeys, 'How it is reached; see `[[mcp.servers]]`.')),
 }
 
 /** `[[tools.instances]]`: an MCP server, in the form of the specification's examples. */
-export interface ToolInstanceSection extends FieldsOf<typeof toolInstance> {}
+export interface ToolInstanceSection extends FieldsOf<typeof toolInstanceKeys> {}
 
-const tools = {
-  enabled: texts('Names of tools. `prun`, `revert` and sub-agents may be among them.', { fallback: 'none' }),
-  tool_strategy: word(tagsOf(toolExecution), 'How several calls of one answer are run.', {
-    aliases: ['strategy'],
-    fallback: '`parallel`',
-  }),
-  batch_size: whole(1, 'Calls at a time, of `batched`.', { fallback: defaultBatch }),
-  search_servers: flag('The model is shown a search in place of the tools of MCP servers, and those that it finds.', {
-    fallback: '`false`',
-  }),
-  offload_over: whole(1, 'Characters from which on a result is written to a file of the workspace. `read_file` must be enabled.', {
-    fallback: 'none is',
-  }),
-  instances: tables<ToolInstanceSection>(toolInstance, 'MCP servers, as in `[[mcp.servers]]`.'),
+export const toolsKeys = {
+  enabled: as('local', texts('Names of tools. `prun`, `revert` and sub-agents may be among them.', 'none')),
+  tool_strategy: as('local', alias('strategy', word(tagsOf(toolExecution), 'How several calls of one answer are run.', '`parallel`'))),
+  batch_size: whole(1, 'Calls at a time, of `batched`.', defaultBatch),
+  search_servers: flag('The model is shown a search in place of the tools of MCP servers, and those that it finds.', '`false`'),
+  offload_over: whole(
+    1,
+    'Characters from which on a result is written to a file of the workspace. `read_file` must be enabled.',
+    'none is',
+  ),
+  instances: tables<ToolInstanceSection>(toolInstanceKeys, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
 /** `[tools]`: what the agent may use. */
-export interface ToolsSection extends FieldsOf<typeof tools> {}
+export interface ToolsSection extends FieldsOf<typeof toolsKeys> {}
 
-const contextSize = {
+const contextSizeKeys = {
   max_context_tokens: whole(1, 'Tokens of a prompt. Without it nothing is compacted.'),
-  system_prompt_tokens: whole(0, 'Kept free for system prompt and tools.', { fallback: defaultSystemPromptTokens }),
+  system_prompt_tokens: whole(0, 'Kept free for system prompt and tools.', defaultSystemPromptTokens),
 }
 
-const kept = {
-  keep_first_turns: whole(0, 'Turns at the beginning that stay.', { aliases: ['keep_first'], fallback: compacted.keepFirstTurns }),
-  keep_recent_turns: whole(0, 'Turns at the end that stay.', { aliases: ['keep_recent'], fallback: compacted.keepRecentTurns }),
-  tool_output_max_lines: whole(1, 'Lines of a tool output that stay.', { fallback: compacted.toolOutputMaxLines }),
+const keptKeys = {
+  keep_first_turns: alias('keep_first', whole(0, 'Turns at the beginning that stay.', compacted.keepFirstTurns)),
+  keep_recent_turns: alias('keep_recent', whole(0, 'Turns at the end that stay.', compacted.keepRecentTurns)),
+  tool_output_max_lines: whole(1, 'Lines of a tool output that stay.', compacted.toolOutputMaxLines),
 }
 
-const compactionSettings = {
-  ...contextSize,
-  compact_at_pct: number(0, 'Share that may be used.', { most: 1, fallback: compacted.compactAtPct }),
-  compact_budget_threshold_pct: number(0, 'Share that must stay free below that.', {
-    most: 1,
-    fallback: compacted.compactBudgetThresholdPct,
-  }),
-  compaction_scope: wholeOrWord(1, ['token_budget'], 'Loops that are summarised.', { aliases: ['scope'], fallback: compacted.scope.count }),
-  ...kept,
-  max_summary_tokens: whole(1, 'Tokens of all summaries.', { fallback: compacted.maxSummaryTokens }),
-  focus_message: text('The subject that a summary keeps above all. With it, the model writes the summary.'),
+const scopeOf = (scope: number | 'token_budget'): CompactionScope =>
+  typeof scope === 'number' ? { type: 'fixedCount', count: scope } : { type: 'tokenBudget' }
+
+export const compactionSettingsKeys = {
+  ...contextSizeKeys,
+  compact_at_pct: number(0, 'Share that may be used.', compacted.compactAtPct, 1),
+  compact_budget_threshold_pct: number(0, 'Share that must stay free below that.', compacted.compactBudgetThresholdPct, 1),
+  compaction_scope: alias('scope', wholeOr(1, 'token_budget', scopeOf, 'Loops that are summarised.', compacted.scope.count)),
+  ...keptKeys,
+  max_summary_tokens: whole(1, 'Tokens of all summaries.', compacted.maxSummaryTokens),
+  focus_message: as('sent', text('The subject that a summary keeps above all. With it, the model writes the summary.')),
 }
 
 /** What a compaction can be told. */
-export interface CompactionSettings extends FieldsOf<typeof compactionSettings> {}
+export interface CompactionSettings extends FieldsOf<typeof compactionSettingsKeys> {}
 
-const compactionInstance = {
-  id: id('compaction'),
+const compactionInstanceKeys = {
+  id: required(id('compaction')),
   description: text('For people.'),
-  ...compactionSettings,
+  ...compactionSettingsKeys,
 }
 
 /** `[[compaction.instances]]`: a variation that profiles refer to. */
-export interface CompactionInstanceSection extends FieldsOf<typeof compactionInstance> {}
+export interface CompactionInstanceSection extends FieldsOf<typeof compactionInstanceKeys> {}
 
-const compaction = {
-  ...compactionSettings,
-  instances: tables<CompactionInstanceSection>(compactionInstance, 'Variations that profiles refer to.'),
+const compactionKeys = {
+  ...compactionSettingsKeys,
+  instances: tables<CompactionInstanceSection>(compactionInstanceKeys, 'Variations that profiles refer to.'),
 }
 
 /** `[compaction]`, `[context.compaction]`: how long conversations are made to fit. */
-export interface CompactionSection extends FieldsOf<typeof compaction> {}
+export interface CompactionSection extends FieldsOf<typeof compactionKeys> {}
 
-const context = {
-  ...contextSize,
-  ...kept,
-  compaction: table<CompactionSection>(compaction, 'The same as `[compaction]`.'),
+const contextKeys = {
+  ...contextSizeKeys,
+  ...keptKeys,
+  compaction: table<CompactionSection>(compactionKeys, 'The same as `[compaction]`.'),
 }
 
 /** `[context]`: the specification's other place for what `[compaction]` says. */
-export interface ContextSection extends FieldsOf<typeof context> {}
+export interface ContextSection extends FieldsOf<typeof contextKeys> {}
 
-const retry = {
-  max_retries: whole(0, 'Tries after the first.', { fallback: defaultRetry.maxRetries }),
-  initial_delay_ms: whole(0, 'Milliseconds.', { fallback: defaultRetry.initialDelayMs }),
-  backoff_multiplier: number(1, 'By how much each wait is longer.', { fallback: defaultRetry.backoffMultiplier }),
-  max_delay_ms: whole(0, 'Milliseconds.', { fallback: defaultRetry.maxDelayMs }),
+export const retryKeys = {
+  max_retries: whole(0, 'Tries after the first.', defaultRetry.maxRetries),
+  initial_delay_ms: whole(0, 'Milliseconds.', defaultRetry.initialDelayMs),
+  backoff_multiplier: number(1, 'By how much each wait is longer.', defaultRetry.backoffMultiplier),
+  max_delay_ms: whole(0, 'Milliseconds.', defaultRetry.maxDelayMs),
 }
-interface RetrySection extends FieldsOf<typeof retry> {}
+interface RetrySection extends FieldsOf<typeof retryKeys> {}
 
-const cache = {
-  enabled: flag('Whether prompts are cached.', { fallback: '`true`' }),
-  strategy: word(['auto', 'disabled'], 'Where breakpoints are set.', { fallback: '`auto`' }),
+export const cacheKeys = {
+  enabled: flag('Whether prompts are cached.', '`true`'),
+  strategy: word(['auto', 'disabled'], 'Where breakpoints are set.', '`auto`'),
 }
-interface CacheSection extends FieldsOf<typeof cache> {}
+interface CacheSection extends FieldsOf<typeof cacheKeys> {}
 
-const execution = {
-  max_turns: whole(1, 'Model calls.', { fallback: defaultLimits.maxTurns }),
-  max_same_refusals: whole(1, 'Turns in a row that come to nothing but the same refused call.', { fallback: defaultMaxSameRefusals }),
+export const executionKeys = {
+  max_turns: whole(1, 'Model calls.', defaultLimits.maxTurns),
+  max_same_refusals: whole(1, 'Turns in a row that come to nothing but the same refused call.', defaultMaxSameRefusals),
   max_searches: whole(0, 'Searches that services run by themselves.'),
-  max_continuations: whole(0, 'How often an answer that its service paused is continued within one turn.', {
-    fallback: defaultMaxContinuations,
-  }),
-  max_total_tokens: whole(1, 'Tokens, in and out.', { fallback: defaultLimits.maxTotalTokens }),
-  max_duration_secs: number(0.001, 'Seconds.', { fallback: defaultLimits.maxDurationMs / 1000 }),
+  max_continuations: whole(0, 'How often an answer that its service paused is continued within one turn.', defaultMaxContinuations),
+  max_total_tokens: whole(1, 'Tokens, in and out.', defaultLimits.maxTotalTokens),
+  max_duration_secs: seconds('Seconds.', defaultLimits.maxDurationMs),
   max_cost: number(0, 'USD, by `[provider.cost]` or the `catalogue`; sub-agents count.'),
-  retry: table<RetrySection>(retry, 'How failed model calls are repeated.'),
-  cache: table<CacheSection>(cache, 'Prompt caching.'),
+  retry: table<RetrySection>(retryKeys, 'How failed model calls are repeated.'),
+  cache: table<CacheSection>(cacheKeys, 'Prompt caching.'),
 }
 
 /** `[execution]`: when a run stops by itself, and how calls are repeated and cached. */
-export interface ExecutionSection extends FieldsOf<typeof execution> {}
+export interface ExecutionSection extends FieldsOf<typeof executionKeys> {}
 
-const subAgent = {
-  name: required(text('The name by which the model calls it.')),
-  id: text('Its name in the namespace `sub_agent`, as `{{name}}`.', { fallback: '`name`' }),
-  description: required(text('What it is good at, for the model that calls it.')),
-  system_prompt: text(promptForms),
-  model: text('Another model of the same provider.'),
-  provider: text('`{{provider.id}}`, or the name of one.', { fallback: '`[provider]`' }),
-  thinking_level: thinking('How deep its model thinks.', '`off`'),
-  ...requestSettings,
-  max_tokens: whole(1, 'Tokens of an answer.'),
-  max_turns: whole(1, 'Model calls of a task.', { fallback: defaultTaskLimits.maxTurns }),
-  max_total_tokens: whole(1, 'Tokens of a task.', { fallback: defaultTaskLimits.maxTotalTokens }),
-  max_duration_secs: number(0.001, 'Seconds of a task.', { fallback: defaultTaskLimits.maxDurationMs / 1000 }),
-  skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', { fallback: 'none' }),
-  tools: texts('Names of its tools; no sub-agents.', { fallback: 'none' }),
-  background: flag('Whether its tasks go on beside the run, which is told when they have ended.', { fallback: '`false`' }),
-  on_run_end: word(onRunEnd.words, 'Whether a run with nothing else to do waits for tasks in the background, or stops them.', {
-    fallback: `\`${defaultBackground.onRunEnd}\``,
-  }),
-  max_running: whole(1, 'Tasks in the background at a time.', { fallback: defaultBackground.maxRunning }),
-  priority: word(priorityWord.words, priorityIs, {
-    fallback: '`person`; `background` for tasks in the background',
-  }),
-}
-
-/** `[[sub_agents.instances]]`: an agent that the others call like a tool. It takes nothing from them but the model where it names none. */
-export interface SubAgentSection extends FieldsOf<typeof subAgent> {}
-
-const block = {
-  name: required(text('Its name.')),
-  order: whole(Number.MIN_SAFE_INTEGER, 'Smaller comes first.', { fallback: '0' }),
-  max_length: whole(1, 'Characters; what is longer is cut.', { fallback: maxPrompt }),
-}
-interface BlockSection extends FieldsOf<typeof block> {}
-
-const strategy = {
-  id: id('system_prompt_strategy'),
-  description: text('For people.'),
-  blocks: tables<BlockSection>(block, 'Its blocks.'),
-}
-
-/** `[[system_prompt_strategy.instances]]`: the blocks of a system prompt. */
-export interface PromptStrategySection extends FieldsOf<typeof strategy> {}
-
-const prompt = {
-  id: id('system_prompt'),
-  description: text('For people.'),
-  type: text('`{{system_prompt_strategy.id}}`. `agent` and `minimal` are there without being written.', {
-    fallback: 'its texts, in the order of the file',
-  }),
-}
-
-interface PromptKeys extends FieldsOf<typeof prompt> {}
-
-/** `[[system_prompt.instances]]`: texts for the blocks of a strategy, each under the name of its block. */
-export interface PromptSection extends PromptKeys {
-  [block: string]: string | undefined
-}
-
-const script = (about: string) => text(`Script: ${about}`)
-const callbacks = {
+const script = (about: string) => as('script', text(`Script: ${about}`))
+export const callbacksKeys = {
   before_loop: script('may refuse the run.'),
   after_loop: script('told of its end.'),
   before_turn: script('may refuse a model call.'),
@@ -322,52 +224,56 @@ const callbacks = {
   on_error: script('told of a model call that failed.'),
   before_task: text('Refused: `withTaskHooks` of `phi-core/session` does this in code.'),
   after_task: text('Refused, as `before_task`.'),
-}
+} satisfies Record<InFile<ScriptableHook> | 'before_task' | 'after_task', Key>
 
 /** `[callbacks]`: scripts at the fixed points of a run. */
-export interface CallbacksSection extends FieldsOf<typeof callbacks> {}
+export interface CallbacksSection extends FieldsOf<typeof callbacksKeys> {}
 
-const hooks = {
+const hooksKeys = {
   transform_context: text('Refused: a function, which a file cannot bring. `agent.configure` sets it.'),
   convert_to_llm: text('Refused, as `transform_context`.'),
 }
 
 /** `[hooks]`: functions of plugins, which no file can bring along: each is refused by name. */
-export interface HooksSection extends FieldsOf<typeof hooks> {}
+export interface HooksSection extends FieldsOf<typeof hooksKeys> {}
 
-const skills = { paths: texts('Directories of the workspace with skills; later ones win.') }
+const skillsKeys = { paths: texts('Directories of the workspace with skills; later ones win.') }
 
 /** `[skills]`: where skills are, in the workspace. */
-export interface SkillsSection extends FieldsOf<typeof skills> {}
+export interface SkillsSection extends FieldsOf<typeof skillsKeys> {}
 
-const mcp = { servers: tables<McpServerSection>(mcpServer, 'Servers whose tools every agent gets.') }
-interface McpSection extends FieldsOf<typeof mcp> {}
+const mcpKeys = { servers: tables<McpServerSection>(mcpServerKeys, 'Servers whose tools every agent gets.') }
+interface McpSection extends FieldsOf<typeof mcpKeys> {}
 
 /** Everything that an agent file may say. */
-export const configTable = {
-  default_workspace: text('The directory of agents that say no other.', { fallback: '`.`' }),
-  agent: table<AgentSection>(agent, 'Who it is.'),
-  provider: table<ProviderSection>(provider, 'The model.'),
-  session: table<SessionSection>(session, 'Whether conversations are kept.'),
-  media: table<MediaSection>(media, 'Pictures and files by address, for services that do not fetch them.'),
-  tools: table<ToolsSection>(tools, 'What it may use.'),
-  client_tools: instances<ClientToolSection>(clientTool, 'A tool that a page runs. Every agent has it.', 'Tools that pages run.'),
-  choices: table<ChoicesSection>(choices, 'What prompts may choose by name.'),
-  compaction: table<CompactionSection>(compaction, 'How long conversations are made to fit.'),
-  context: table<ContextSection>(context, 'Another place for `[compaction]`.'),
-  execution: table<ExecutionSection>(execution, 'When a run stops by itself; retries and caching.'),
-  sub_agents: instances<SubAgentSection>(subAgent, 'Agents that all others call like tools.', 'Agents that work on tasks for the others.'),
-  system_prompt_strategy: instances<PromptStrategySection>(strategy, 'What parts prompts have.', 'Forms of system prompts.'),
-  system_prompt: instances<PromptSection>(
-    prompt,
-    'Texts for the parts, each under the name of its block.',
-    'System prompts made of parts.',
-    { isOpen: true },
+const configTable = {
+  default_workspace: as('workspace', text('The directory of agents that say no other.', '`.`')),
+  agent: table<AgentSection>(agentKeys, 'Who it is.'),
+  provider: table<ProviderSection>(providerKeys, 'The model.'),
+  session: as('local', table<SessionSection>(sessionKeys, 'Whether conversations are kept.')),
+  media: table<MediaSection>(mediaKeys, 'Pictures and files by address, for services that do not fetch them.'),
+  tools: table<ToolsSection>(toolsKeys, 'What it may use.'),
+  client_tools: instances(
+    tables<ClientToolSection>(clientToolKeys, 'A tool that a page runs. Every agent has it.'),
+    'Tools that pages run.',
   ),
-  skills: table<SkillsSection>(skills, 'Where skills are.'),
-  mcp: table<McpSection>(mcp, 'Tools of other programs.'),
-  callbacks: table<CallbacksSection>(callbacks, 'Scripts at the fixed points of a run.'),
-  hooks: table<HooksSection>(hooks, 'Functions of plugins.'),
+  choices: as('local', table<ChoicesSection>(choicesKeys, 'What prompts may choose by name.')),
+  compaction: as('local', table<CompactionSection>(compactionKeys, 'How long conversations are made to fit.')),
+  context: as('local', table<ContextSection>(contextKeys, 'Another place for `[compaction]`.')),
+  execution: as('local', table<ExecutionSection>(executionKeys, 'When a run stops by itself; retries and caching.')),
+  sub_agents: instances(
+    tables<SubAgentSection>(subAgentKeys, 'Agents that all others call like tools.'),
+    'Agents that work on tasks for the others.',
+  ),
+  system_prompt_strategy: instances(tables<PromptStrategySection>(strategyKeys, 'What parts prompts have.'), 'Forms of system prompts.'),
+  system_prompt: instances(
+    openTables<PromptSection>(promptKeys, promptText, 'Texts for the parts, each under the name of its block.'),
+    'System prompts made of parts.',
+  ),
+  skills: as('local', table<SkillsSection>(skillsKeys, 'Where skills are.')),
+  mcp: table<McpSection>(mcpKeys, 'Tools of other programs.'),
+  callbacks: as('local', table<CallbacksSection>(callbacksKeys, 'Scripts at the fixed points of a run.')),
+  hooks: as('local', table<HooksSection>(hooksKeys, 'Functions of plugins.')),
 }
 
 /**
@@ -375,3 +281,6 @@ export const configTable = {
  * key on the page. Source: docs/concepts/configuration.md
  */
 export interface AgentConfig extends FieldsOf<typeof configTable> {}
+
+/** The file as a whole. */
+export const root: Key = table<AgentConfig>(configTable, 'An agent file of phi-core')

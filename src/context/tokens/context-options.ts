@@ -19,7 +19,7 @@ const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number'
 
 const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, keepCompacted: aFunction, keepRecent: aFunction }
 
-export const compactionTable: OptionTable<CompactionConfig> = {
+const compactionTable: OptionTable<CompactionConfig> = {
   compactAtPct: aShare,
   compactBudgetThresholdPct: aShare,
   scope: closed(tagged('type', { fixedCount: { count: aNumberFromZero }, tokenBudget: {} })),

@@ -354,9 +354,11 @@ export function tagged<Tag extends string, V extends Variants>(
 }
 
 /** The tags of a tagged union. */
-export function tagsOf({ form }: Shape): readonly string[] {
-  return form.of === 'tagged' ? [...form.variants.keys()] : []
+export function tagsOf<T>({ form }: ShapeOf<T>): readonly TagOf<T>[] {
+  return (form.of === 'tagged' ? [...form.variants.keys()] : []) as TagOf<T>[] // the type is that of the variants
 }
+
+type TagOf<T> = T extends { readonly type: infer Tag extends string } ? Tag : string
 
 function isShape(given: Fields | Shape): given is Shape {
   return typeof given.expected === 'string'

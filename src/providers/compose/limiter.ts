@@ -20,7 +20,7 @@ export interface LimiterOptions {
 export const defaultPerMs = 60_000
 
 /** What each limit may be. */
-export const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
+const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
 const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
 
 export const priorityWord = oneOf('person', 'background')

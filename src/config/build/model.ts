@@ -1,25 +1,32 @@
-import { aModel } from '../../../base/argument-checks.ts'
-import { ConfigError } from '../../../contract/errors.ts'
-import { definedFields, ownOf } from '../../../contract/json.ts'
-import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'
-import { type CostConfig, hasRates, type TokenRates } from '../../../contract/model/usage.ts'
-import { checkOptions } from '../../../contract/shape/read.ts'
-import { namesOf } from '../../../contract/shape/shape.ts'
-import { catalogue } from '../../../models/catalogue.ts'
-import { fallback } from '../../../providers/compose/fallback.ts'
-import { limited } from '../../../providers/compose/limited.ts'
-import { limiter, limiterFields, type Priority, priorityWord } from '../../../providers/compose/limiter.ts'
-import { checkVendor } from '../../../providers/kit/vendors.ts'
-import type { Model } from '../../../types/model/model.ts'
-import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
-import { parseReference, resolveName } from '../../references.ts'
-import { fromFile } from '../../schema/key-table.ts'
-import { type CompatSection, type CostSection, type ModelSection, protocolWords } from '../../schema/model-sections.ts'
-import type { AgentConfig } from '../../schema/sections.ts'
-import { type Build, shared } from '../build.ts'
-import { requestSettingsOf } from '../settings.ts'
-import { type FactoryOptions, factories } from './factories.ts'
-import { type AskedModel, checkKeyHost, servedSection } from './service.ts'
+import { aModel } from '../../base/argument-checks.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import { ownOf } from '../../contract/json.ts'
+import type { KnownApi } from '../../contract/model/model-config.ts'
+import { type CostConfig, hasRates, type TokenRates } from '../../contract/model/usage.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { catalogue } from '../../models/catalogue.ts'
+import { fallback } from '../../providers/compose/fallback.ts'
+import { limited } from '../../providers/compose/limited.ts'
+import { limiter, type Priority } from '../../providers/compose/limiter.ts'
+import { checkVendor } from '../../providers/kit/vendors.ts'
+import type { Model } from '../../types/model/model.ts'
+import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
+import { parseReference, resolveName } from '../references.ts'
+import { modelsIn } from '../schema/find.ts'
+import { optionName, optionsOf } from '../schema/key-table.ts'
+import {
+  type CostSection,
+  compatKeys,
+  costKeys,
+  costTierKeys,
+  limiterKeys,
+  type ModelSection,
+  modelKeys,
+  protocolWords,
+} from '../schema/model-sections.ts'
+import type { AgentConfig } from '../schema/sections.ts'
+import { type Build, shared } from './build.ts'
+import { type AskedModel, checkKeyHost, type FactoryOptions, factories, servedSection } from './service.ts'
 
 /** Where a field says which model is meant; `model` stands for another one of the same provider. */
 export interface ModelWish {
@@ -29,13 +36,6 @@ export interface ModelWish {
   priority: Priority
   /** Of the field `provider`. */
   path: Path
-}
-
-/** What the key `priority` of the section at `path` says, in any case. */
-export function priorityOf({ value, path }: { value: string | undefined; path: Path }): Priority | undefined {
-  const word = priorityWord.words.find((each) => each === value?.toLowerCase())
-  if (value !== undefined && word === undefined) throw invalidField([...path, 'priority'], value, priorityWord.words.join(', '))
-  return word
 }
 
 /** The model that an agent or sub-agent asks for: `[provider]`, or what its `provider` refers to. */
@@ -70,12 +70,12 @@ function alternative(
 }
 
 /** The model of a section, whose calls wait for their turn where the section limits them. */
-async function withLimiter(build: Build, { limiter: limits, ...section }: AskedSection, at: Path, priority: Priority): Promise<Model> {
-  const model = await madeModel(build, section, at)
-  if (limits === undefined) return model
-  const own = shared(build.limiters, at.join('.'), () => limiter(fromFile(limits, namesOf(limiterFields))))
-  const { max_wait_ms: maxWaitMs } = limits
-  return limited(model, own, { priority, ...(maxWaitMs !== undefined && { maxWaitMs }) })
+async function withLimiter(build: Build, { limiter: section, ...own }: AskedSection, at: Path, priority: Priority): Promise<Model> {
+  const model = await madeModel(build, own, at)
+  if (section === undefined) return model
+  const { maxWaitMs, ...limits } = optionsOf(limiterKeys, section, [...at, 'limiter'])
+  const turns = shared(build.limiters, at.join('.'), () => limiter(limits))
+  return limited(model, turns, { priority, ...(maxWaitMs !== undefined && { maxWaitMs }) })
 }
 
 function hostModel({ host }: Build, id: string, model: string | undefined, path: Path): Model {
@@ -144,7 +144,7 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
   }
   checkOnlyFor(section, protocol, path)
   checkAddress(section, path)
-  const options = { ...factoryOptions(section), ...(host.fetch !== undefined && { fetch: host.fetch }) }
+  const options = { ...factoryOptions(section, path), ...(host.fetch !== undefined && { fetch: host.fetch }) }
   const model = await factories[protocol](section.model ?? '', options).catch((error: unknown) => {
     throw inSection(error, section, path, asked)
   })
@@ -159,9 +159,8 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
 }
 
 /** The section at `path`, with variables as they were written. */
-function rawSection({ provider }: AgentConfig, path: Path): ModelSection {
-  const at = path.at(-1)
-  return (typeof at === 'number' ? provider?.instances?.[at] : provider) ?? {}
+function rawSection(raw: AgentConfig, path: Path): ModelSection {
+  return modelsIn(raw).find(([, at]) => fieldOf(at) === fieldOf(path))?.[0] ?? {}
 }
 
 /** Who asks for its prices relies on them. */
@@ -184,17 +183,12 @@ function inSection(error: unknown, section: ModelSection, path: Path, asked?: As
   const keys = Object.keys(section)
   // Messages also advise what the section has not.
   const why = [...keys, 'base_url', 'api_key'].reduce(
-    (said, key) => said.replaceAll(new RegExp(`\\b${optionOf(key)}\\b`, 'g'), key),
+    (said, key) => said.replaceAll(new RegExp(`\\b${optionName(key)}\\b`, 'g'), key),
     error.message,
   )
   const key = keys.find((name) => new RegExp(`^${name}[ .:[]`).test(why))
   const at = key === undefined ? path : key === 'model' && asked !== undefined ? asked.path : [...path, key]
   return fieldError('invalidField', at, `${fieldOf(at)} cannot be used: ${why}`, error)
-}
-
-/** What a factory calls the option of this key. */
-function optionOf(key: string): string {
-  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function isKnown(protocol: string): protocol is KnownApi {
@@ -216,76 +210,24 @@ function checkOnlyFor(section: ModelSection, protocol: KnownApi, path: Path): vo
   }
 }
 
-type RatesSection = Omit<CostSection, 'tiers'>
-
 /** The section in the words of the factories, without what it does not say. */
-function factoryOptions(section: ModelSection): FactoryOptions {
-  const { api_key, base_url, context_window, cost, compat, name, provider, reasoning } = section
-  const { resource, project, location, region } = section
-  const options = {
-    ...{ name, provider, reasoning, resource, project, location, region },
+function factoryOptions(section: ModelSection, path: Path): FactoryOptions {
+  const { model: _, api: __, limiter: ___, fallback: ____, api_key, catalogue: isPriced, cost, compat, ...own } = section
+  return {
+    ...optionsOf(modelKeys, own, path),
     // A blank key is none: a local service wants none.
-    apiKey: api_key?.trim() === '' ? undefined : api_key,
-    baseUrl: base_url,
-    contextWindow: context_window,
-    firstByteTimeoutMs: patienceOf(section.first_byte_timeout_ms),
-    idleTimeoutMs: patienceOf(section.idle_timeout_ms),
-    progressTimeoutMs: patienceOf(section.progress_timeout_ms),
-    catalogue: section.catalogue === true ? catalogue : undefined,
-    cost: cost && costOf(cost),
-    ...requestSettingsOf(section),
-    serverTools: section.server_tools,
-    compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
-  }
-  return definedFields(options)
-}
-
-function patienceOf(limit: number | 'none' | undefined): number | false | undefined {
-  return limit === 'none' ? false : limit
-}
-
-function costOf({ tiers, ...base }: CostSection): CostConfig {
-  const rates = ratesOf(base)
-  if (tiers === undefined) return rates
-  return {
-    ...rates,
-    tiers: tiers.map((tier) => ({ inputTokensAbove: tier.input_tokens_above, ...ratesOf({ ...withoutHour(base), ...tier }) })),
+    ...(api_key !== undefined && api_key.trim() !== '' && { apiKey: api_key }),
+    ...(isPriced === true && { catalogue }),
+    ...(cost !== undefined && { cost: costOf(cost, [...path, 'cost']) }),
+    ...(compat !== undefined && Object.keys(compat).length > 0 && { compat: optionsOf(compatKeys, compat, [...path, 'compat']) }),
   }
 }
 
-/** What is kept for an hour goes by the rates of its own tier. */
-function withoutHour({ cache_write_1h_per_million: _, ...rates }: RatesSection): RatesSection {
-  return rates
-}
+const free: TokenRates = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
 
-function ratesOf(section: RatesSection): TokenRates {
-  const { input_per_million = 0, output_per_million = 0, cache_read_per_million = 0, cache_write_per_million = 0 } = section
-  const { cache_write_1h_per_million: hour } = section
-  return {
-    inputPerMillion: input_per_million,
-    outputPerMillion: output_per_million,
-    cacheReadPerMillion: cache_read_per_million,
-    cacheWritePerMillion: cache_write_per_million,
-    ...(hour !== undefined && { cacheWrite1hPerMillion: hour }),
-  }
-}
-
-/** Which of `words` a file means: in any case, with or without its underscores. */
-function meant<Word extends string>(words: readonly Word[], written: string | undefined): Word | undefined {
-  const bare = written?.toLowerCase().replaceAll('_', '')
-  return words.find((word) => word.toLowerCase() === bare)
-}
-
-function compatOf(compat: CompatSection): Partial<OpenAiCompat> {
-  return definedFields({
-    supportsStore: compat.supports_store,
-    supportsDeveloperRole: compat.supports_developer_role,
-    supportsReasoningEffort: compat.supports_reasoning_effort,
-    supportsUsageInStreaming: compat.supports_usage_in_streaming,
-    maxTokensField: meant(compatFields.maxTokensField.words, compat.max_tokens_field),
-    requiresToolResultName: compat.requires_tool_result_name,
-    requiresAssistantAfterToolResult: compat.requires_assistant_after_tool_result,
-    thinkingFormat: meant(compatFields.thinkingFormat.words, compat.thinking_format),
-    thinkingField: meant(compatFields.thinkingField.words, compat.thinking_field),
-  })
+function costOf({ tiers, ...base }: CostSection, path: Path): CostConfig {
+  const rates = { ...free, ...optionsOf(costKeys, base, path) }
+  // What is kept for an hour goes by the rates of its own tier.
+  const { cacheWrite1hPerMillion: _, ...short } = rates
+  return { ...rates, ...(tiers !== undefined && { tiers: tiers.map((tier) => ({ ...short, ...optionsOf(costTierKeys, tier, path) })) }) }
 }

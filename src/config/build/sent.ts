@@ -1,16 +1,16 @@
-import { isLoopbackHost } from '../../../base/private-host.ts'
-import { isSecretHeader } from '../../../base/text/secrets.ts'
-import type { JsonValue } from '../../../contract/json.ts'
-import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
-import { compatPresets } from '../../../providers/openai/backends.ts'
-import { fieldOf, type Path } from '../../config-error.ts'
-import type { TrustRequest } from '../../config-host.ts'
-import { isKeyVariable, isVariable, variablesIn } from '../../read/env.ts'
-import { serversIn } from '../../schema/check.ts'
-import type { ModelSection } from '../../schema/model-sections.ts'
-import type { AgentConfig } from '../../schema/sections.ts'
-import { promptFiles } from '../prompt-files.ts'
-import { sentVariables } from '../sent-variables.ts'
+import { isLoopbackHost } from '../../base/private-host.ts'
+import { isSecretHeader } from '../../base/text/secrets.ts'
+import { type JsonValue, ownFieldIn } from '../../contract/json.ts'
+import { serviceAddresses } from '../../providers/kit/transport/endpoint.ts'
+import { compatPresets } from '../../providers/openai/backends.ts'
+import { fieldOf, type Path } from '../config-error.ts'
+import type { TrustRequest } from '../config-host.ts'
+import { isKeyVariable, isVariable, variablesIn, variableUses } from '../read/env.ts'
+import { modelsIn, serversIn, textsOf, valuesIn } from '../schema/find.ts'
+import type { Key } from '../schema/key-table.ts'
+import type { ModelSection } from '../schema/model-sections.ts'
+import type { AgentConfig } from '../schema/sections.ts'
+import { filePathOf } from './build.ts'
 
 /**
  * Hosts of the services that this package knows, name by name: what is put together of their parts may belong to anybody. A key that is meant for one
@@ -44,12 +44,6 @@ export function endpointRequests(config: AgentConfig): TrustRequest[] {
     url !== undefined && enabled !== false && isForeign(url) ? [{ kind: 'endpoint', field: fieldOf([...path, 'url']), what: url }] : [],
   )
   return [...models, ...servers]
-}
-
-function modelsIn({ provider }: AgentConfig): [ModelSection, Path][] {
-  if (provider === undefined) return []
-  const { instances = [], ...base } = provider
-  return [[base, ['provider']], ...instances.map((each, at): [ModelSection, Path] => [each, ['provider', 'instances', at]])]
 }
 
 function modelRequests(config: AgentConfig, section: ModelSection, path: Path): TrustRequest[] {
@@ -153,4 +147,38 @@ function isThisMachine(hostname: string): boolean {
 
 function isOwnMachine(address: string): boolean {
   return isVariable(address) || (URL.canParse(address) && isThisMachine(new URL(address).hostname))
+}
+
+/** Every file whose text becomes a part of a prompt. */
+export function promptFiles(config: AgentConfig): { file: string; path: Path }[] {
+  return textsOf(config, 'prompt').flatMap(({ text, path }) => {
+    const file = filePathOf(text)
+    return file === undefined ? [] : [{ file, path }]
+  })
+}
+
+/**
+ * Every place where a file would send what it takes from the environment, with its variables: prompts, descriptions, headers. Not the keys and the
+ * addresses that are one variable alone, which whoever set them chose, and not programs, which are asked about with all they are given.
+ */
+export function sentVariables(config: AgentConfig): TrustRequest[] {
+  const programs = serversIn(config).flatMap(([{ command, enabled }, path]) =>
+    command !== undefined || enabled === false ? [fieldOf(path)] : [],
+  )
+  const found = new Map<string, Set<string>>()
+  for (const { key, value, path, isLocal } of valuesIn(config)) {
+    if (key.inner !== undefined || isLocal) continue
+    for (const use of variableUses(value)) {
+      const field = fieldOf([...path, ...use.path])
+      if (isChosen(key, value, use.path) || programs.some((program) => field.startsWith(`${program}.`))) continue
+      found.set(field, (found.get(field) ?? new Set()).add(use.name))
+    }
+  }
+  return [...found].map(([field, names]) => ({ kind: 'variable', field, what: [...names].map((name) => `\${${name}}`).join(', ') }))
+}
+
+/** Whether the variable at `path` of `value` is a key or a choice of the service, and stands there alone. */
+function isChosen({ role }: Key, value: unknown, path: Path): boolean {
+  const text = String(path.reduce<unknown>(ownFieldIn, value))
+  return role === 'headers' ? /auth|key|token/i.test(String(path[0])) && isKeyVariable(text) : role === 'choice' && isVariable(text)
 }

@@ -1,11 +1,15 @@
-import { ConfigError } from '../../../contract/errors.ts'
-import type { ApiProtocol } from '../../../contract/model/model-config.ts'
-import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
-import { ownServices, protocolOf, serviceNamed, splitModelName } from '../../../providers/model-name.ts'
-import { compatPresets } from '../../../providers/openai/backends.ts'
-import { fieldError, fieldOf, type Path } from '../../config-error.ts'
-import { isVariable, variableUses } from '../../read/env.ts'
-import type { ModelSection } from '../../schema/model-sections.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { ApiProtocol, KnownApi } from '../../contract/model/model-config.ts'
+import { namesOf } from '../../contract/shape/shape.ts'
+import type { ProviderOptions } from '../../providers/kit/provider-options.ts'
+import type { ServerTools } from '../../providers/kit/server-tools.ts'
+import { serviceAddresses } from '../../providers/kit/transport/endpoint.ts'
+import { lateProviders, ownServices, protocolOf, serviceNamed, splitModelName } from '../../providers/model-name.ts'
+import { backendAt, compatPresets as presets } from '../../providers/openai/backends.ts'
+import type { Model } from '../../types/model/model.ts'
+import { fieldError, fieldOf, type Path } from '../config-error.ts'
+import { isVariable, variableUses } from '../read/env.ts'
+import type { ModelSection } from '../schema/model-sections.ts'
 
 /** The model that a sub-agent names, in place of that of the section. */
 export interface AskedModel {
@@ -71,7 +75,7 @@ function keyHosts(): Map<string, Set<string>> {
   }
   const addresses: Partial<Record<string, string>> = serviceAddresses
   for (const [name, { keys }] of Object.entries(ownServices)) for (const key of keys) add(key, addresses[name])
-  for (const preset of Object.values(compatPresets)) if ('apiKeyVariable' in preset) add(preset.apiKeyVariable, preset.baseUrl)
+  for (const preset of Object.values(presets)) if ('apiKeyVariable' in preset) add(preset.apiKeyVariable, preset.baseUrl)
   return hosts
 }
 
@@ -104,4 +108,41 @@ function isKeptBeside(address: string, key: string): boolean {
 function hostsFor(variable: string): ReadonlySet<string> | undefined {
   for (const [known, hosts] of hostsOfKeys) if (variable === known || variable.startsWith(`${known}_`)) return hosts
   return undefined
+}
+
+/** What the factory of one protocol takes beside those that all take. */
+export interface FactoryOptions extends ProviderOptions {
+  resource?: string
+  project?: string
+  location?: string
+  region?: string
+  serverTools?: ServerTools
+}
+
+type Factory = (id: string, options: FactoryOptions) => Promise<Model>
+
+/** Which factory makes the models of a protocol: a file names one or two of seven, so each is loaded when it is named. */
+export const factories: Record<KnownApi, Factory> = {
+  anthropicMessages: async (id, options) => (await lateProviders.anthropic.load()).anthropic(id, options),
+  openAiCompletions: async (id, options) => chatModel(id, options),
+  openAiResponses: async (id, options) => (await lateProviders.responses.load()).openaiResponses(id, options),
+  azureOpenAiResponses: async (id, options) => (await lateProviders.responses.load()).azure(id, options),
+  googleGenerativeAi: async (id, options) => (await lateProviders.google.load()).google(id, options),
+  googleVertex: async (id, options) => (await lateProviders.google.load()).vertex(id, options),
+  bedrockConverseStream: async (id, options) => (await lateProviders.bedrock.load()).bedrock(id, options),
+}
+
+/** OpenAI itself, a service that is known by its name or address, or any other by its address. */
+async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
+  const { openai, openaiCompatible } = await lateProviders.chat.load()
+  const { provider, baseUrl } = options
+  const named = namesOf(presets).find((name) => name === provider?.toLowerCase())
+  const backend = named ?? backendAt(baseUrl)
+  if (backend === undefined ? baseUrl === undefined : backend === 'openai') return openai(id, options)
+  const { provider: _, ...others } = options
+  return openaiCompatible(id, {
+    ...others,
+    ...(provider !== undefined && { provider }),
+    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // one of its own keys
+  })
 }
