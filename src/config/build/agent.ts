@@ -23,22 +23,20 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const { config, host } = build
   const { layers, provider, path } = source
   const place = await placeOfSource(build, source)
+  const session = sessionStoreOf(build)
+  const hooks = hooksOf(build, place)
+  const plugins = await pluginsOf(build)
   const priority = source.priority === undefined ? 'person' : optionOf(agentInstanceKeys.priority, source.priority, [...path, 'priority'])
   const model = await modelFor(build, { provider, priority, path: [...path, 'provider'] })
   const { own, choices } = await ownTools(build, place)
   const options = {
-    ...{ model, choices },
+    ...{ session, hooks, plugins, choices, workspace: place.workspace, logger: host.logger },
+    skills: await skillsAt(build, place, said(layers, 'skills')),
+    resolveMedia: resolveMediaOf(config),
     ...(await systemPrompt(build, source, place)),
     ...agentSettings(config, layers),
     ...executionOptions(config.execution, model),
     contextConfig: contextConfigOf(build, said(layers, 'compaction'), model),
-    resolveMedia: resolveMediaOf(config),
-    workspace: place.workspace,
-    hooks: hooksOf(build, place),
-    plugins: await pluginsOf(build),
-    session: sessionStoreOf(build),
-    skills: await skillsAt(build, place, said(layers, 'skills')),
-    logger: host.logger,
     toolExecution: toolExecutionOf(config.tools),
     offload: offloadOf(config.tools, own, place),
   }
