@@ -76,32 +76,30 @@ function shownAt(path: Path, value: unknown): string {
   return isSecret && typeof value === 'string' ? 'a text' : shown(value, path.findLast((step) => typeof step === 'string') ?? '')
 }
 
-type PlaceOf = (path: Path) => Place | undefined
+/** What is known of the text that a configuration was read from. */
+interface Origin {
+  placeOf(path: Path): Place | undefined
+  /** Those that no program has read. */
+  warnings: readonly ConfigWarning[]
+}
 
 /** Errors that are found while agents are made can still say where in the text they come from. */
-const places = new WeakMap<object, PlaceOf>()
+const origins = new WeakMap<object, Origin>()
 
-/** Remembers where the parts of `config` stand in its text. */
-export function rememberPlaces(config: object, placeOf: PlaceOf): void {
-  places.set(config, placeOf)
+/** Remembers where the parts of `config` stand in its text, and its warnings. */
+export function rememberOrigin(config: object, origin: Origin): void {
+  origins.set(config, origin)
 }
 
 /** Where `path` of `config` stands; undefined for one that was not parsed. */
 export function placeIn(config: object, path: Path): Place | undefined {
-  return places.get(config)?.(path)
-}
-
-/** Warnings of configurations that no program has read yet. */
-const unread = new WeakMap<object, readonly ConfigWarning[]>()
-
-/** Remembers the warnings of `config` until {@link takeUnread} gets them. */
-export function rememberUnread(config: object, warnings: readonly ConfigWarning[]): void {
-  unread.set(config, warnings)
+  return origins.get(config)?.placeOf(path)
 }
 
 /** Returns the warnings of `config` that no program has read. They count as read from now on. */
 export function takeUnread(config: object): readonly ConfigWarning[] {
-  const warnings = unread.get(config) ?? []
-  unread.delete(config)
+  const origin = origins.get(config)
+  const warnings = origin?.warnings ?? []
+  if (origin !== undefined) origin.warnings = []
   return warnings
 }

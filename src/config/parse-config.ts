@@ -2,7 +2,7 @@ import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, type Infer, oneOf } from '../contract/shape/shape.ts'
-import { type ConfigWarning, fieldOf, placed, rememberPlaces, rememberUnread, stepsOf, takeUnread } from './config-error.ts'
+import { type ConfigWarning, fieldOf, placed, rememberOrigin, stepsOf, takeUnread } from './config-error.ts'
 import { checkedText, parseError, type ReadDocument } from './read/document.ts'
 import { readJson } from './read/json.ts'
 import { readToml } from './read/toml.ts'
@@ -77,14 +77,13 @@ async function attempt(read: () => ReadDocument | Promise<ReadDocument>, failure
 function interpreted({ tree, placeOf }: ReadDocument, format: ConfigFormat): ParsedConfig {
   try {
     const { config, notes } = checkedConfig(tree)
-    rememberPlaces(config, placeOf)
     const warnings = [...notes, ...adviceOn(config)].map(({ code, message, path }) => ({
       code,
       field: fieldOf(path),
       message,
       ...placeOf(path),
     }))
-    rememberUnread(config, warnings)
+    rememberOrigin(config, { placeOf, warnings })
     return {
       ...{ config, document: tree, format },
       get warnings() {

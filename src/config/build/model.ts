@@ -40,33 +40,26 @@ export interface ModelWish {
 
 /** The model that an agent or sub-agent asks for: `[provider]`, or what its `provider` refers to. */
 export async function modelFor(build: Build, { provider, model, priority, path }: ModelWish): Promise<Model> {
-  const reference = provider === undefined ? undefined : parseReference(provider)
-  if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
-  const { section, at, key } = sectionFor(build, provider, path)
+  const found = sectionOrModel(build, provider, model, path)
+  if (!('section' in found)) return found
+  const { section, at, key } = found
   const asked = model === undefined ? undefined : { model, path: [...path.slice(0, -1), 'model'] }
   const make = () => withFallbacks(build, asked === undefined ? section : withModel(section, asked), at, priority)
   return key === undefined ? make() : shared(build.made, `model ${key} ${priority} ${model ?? ''}`, make)
 }
 
 /** The model of a section; where it names others, one that asks them when the first fails. */
-async function withFallbacks(build: Build, section: AskedSection, at: Path, priority: Priority): Promise<Model> {
-  const { fallback: names = [], ...own } = section
+async function withFallbacks(build: Build, { fallback: names = [], ...own }: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const first = await withLimiter(build, own, at, priority)
   if (names.length === 0) return first
-  const others = names.map((provider, index) => alternative(build, { provider, priority, path: [...at, 'fallback', index] }))
+  const others = names.map((name, index) => {
+    const found = sectionOrModel(build, name, undefined, [...at, 'fallback', index])
+    if (!('section' in found)) return found
+    // Not those that it names in its turn: a list that leads back would have no end.
+    const { fallback: _further, ...section } = found.section
+    return withLimiter(build, section, found.at, priority)
+  })
   return fallback([first, ...(await Promise.all(others))])
-}
-
-/** Not those that it names in its turn: a list that leads back would have no end. */
-function alternative(
-  build: Build,
-  { provider, priority, path }: Omit<ModelWish, 'model' | 'provider'> & { provider: string },
-): Promise<Model> | Model {
-  const reference = parseReference(provider)
-  if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, undefined, path)
-  const { section, at } = sectionFor(build, provider, path)
-  const { fallback: _further, ...own } = section
-  return withLimiter(build, own, at, priority)
 }
 
 /** The model of a section, whose calls wait for their turn where the section limits them. */
@@ -94,15 +87,20 @@ function hostModel({ host }: Build, id: string, model: string | undefined, path:
   return { ...found, config }
 }
 
-function sectionFor(
-  { config, entities }: Build,
+/** What `provider` refers to: a model of the host, or a section, with a key if all that refer to it share its model. */
+function sectionOrModel(
+  build: Build,
   provider: string | undefined,
+  model: string | undefined,
   path: Path,
-): { section: ModelSection; at: Path; key?: string } {
+): Model | { section: ModelSection; at: Path; key?: string } {
+  const { config, entities } = build
   if (provider === undefined) {
     const { instances: _, ...section } = config.provider ?? {}
     return { section, at: ['provider'], key: 'provider' }
   }
+  const reference = parseReference(provider)
+  if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
   const { entity, isShared } = resolveName(entities, provider, 'provider', path)
   const section = config.provider?.instances?.[Number(entity.path.at(-1))] ?? {}
   return { section, at: entity.path, ...(isShared && { key: entity.name }) }

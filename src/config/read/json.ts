@@ -1,70 +1,28 @@
-import { fieldOf, type Path, placed } from '../config-error.ts'
+import type { ConfigError } from '../../contract/errors.ts'
+import { fieldOf, placed } from '../config-error.ts'
 import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './document.ts'
 
 /** Reads JSON. Throws `ConfigError` `parse` for what is none, and for a key that comes twice. */
 export function readJson(text: string): ReadDocument {
-  const value = parsed(text)
+  if (text.trim() === '') throw notJson(text, 0, 'a table: it is empty')
   const offsets = offsetsIn(text)
-  return documentOf(value, (path) => {
+  return documentOf(JSON.parse(text), (path) => {
     for (let length = path.length; length > 0; length -= 1) {
-      const offset = offsets.get(keyOf(path.slice(0, length)))
+      const offset = offsets.get(JSON.stringify(path.slice(0, length)))
       if (offset !== undefined) return placeAt(text, offset)
     }
     return undefined
   })
 }
 
-function parsed(text: string): unknown {
-  const fault = text.trim() === '' ? { offset: 0, expected: 'a table: it is empty' } : syntaxFault(text)
-  if (fault === undefined) return JSON.parse(text)
-  throw placed(parseError(`The configuration is not valid JSON: expected ${fault.expected}.`), placeAt(text, fault.offset))
-}
-
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
-
-/** Where each key, and each entry of a list, begins, in a text that is known to be JSON. */
-function offsetsIn(text: string): Map<string, number> {
-  const offsets = new Map<string, number>()
-  const path: (string | number)[] = []
-  const isList: boolean[] = []
-  let isKey = false
-  const begin = (offset: number): void => {
-    // A document that is deeper is refused.
-    if (path.length > maxDepth) return
-    const key = keyOf(path)
-    if (offsets.has(key)) throw placed(parseError(`${fieldOf(path)} stands twice in the configuration.`), placeAt(text, offset))
-    offsets.set(key, offset)
-  }
-  for (const { 0: piece, index } of text.matchAll(token)) {
-    if (isList.at(-1) === true && !/^[\]},:]/.test(piece)) begin(index)
-    if (isKey && piece.startsWith('"')) {
-      path.push(String(JSON.parse(piece)))
-      begin(index)
-      isKey = false
-    } else if (piece === '{' || piece === '[') {
-      isList.push(piece === '[')
-      isKey = piece === '{'
-      if (piece === '[') path.push(0)
-    } else if (piece === '}' || piece === ']') {
-      isKey = false
-      isList.pop()
-      // An empty object has pushed no key.
-      if (path.length > isList.length) path.pop()
-    } else if (piece === ',') {
-      const last = path.pop()
-      isKey = isList.at(-1) === false
-      if (!isKey) path.push(Number(last) + 1)
-    }
-  }
-  return offsets
-}
-
-function keyOf(path: Path): string {
-  return JSON.stringify(path)
+/** Engines say neither alike nor always what is wrong, and quote the text, which may hold a key. */
+function notJson(text: string, offset: number, expected: string): ConfigError {
+  return placed(parseError(`The configuration is not valid JSON: expected ${expected}.`), placeAt(text, offset))
 }
 
 /** What must come next in a text of JSON. */
 type Next = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'more' | 'end'
+type Bracket = '{' | '['
 
 /** What JSON is made of, behind the white space before it. One way to match each character: a text may be as long as a file. */
 const piece =
@@ -80,33 +38,50 @@ const words: Record<Next, string> = {
   end: 'nothing more',
 }
 
-/**
- * Where a text stops being JSON, and what must stand there; undefined for JSON. Engines say neither alike nor always, and quote the text, which
- * may hold a key.
- */
-function syntaxFault(text: string): { offset: number; expected: string } | undefined {
-  const open: ('{' | '[')[] = []
+/** Where each key, and each entry of a list, begins. Throws as {@link readJson}. */
+function offsetsIn(text: string): Map<string, number> {
+  const offsets = new Map<string, number>()
+  const open: Bracket[] = []
+  // The key or position in each bracket that is open.
+  const path: (string | number)[] = []
   let next: Next = 'value'
   let at = 0
+  let twice: ConfigError | undefined
   while (next !== 'end') {
     piece.lastIndex = at
-    const [whole, scalar] = piece.exec(text) ?? []
-    const follows: Next | undefined = whole === undefined ? undefined : after(next, scalar ?? whole.trimStart(), open)
-    if (follows === undefined) return faultAt(text, beginning(text, at), next)
+    const [whole = '', scalar] = piece.exec(text) ?? []
+    const found = scalar ?? whole.trimStart()
+    const isInList = open.at(-1) === '['
+    const follows: Next | undefined = found === '' ? undefined : after(next, found, open)
+    if (follows === undefined) throw unexpected(text, at, next)
+    at += whole.length
+    if (follows === 'colon') path[path.length - 1] = String(JSON.parse(found))
+    // A document that is deeper is refused.
+    if ((follows === 'colon' || (isInList && next.endsWith('value') && found !== ']')) && path.length <= maxDepth) {
+      const key = JSON.stringify(path)
+      const offset = at - found.length
+      if (offsets.has(key)) twice ??= placed(parseError(`${fieldOf(path)} stands twice in the configuration.`), placeAt(text, offset))
+      offsets.set(key, offset)
+    }
+    if (found === '{' || found === '[') path.push(found === '[' ? 0 : '')
+    else if (found === '}' || found === ']') path.pop()
+    else if (found === ',' && isInList) path.push(Number(path.pop()) + 1)
     next = follows
-    at += whole?.length ?? 0
   }
   const rest = beginning(text, at)
-  return rest === text.length ? undefined : { offset: rest, expected: words.end }
+  if (rest < text.length) throw notJson(text, rest, words.end)
+  if (twice !== undefined) throw twice
+  return offsets
 }
 
-function faultAt(text: string, offset: number, next: Next): { offset: number; expected: string } {
+function unexpected(text: string, at: number, next: Next): ConfigError {
+  const offset = beginning(text, at)
   const isText = text[offset] === '"' && next !== 'colon' && next !== 'more'
-  return { offset, expected: isText ? 'a text that ends in its line, with "\\" before quotes in it' : words[next] }
+  return notJson(text, offset, isText ? 'a text that ends in its line, with "\\" before quotes in it' : words[next])
 }
 
 /** What must follow `found`, which stands where `next` must; undefined where it must not. Opens and closes what it does. */
-function after(next: Next, found: string, open: ('{' | '[')[]): Next | undefined {
+function after(next: Next, found: string, open: Bracket[]): Next | undefined {
   if (next === 'colon') return found === ':' ? 'value' : undefined
   if (next === 'key' || (next === 'first key' && found !== '}')) return found.startsWith('"') ? 'colon' : undefined
   if (found === '{' || found === '[') {

@@ -19,38 +19,11 @@ export interface CheckedConfig {
 /** Brings a configuration into its one form and checks every value. Throws `ConfigError` `invalidField` for the first that is wrong. */
 export function checkedConfig(given: unknown): CheckedConfig {
   const notes: Note[] = []
-  const config = normalised(given, root, [], notes)
-  const { success, error } = root.schema.safeParse(config)
-  if (!success) throw firstIssue(config, error.issues.at(0)?.path ?? [])
-  const checked = config as AgentConfig // has just been checked: the table has every field of the type
-  for (const [{ command, url }, path] of serversIn(checked)) {
+  const config = section(given, root, [], notes) as AgentConfig // the table has every field of the type
+  for (const [{ command, url }, path] of serversIn(config)) {
     if (command === undefined && url === undefined) throw invalidField([...path, 'command'], undefined, 'a program, or url, an address')
   }
-  return { config: checked, notes }
-}
-
-function firstIssue(config: unknown, path: readonly PropertyKey[]): ConfigError {
-  const steps: Path = path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-  return invalidField(steps, valueAt(config, steps), expectedAt(steps))
-}
-
-/** What stands at `path`. */
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>(ownFieldIn, value)
-}
-
-function expectedAt(path: Path): string {
-  let key: Key | undefined = root
-  let expected = root.expected
-  for (const step of path) {
-    if (typeof step === 'number') {
-      expected = expected === 'a list of tables' ? 'a table' : 'a text'
-      continue
-    }
-    key = ownOf(key?.inner ?? {}, step) ?? key?.others
-    expected = key?.expected ?? 'a text'
-  }
-  return expected
+  return { config, notes }
 }
 
 /** More of them help nobody, and finding the nearest name of each takes time. */
@@ -58,34 +31,44 @@ const maxNotes = 100
 
 /**
  * A section in its one form: names without aliases, without what is `null`, a comment or unknown. What is unknown is noted with the nearest known
- * name. Throws `ConfigError` `invalidField` where a name and its alias say the same twice, and for what is unknown where it would guard. What is no section is given back as it is.
+ * name. Throws `ConfigError` `invalidField` for a value that does not fit or is missing, where a name and its alias say the same twice, and for what is
+ * unknown where it would guard.
  */
-function normalised(value: unknown, { inner = {}, others }: Key, path: Path, notes: Note[]): unknown {
-  if (!isObject(value)) return value
+function section(value: unknown, { inner = {}, others }: Key, path: Path, notes: Note[]): object {
+  if (!isObject(value)) throw invalidField(path, value, 'a table')
   const found = new Map<string, unknown>()
   const givenNames = new Map<string, string>()
   for (const [given, entry] of Object.entries(value)) {
     // JSON has no comments, and editors are told in the file where its schema is.
     if (entry === null || entry === undefined || given.startsWith('_comment') || (path.length === 0 && given === '$schema')) continue
-    const name = nameOf(given, inner)
-    const key = name === undefined ? undefined : inner[name]
-    if (name === undefined || key === undefined) {
-      if (others !== undefined) found.set(given, entry)
-      else if (isGuard(given, path)) throw guardNotRead(unknownKey(given, inner, path))
-      else if (notes.length < maxNotes) notes.push(unknownKey(given, inner, path))
+    const name = nameOf(given, inner) ?? given
+    const key = ownOf(inner, name) ?? others
+    if (key === undefined) {
+      if (isGuard(given, path)) throw guardNotRead(unknownKey(given, inner, path))
+      if (notes.length < maxNotes) notes.push(unknownKey(given, inner, path))
       continue
     }
     if (found.has(name)) throw invalidField([...path, given], entry, `${givenNames.get(name)} or ${given}, not both`)
     givenNames.set(name, given)
-    found.set(name, within(entry, key, [...path, given], notes))
+    found.set(name, fitting(entry, key, [...path, name], notes))
   }
+  for (const [name, { isOptional, expected }] of Object.entries(inner))
+    if (isOptional !== true && !found.has(name)) throw invalidField([...path, name], undefined, expected)
   return Object.fromEntries(found)
 }
 
-function within(entry: unknown, key: Key, path: Path, notes: Note[]): unknown {
-  if (key.inner === undefined) return entry
-  if (!key.isList) return normalised(entry, key, path, notes)
-  return Array.isArray(entry) ? entry.map((each, at) => normalised(each, key, [...path, at], notes)) : entry
+/** What stands at `key`, checked. */
+function fitting(value: unknown, key: Key, path: Path, notes: Note[]): unknown {
+  const { inner, isList, schema, expected } = key
+  if (inner !== undefined && !isList) return section(value, key, path, notes)
+  if (inner !== undefined && Array.isArray(value)) return value.map((each, at) => section(each, key, [...path, at], notes))
+  const within = schema
+    .safeParse(value)
+    .error?.issues.at(0)
+    ?.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  if (within === undefined) return value
+  const wanted = within.length === 0 ? expected : expected === 'a list of tables' ? 'a table' : 'a text'
+  throw invalidField([...path, ...within], within.reduce<unknown>(ownFieldIn, value), wanted)
 }
 
 function nameOf(given: string, table: KeyTable): string | undefined {

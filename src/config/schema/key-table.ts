@@ -27,7 +27,7 @@ type Role = 'script' | 'plugin' | 'media' | 'workspace' | 'prompt' | 'choice' | 
  * this.
  */
 export interface Key {
-  /** What may stand there. */
+  /** What may stand there; nothing that is no section, where there are names within it. */
   readonly schema: z.ZodType
   /** The same in words, after "expected". */
   readonly expected: string
@@ -266,28 +266,20 @@ export function toolChoice(about: string, fallback: string): OptionalKey<string,
 
 /** A section within a section. */
 export function table<T>(inner: Section<T>, about: string): OptionalKey<T> {
-  return { ...key<T>(objectOf(inner), 'a table', about, undefined), inner }
+  return { ...key<T>(z.never(), 'a table', about, undefined), inner }
 }
 
 /** A list of sections. */
 export function tables<T>(inner: Section<T>, about: string): OptionalKey<T[]> {
-  return { ...key<T[]>(z.array(objectOf(inner)), 'a list of tables', about, undefined), inner, isList: true }
+  return { ...key<T[]>(z.never(), 'a list of tables', about, undefined), inner, isList: true }
 }
 
 /** A list of sections that may have names of their own. */
 export function openTables<T>(inner: KeyTable, others: Key, about: string): OptionalKey<T[]> {
-  return { ...key<T[]>(z.array(objectOf(inner, others)), 'a list of tables', about, undefined), inner, isList: true, others }
+  return { ...key<T[]>(z.never(), 'a list of tables', about, undefined), inner, isList: true, others }
 }
 
 /** A section that holds nothing but a list of sections. */
 export function instances<T>(each: OptionalKey<T[]>, about: string): OptionalKey<{ instances?: T[] }> {
   return table<{ instances?: T[] }>({ instances: each }, about)
-}
-
-/** The schema of a section in its one form: without aliases and unknown names. */
-function objectOf(inner: KeyTable, others?: Key): z.ZodType {
-  const shape = Object.fromEntries(
-    Object.entries(inner).map(([name, { schema, isOptional }]) => [name, isOptional ? schema.optional() : schema]),
-  )
-  return others === undefined ? z.strictObject(shape) : z.object(shape).catchall(others.schema)
 }
