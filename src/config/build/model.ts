@@ -9,11 +9,12 @@ import { fallback } from '../../providers/compose/fallback.ts'
 import { limited } from '../../providers/compose/limited.ts'
 import { limiter, type Priority } from '../../providers/compose/limiter.ts'
 import { checkVendor } from '../../providers/kit/vendors.ts'
+import { protocolOf } from '../../providers/model-name.ts'
 import type { Model } from '../../types/model/model.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
 import { parseReference, resolveName } from '../references.ts'
 import { modelsIn } from '../schema/find.ts'
-import { optionName, optionsOf } from '../schema/key-table.ts'
+import { type Key, optionName, optionsOf } from '../schema/key-table.ts'
 import {
   type CostSection,
   compatKeys,
@@ -193,18 +194,11 @@ function isKnown(protocol: string): protocol is KnownApi {
   return Object.hasOwn(factories, protocol)
 }
 
-const onlyFor: readonly (readonly [keyof ModelSection, KnownApi, string])[] = [
-  ['resource', 'azureOpenAiResponses', 'azure_openai_responses'],
-  ['project', 'googleVertex', 'google_vertex'],
-  ['location', 'googleVertex', 'google_vertex'],
-  ['region', 'bedrockConverseStream', 'bedrock_converse_stream'],
-  ['compat', 'openAiCompletions', 'openai_completions'],
-]
-
 function checkOnlyFor(section: ModelSection, protocol: KnownApi, path: Path): void {
-  for (const [key, api, name] of onlyFor) {
-    if (section[key] === undefined || api === protocol) continue
-    throw invalidField([...path, key], section[key], `nothing: it is for api = "${name}"`)
+  for (const [key, value] of Object.entries(section)) {
+    const api = ownOf<Key>(modelKeys, key)?.onlyFor
+    if (api !== undefined && value !== undefined && protocolOf(api) !== protocol)
+      throw invalidField([...path, key], value, `nothing: it is for api = "${api}"`)
   }
 }
 

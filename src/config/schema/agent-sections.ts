@@ -11,6 +11,7 @@ import { requestSettingsKeys } from './model-sections.ts'
 export const maxPrompt = 262_144
 const priorityIs = 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.'
 
+const inFileOrder = 'its texts, in the order of the file'
 const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
 export const promptText = as('prompt', text(promptForms))
 
@@ -126,13 +127,11 @@ export const strategyKeys = {
 /** `[[system_prompt_strategy.instances]]`: the blocks of a system prompt. */
 export interface PromptStrategySection extends FieldsOf<typeof strategyKeys> {}
 
+/** Each text counts as one that may name a file, whether it is a block or not: trust is asked for once too often rather than not at all. */
 export const promptKeys = {
-  id: required(id('system_prompt')),
-  description: text('For people.'),
-  type: text(
-    '`{{system_prompt_strategy.id}}`. `agent` and `minimal` are there without being written.',
-    'its texts, in the order of the file',
-  ),
+  id: as('prompt', required(id('system_prompt'))),
+  description: as('prompt', text('For people.')),
+  type: as('prompt', text('`{{system_prompt_strategy.id}}`. `agent` and `minimal` are there without being written.', inFileOrder)),
 }
 
 interface PromptKeys extends FieldsOf<typeof promptKeys> {}

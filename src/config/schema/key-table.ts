@@ -48,6 +48,8 @@ export interface Key {
   readonly role?: Role
   /** It names an entity of this kind. */
   readonly namespace?: Namespace
+  /** The word of `api` for which it is. Default: all. */
+  readonly onlyFor?: string
   /** An empty text says nothing. */
   readonly mayBeEmpty?: true
   /** Returns the value of the option; `undefined` for a value that a variable brought and that the key does not take. Default: the value as it is. */
@@ -144,6 +146,11 @@ export function alias<K extends Key>(name: string, of: K): K {
 /** A key with a role. */
 export function as<K extends Key>(role: Role, of: K): K {
   return { ...of, role }
+}
+
+/** A key of models of one protocol, by its word in `api`. */
+export function onlyFor<K extends Key>(api: string, of: K): K {
+  return { ...of, onlyFor: api }
 }
 
 /** A key of which an empty text says nothing. */

@@ -16,6 +16,7 @@ import {
   type Key,
   number,
   objects,
+  onlyFor,
   record,
   required,
   setting,
@@ -109,7 +110,7 @@ export const compatKeys = {
     'Where reasoning of earlier responses goes back.',
     '`received`: the field in which it came',
   ),
-}
+} satisfies Record<InFile<keyof typeof compatFields>, Key>
 
 /** `[provider.compat]`: how a service deviates from OpenAI. */
 export interface CompatSection extends FieldsOf<typeof compatKeys> {}
@@ -125,12 +126,11 @@ export const limiterKeys = {
 /** `[provider.limiter]`: how much is asked of a service at a time. */
 export interface LimiterSection extends FieldsOf<typeof limiterKeys> {}
 
+const choice = (about: string, fallback?: string) => as('choice', text(about, fallback))
+
 export const modelKeys = {
-  model: as(
-    'choice',
-    text('The id that is sent to the service; or `provider/model`, if no `api`, `provider` or `base_url` names the service.'),
-  ),
-  api_key: as('choice', text('The key; keep it in the environment, and name the variable here.')),
+  model: choice('The id that is sent to the service; or `provider/model`, if no `api`, `provider` or `base_url` names the service.'),
+  api_key: choice('The key; keep it in the environment, and name the variable here.'),
   api: as(
     'choice',
     word(
@@ -140,8 +140,8 @@ export const modelKeys = {
     ),
   ),
   base_url: as('choice', alias('url', text('Where the service is.', 'the service of the protocol, or of `provider`'))),
-  provider: as('choice', text('Name for logs, loop ids and costs. The name of a known service also says where it is.', 'by the protocol')),
-  name: as('choice', text('Shown to people.', 'the id')),
+  provider: choice('Name for logs, loop ids and costs. The name of a known service also says where it is.', 'by the protocol'),
+  name: choice('Shown to people.', 'the id'),
   reasoning: flag('The model can think.', 'by the model'),
   context_window: whole(1, 'Tokens.', 'by the protocol'),
   max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', 'by the protocol'),
@@ -151,17 +151,17 @@ export const modelKeys = {
   ),
   idle_timeout_ms: patience('How long the next byte is waited for.', defaultPatience.idleTimeoutMs),
   progress_timeout_ms: patience('How long the next content is waited for.', defaultPatience.progressTimeoutMs),
-  resource: as('choice', text('Azure: the name of the resource, in place of `base_url`.')),
-  project: as('choice', text('Vertex: the project.')),
-  location: as('choice', text('Vertex: the location.', '`global`')),
-  region: as('choice', text('Bedrock: the region.', '`us-east-1`')),
+  resource: onlyFor('azure_openai_responses', choice('Azure: the name of the resource, in place of `base_url`.')),
+  project: onlyFor('google_vertex', choice('Vertex: the project.')),
+  location: onlyFor('google_vertex', choice('Vertex: the location.', '`global`')),
+  region: onlyFor('bedrock_converse_stream', choice('Bedrock: the region.', '`us-east-1`')),
   catalogue: flag(
     'Context window, longest answer and prices are those of `phi-core/models`, where the section does not say them.',
     '`false`',
   ),
   cost: table<CostSection>(costKeys, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
   headers: as('headers', record('Sent with every call.')),
-  compat: table<CompatSection>(compatKeys, 'How a service deviates from OpenAI; `openai_completions` only.'),
+  compat: onlyFor('openai_completions', table<CompatSection>(compatKeys, 'How a service deviates from OpenAI; `openai_completions` only.')),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
   body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
   limiter: table<LimiterSection>(limiterKeys, 'How much is asked of it at a time. Empty: as much as the service says in its headers.'),

@@ -51,15 +51,11 @@ import { type ProviderSection, providerKeys } from './model-sections.ts'
 /** Calls at a time. */
 export const defaultBatch = 3
 
+const hostForms =
+  'Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. Needs trust.'
+
 export const mediaKeys = {
-  hosts: as(
-    'media',
-    required(
-      texts(
-        'Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. Needs trust.',
-      ),
-    ),
-  ),
+  hosts: as('media', required(texts(hostForms))),
   max_bytes: whole(1, 'Bytes; more is refused.', defaultMaxMediaBytes),
   timeout_secs: seconds('Seconds for all of it.', defaultMediaTimeoutMs),
 }
