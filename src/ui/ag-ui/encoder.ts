@@ -1,19 +1,20 @@
 import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
-import { type AgentMessage, type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
+import type { AgentMessage, AssistantMessage } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
-import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
+import type { AgentEndEvent, AgentEvent, MessageEndEvent, ParallelLoopEndEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { BranchedLoops, isCut, ofBranch } from '../shared/answers.ts'
 import { isWithheld } from '../shared/encoding.ts'
-import { type CallResult, OpenCalls, openCallsOf, type WaitingForPerson } from '../shared/open-calls.ts'
-import type { AgUiEvent, AgUiInterrupt } from './ag-ui-event.ts'
+import { openCallsOf } from '../shared/open-calls.ts'
+import { RunFold } from '../shared/run-fold.ts'
+import type { AgUiEvent } from './ag-ui-event.ts'
+import { CallEvents } from './call-events.ts'
 import { type AgUiEncoder, type AgUiEncoderOptions, encoderOptions } from './encoder-contract.ts'
-import { interruptOf } from './interrupts.ts'
+import { outcomeOf } from './interrupts.ts'
 import { MessageEvents } from './message-events.ts'
 import { RunFrame } from './run-frame.ts'
-import { bodyOf, SubAgentEvents } from './sub-agent-events.ts'
-import { CallIds, notRun, resultOf, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
+import { noteOf, SubAgentEvents } from './sub-agent-events.ts'
+import { CallIds, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 
 /**
  * Encodes a run for clients of AG-UI 1.0.
@@ -41,289 +42,163 @@ export function agUiEncoder(options: AgUiEncoderOptions = {}): AgUiEncoder {
   return new Encoder(options)
 }
 
-class Encoder implements AgUiEncoder {
-  readonly #options: AgUiEncoderOptions
+class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
+  readonly #cost: AgUiEncoderOptions['cost']
   readonly #ids = new CallIds()
-  readonly #calls = new OpenCalls()
-  readonly #branches = new BranchedLoops()
   readonly #frame: RunFrame
-  readonly #messages = new MessageEvents(this.#ids, (event) => this.#frame.send(event))
   readonly #subAgents: SubAgentEvents
+  protected readonly calls: CallEvents
+  protected readonly message: MessageEvents
   /** The conversation so far, by the ids of its messages. */
   readonly #said = new Map<string, AgentMessage>()
-  /** Until this message is heard, the client has everything. */
-  #replyTo: string | undefined
   /** That branches have begun, until what was said is told. */
   #announced: AgentEvent | undefined
 
   constructor(options: AgUiEncoderOptions) {
-    const { history = [], restate = false } = options
+    super(options)
+    const { history = [], restate = false, sentResults = [], cost } = options
     const { approvals = waitingApprovals(history), clientCalls = waitingClientCalls(history) } = options
-    this.#options = options
-    this.#replyTo = options.replyTo
+    this.#cost = cost
     for (const message of history) this.#said.set(message.id, message)
     const shown = toAgUiMessages(history, this.#ids)
-    this.#frame = new RunFrame(options, restate ? shown : undefined)
-    this.#subAgents = new SubAgentEvents(this.#frame.counts, (event) => this.#frame.send(event))
-    for (const call of openCallsOf(history)) this.#calls.written(call)
-    for (const pending of [...approvals, ...clientCalls]) this.#calls.left(pending)
+    this.#frame = new RunFrame(options, restate ? shown : undefined, (event) => this.out.push(event))
+    const send = (event: AgUiEvent) => this.#frame.send(event)
+    this.#subAgents = new SubAgentEvents(this.#frame.counts, send)
+    this.calls = new CallEvents(this.#ids, this.#subAgents, send, sentResults)
+    this.message = new MessageEvents(this.#ids, send)
+    for (const call of openCallsOf(history)) this.calls.written(call)
+    for (const pending of [...approvals, ...clientCalls]) this.calls.left(pending)
   }
 
-  encode(event: AgentEvent): AgUiEvent[] {
-    const events = this.#frame.collect(() => {
-      if (event.type === 'messageUpdate') this.#messages.delta(event.messageId, event.delta)
-      else this.#take(event)
-    })
-    if (this.#replyTo === undefined) return events
-    const isHeard = event.type === 'messageEnd' && event.messageId === this.#replyTo
-    if (isHeard || this.#frame.isEnded) this.#replyTo = undefined
-    if (this.#frame.isEnded) return events
-    this.#forget()
-    return []
-  }
-
-  skip(event: AgentEvent): void {
-    this.encode(event)
-    this.#forget()
-  }
-
-  #forget(): void {
+  protected override forget(): void {
     this.#frame.forget()
-    this.#messages.forget()
+    this.message.forget()
     this.#subAgents.forget()
   }
 
-  get waiting(): WaitingForPerson {
-    return this.#messages.isStreaming || this.#frame.isEnded ? 'no' : this.#calls.waiting
+  protected override suspended(): void {
+    this.#subAgents.suspend()
+    this.#finish(outcomeOf(this.calls.interrupts()))
   }
 
-  suspend(): AgUiEvent[] {
-    return this.#frame.collect(() => {
-      this.#subAgents.suspend()
-      this.#finish(this.#pause())
-    })
+  protected override brokenOff(cause: { error: unknown } | undefined): void {
+    if (cause === undefined) this.#fail('The events of the run have ended before the run. Connect again.', 'interrupted')
+    else if (PhiError.isInstance(cause.error)) this.#fail(cause.error.message, cause.error.code)
+    else this.#fail('The events of the run could not be read on.', 'stream')
   }
 
-  end(): AgUiEvent[] {
-    return this.#frame.collect(() => this.#fail('The events of the run have ended before the run. Connect again.', 'interrupted'))
-  }
-
-  fail(error: unknown): AgUiEvent[] {
-    const isOurs = PhiError.isInstance(error)
-    return this.#frame.collect(() =>
-      this.#fail(isOurs ? error.message : 'The events of the run could not be read on.', isOurs ? error.code : 'stream'),
-    )
-  }
-
-  #take(event: Exclude<AgentEvent, MessageUpdateEvent>): void {
-    this.#frame.nameAfter(event)
+  protected override take(event: AgentEvent): void {
+    if (event.type !== 'messageUpdate') this.#frame.nameAfter(event)
     // The state is the session's, whichever branch changed it.
-    if (event.type === 'sharedStateChanged') {
-      if (!this.#frame.stateChanged(event)) this.#note(event)
-    } else if (this.#branches.has(event)) this.#takeOfBranch(event)
-    else this.#takeOfRun(event)
+    if (event.type === 'sharedStateChanged') this.other(event)
+    else super.take(event)
   }
 
-  #takeOfRun(event: Exclude<AgentEvent, MessageUpdateEvent>): void {
+  protected override other(event: AgentEvent): void {
     switch (event.type) {
       case 'agentStart':
         this.#frame.form = event.configSnapshot.output
         return
-      case 'inputRejected':
-      case 'turnRequest':
-        return
       case 'turnStart':
         this.#frame.beginStep(`turn ${event.turnIndex}`)
         return
-      case 'turnEnd':
-        this.#frame.endStep()
+      case 'inputRejected':
+      case 'turnRequest':
         return
-      case 'messageStart':
-        if (event.message.role === 'assistant') this.#begin(event.messageId)
-        return
-      case 'messageEnd':
-        this.#messageEnded(event)
-        return
-      case 'agentEnd':
-        this.#ended(event)
-        return
+      case 'sharedStateChanged':
+        if (this.#frame.stateChanged(event)) return
+        break
       case 'parallelLoopStart':
-        this.#branches.begin(event.loopIds)
         this.#announced = event
-        return
-      case 'parallelLoopEnd':
-        this.#note(event)
-        this.#branchChosen(event.selectedLoopId)
         return
       case 'childEvent':
         if (!isWithheld(event, {})) this.#subAgents.take(event, this.#ids.current(event.toolCallId))
         return
-      default:
-        this.#takeOfCall(event)
-    }
-  }
-
-  #takeOfCall(event: AgentEvent): void {
-    switch (event.type) {
-      case 'approvalRequested':
-        this.#calls.asked(this.#calls.of(event), event)
-        this.#note(event)
-        return
-      case 'approvalResolved':
-        this.#calls.resolved(event)
-        this.#note(event)
-        return
-      case 'clientCallRequested':
-        // What a sub-agent asks of pages is for those that speak our own protocol: here it has no call of the run.
-        if (event.subAgent === undefined) this.#calls.handedOut(this.#calls.of(event), event)
-        this.#note(event)
-        return
-      case 'clientCallResolved':
-        this.#calls.handedBack(event)
-        this.#note(event)
-        return
-      case 'toolExecutionStart': {
-        const { toolCallId, toolName, args } = event
-        const call = this.#calls.of({ toolCallId, toolName, arguments: args })
-        if (call.refusal === undefined) call.state = 'running'
-        return
-      }
-      case 'toolExecutionEnd':
-        this.#callEnded(event)
-        return
       case 'backgroundStart':
         this.#subAgents.goOn(event.toolCallId)
-        this.#note(event)
-        return
+        break
       case 'backgroundEnd':
         this.#subAgents.ended(event.toolCallId)
-        this.#note(event)
-        return
-      default:
-        // Notes, and events of a newer version.
-        this.#note(event)
     }
+    // What has no counterpart, and events of a newer version.
+    this.#frame.send(noteOf(event))
   }
 
-  #callEnded({ toolCallId, result, isError, outcome }: CallResult): void {
-    this.#subAgents.callEnded(toolCallId)
-    const { call } = this.#calls.ended(toolCallId)
-    // What was made up before this run is in the history that was shown.
-    if (call === undefined && outcome !== undefined) return
-    const told = { content: result.content, isError, ...(outcome !== undefined && { outcome }) }
-    const { id, ...shown } = resultOf(this.#ids.current(toolCallId), told)
-    if (this.#options.sentResults?.includes(shown.toolCallId)) return
-    this.#frame.send({ type: 'TOOL_CALL_RESULT', messageId: id, ...shown })
+  protected override turnEnded(): void {
+    this.#frame.endStep()
   }
 
-  /** What has no counterpart. */
-  #note(event: AgentEvent): void {
-    this.#frame.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })
-  }
-
-  #begin(messageId: string): void {
-    this.#calls.clear()
-    this.#messages.begin(messageId)
-  }
-
-  #messageEnded({ messageId, message }: MessageEndEvent): void {
+  protected override heard({ messageId, message }: MessageEndEvent): void {
     this.#said.set(messageId, { ...message, id: messageId })
-    if (message.role === 'assistant') this.#answered(messageId, message)
     if (message.role !== 'user') return
     const said = userMessageOf({ ...message, id: messageId })
     if (this.#frame.isBeginning) {
-      this.#calls.clear()
+      this.calls.clear()
       this.#frame.beginWith(said)
     } else this.#frame.say(said)
   }
 
-  #answered(messageId: string, message: AssistantMessage): void {
-    if (this.#messages.end(messageId, message)) this.#frame.send(snapshotOf(toAgUiMessages([...this.#said.values()])))
+  protected override answered(messageId: string, message: AssistantMessage): void {
+    this.#said.set(messageId, { ...message, id: messageId })
+    if (this.message.isChanged) this.#frame.send(snapshotOf(toAgUiMessages([...this.#said.values()])))
     this.#frame.counts.add(message)
-    if (!isCut(message)) for (const call of callsToAnswer(message.content)) this.#calls.written(call)
     const { model, provider, usage, stopReason } = message
-    const costUsd = this.#options.cost?.(message)
+    const costUsd = this.#cost?.(message)
     const value = { messageId, model, provider, usage, stopReason, ...(costUsd !== undefined && { costUsd }) }
     this.#frame.send({ type: 'CUSTOM', name: 'phi.usage', value })
   }
 
-  #ended({ status, error, rejection, limit, totalUsage, costUsd, pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): void {
+  protected override ended(event: AgentEndEvent): void {
+    const { status, error, rejection, limit, totalUsage, costUsd } = event
     if (costUsd !== undefined) this.#frame.send({ type: 'CUSTOM', name: 'phi.cost', value: { costUsd } })
     if (error !== undefined || rejection !== undefined) {
       this.#fail(error?.message ?? rejection ?? status, error?.code ?? status, totalUsage)
       return
     }
     if (status === 'paused') {
-      for (const pending of pendingApprovals) this.#calls.asked(this.#calls.of(pending), pending)
-      for (const pending of pendingClientCalls) this.#calls.handedOut(this.#calls.of(pending), pending)
+      this.calls.pause(event)
       this.#subAgents.suspend()
-      this.#finish(this.#pause(), { status, totalUsage })
+      this.#finish(outcomeOf(this.calls.interrupts()), { status, totalUsage })
       return
     }
     if (limit !== undefined) this.#frame.send({ type: 'CUSTOM', name: 'phi.limit', value: limit })
-    this.#closeCalls()
+    this.calls.close()
     this.#finish({ type: status === 'aborted' ? 'cancelled' : 'success' }, { status, totalUsage })
   }
 
-  /** A client would take a call without a result for one that it has to answer itself. */
-  #closeCalls(): void {
-    for (const { toolCallId, parent } of this.#calls.values()) {
-      if (parent !== undefined) continue
-      const { id, ...result } = notRun(this.#ids.current(toolCallId))
-      this.#frame.send({ type: 'TOOL_CALL_RESULT', messageId: id, ...result })
-    }
-    this.#calls.clear()
-  }
-
-  #finish(outcome: (AgUiEvent & { type: 'RUN_FINISHED' })['outcome'], end?: { status: string; totalUsage: Usage | undefined }): void {
-    this.#messages.close()
+  #finish(outcome: ReturnType<typeof outcomeOf>, end?: { status: string; totalUsage: Usage | undefined }): void {
+    this.message.close()
     this.#subAgents.close()
     this.#frame.finish(outcome, end)
+    this.isEnded = true
   }
 
   #fail(message: string, code: string, totalUsage?: Usage): void {
-    this.#messages.close()
+    this.message.close()
     this.#subAgents.close()
     this.#frame.fail(message, code, totalUsage)
+    this.isEnded = true
   }
 
-  /** Where only calls wait that the page runs, the run is over for it: it begins the next one with their results. */
-  #pause(): (AgUiEvent & { type: 'RUN_FINISHED' })['outcome'] {
-    const interrupts = this.#interrupts()
-    return interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
-  }
-
-  #interrupts(): AgUiInterrupt[] {
-    const asked = [...this.#calls.values()].filter(({ state, isForPage }) => state === 'asked' && isForPage !== true)
-    return asked.map((call) => interruptOf(call, call.parent === undefined ? this.#ids.current(call.toolCallId) : call.key))
-  }
-
-  #takeOfBranch(event: AgentEvent): void {
+  protected override branched(event: AgentEvent): void {
     if (event.type === 'messageEnd' && event.message.role === 'user' && !this.#frame.isStarted) {
       // All branches answer the same prompt.
       this.#frame.beginWith(userMessageOf({ ...event.message, id: event.messageId }))
       return
     }
     if (event.type === 'messageStart' && event.message.role === 'user') return
-    if (this.#announced !== undefined && event.type !== 'agentStart' && event.type !== 'turnStart') {
-      this.#note(this.#announced)
-      this.#announced = undefined
-    }
-    if (event.type === 'agentEnd') this.#branches.keep(event)
-    else if (event.type === 'approvalRequested' || event.type === 'approvalResolved') this.#takeOfCall(ofBranch(event))
-    else if (event.type === 'toolExecutionEnd') this.#calls.ended(`${event.loopId}/${event.toolCallId}`)
+    if (this.#announced === undefined || event.type === 'agentStart' || event.type === 'turnStart') return
+    this.#frame.send(noteOf(this.#announced))
+    this.#announced = undefined
   }
 
-  /** Shows the chosen branch whole. A run of branches has no `agentEnd`. */
-  #branchChosen(loopId: string): void {
-    this.#calls.clear()
-    for (const message of this.#branches.messagesOf(loopId)) {
-      if (message.role === 'assistant') {
-        this.#begin(message.id)
-        this.#answered(message.id, message)
-      } else if (message.role === 'toolResult') this.#callEnded({ ...message, result: message })
-    }
-    this.#closeCalls()
+  protected override choosing(event: ParallelLoopEndEvent): void {
+    this.#frame.send(noteOf(event))
+    this.calls.clear()
+  }
+
+  protected override chosen(): void {
+    this.calls.close()
     this.#finish({ type: 'success' })
   }
 }

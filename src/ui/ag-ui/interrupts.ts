@@ -3,7 +3,7 @@ import { approvalIdOf } from '../shared/client-input.ts'
 import type { OpenCall } from '../shared/open-calls.ts'
 import type { AgUiEvent, AgUiInterrupt } from './ag-ui-event.ts'
 import type { AgUiEncoderOptions } from './encoder-contract.ts'
-import { RunFrame } from './run-frame.ts'
+import { type Outcome, RunFrame } from './run-frame.ts'
 import { CallIds, toAgUiMessages } from './to-ag-ui-messages.ts'
 
 /** What a person has to decide about `call`, which the client knows as `toolCallId`. */
@@ -16,6 +16,11 @@ export function interruptOf({ toolCallId: id, toolName, input, argumentsHash = '
     responseSchema: decisionSchema,
     metadata: { toolName, arguments: input },
   }
+}
+
+/** How a run ends that waits. Where only calls wait that the page runs, it is over for the page, which begins the next one with their results. */
+export function outcomeOf(interrupts: AgUiInterrupt[]): Outcome {
+  return interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
 }
 
 const decisionSchema = {
@@ -33,10 +38,12 @@ const decisionSchema = {
 export function agUiStanding(options: Omit<AgUiEncoderOptions, 'restate' | 'replyTo' | 'cost'>): AgUiEvent[] {
   const { history = [], approvals = waitingApprovals(history) } = options
   const ids = new CallIds()
-  const frame = new RunFrame(options, toAgUiMessages(history, ids))
+  const events: AgUiEvent[] = []
+  const frame = new RunFrame(options, toAgUiMessages(history, ids), (event) => events.push(event))
   const interrupts = approvals.map(({ toolCallId, toolName, arguments: input, argumentsHash, subAgent }) => {
     const key = subAgent === undefined ? ids.current(toolCallId) : `${subAgent.loopId}/${toolCallId}`
     return interruptOf({ key, toolCallId, toolName, input, argumentsHash, state: 'asked', isShown: true }, key)
   })
-  return frame.collect(() => frame.finish(interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }))
+  frame.finish(outcomeOf(interrupts))
+  return events
 }

@@ -8,21 +8,21 @@ import { snapshotOf } from './to-ag-ui-messages.ts'
 import { TokenCounts } from './token-counts.ts'
 
 type Said = AgUiMessage & { role: 'user' | 'system' }
-type Outcome = (AgUiRunEvent & { type: 'RUN_FINISHED' })['outcome']
+/** How a run has ended. */
+export type Outcome = (AgUiRunEvent & { type: 'RUN_FINISHED' })['outcome']
 
 /**
  * What frames a response: its one beginning, with what the client has to know first, the steps in it, and its one end.
  *
- * **Contract**: the beginning waits for the first event that is sent, and a step for the first one in it. Nothing comes after the end.
+ * **Contract**: the beginning waits for the first event that is sent, and a step for the first one in it.
  */
 export class RunFrame {
   /** Tokens of the answers that were told in this response. */
   readonly counts = new TokenCounts()
   readonly #state: StateEvents
-  #out: AgUiEvent[] = []
+  readonly #write: (event: AgUiEvent) => void
   #thread: { threadId: string; runId: string }
   #isStarted = false
-  #isEnded = false
   /** Some of the run was seen in an earlier response. */
   #isLater = false
   /** What the client has to be shown before anything else. */
@@ -35,7 +35,12 @@ export class RunFrame {
   form: OutputForm | undefined
 
   /** `restated` is all that was said, for a client that has not seen it. */
-  constructor({ threadId = '', runId = '', sharedState }: AgUiEncoderOptions, restated: AgUiMessage[] | undefined) {
+  constructor(
+    { threadId = '', runId = '', sharedState }: AgUiEncoderOptions,
+    restated: AgUiMessage[] | undefined,
+    write: (event: AgUiEvent) => void,
+  ) {
+    this.#write = write
     this.#thread = { threadId, runId }
     this.#restated = restated
     this.#state = new StateEvents(sharedState)
@@ -45,25 +50,13 @@ export class RunFrame {
     return this.#isStarted
   }
 
-  get isEnded(): boolean {
-    return this.#isEnded
-  }
-
-  /** What `write` sends; nothing after the end. */
-  collect(write: () => void): AgUiEvent[] {
-    if (this.#isEnded) return []
-    this.#out = []
-    write()
-    return this.#out
-  }
-
   send(event: AgUiEvent): void {
     if (!this.#isStarted) this.#start()
     if (this.#step?.isShown === false) {
       this.#step.isShown = true
-      this.#out.push({ type: 'STEP_STARTED', stepName: this.#step.name })
+      this.#write({ type: 'STEP_STARTED', stepName: this.#step.name })
     }
-    this.#out.push(event)
+    this.#write(event)
   }
 
   /** The ids of this event stand for those that nobody gave. */
@@ -111,13 +104,11 @@ export class RunFrame {
     this.endStep()
     const usage = this.#usage(end?.totalUsage)
     this.send({ type: 'RUN_FINISHED', ...this.#thread, ...(end !== undefined && { result: { status: end.status } }), outcome, usage })
-    this.#isEnded = true
   }
 
   fail(message: string, code: string, totalUsage?: Usage): void {
     this.endStep()
     this.send({ type: 'RUN_ERROR', message, code, usage: this.#usage(totalUsage) })
-    this.#isEnded = true
   }
 
   /** A new response: what was sent so far was seen in another one. */
@@ -140,11 +131,11 @@ export class RunFrame {
     const restated = this.#restated
     const isTold = messages.length === 0 || restated !== undefined
     const input = isTold ? {} : { input: { ...this.#thread, messages, tools: [] as [], context: [] as [] } }
-    this.#out.push({ type: 'RUN_STARTED', ...this.#thread, protocolVersion: '1.0', ...input })
-    if (restated !== undefined) this.#out.push(snapshotOf([...restated, ...messages]))
-    this.#out.push(...this.#state.begin())
+    this.#write({ type: 'RUN_STARTED', ...this.#thread, protocolVersion: '1.0', ...input })
+    if (restated !== undefined) this.#write(snapshotOf([...restated, ...messages]))
+    for (const event of this.#state.begin()) this.#write(event)
     this.#restated = undefined
     this.#said = []
-    if (this.form !== undefined) this.#out.push({ type: 'CUSTOM', name: 'phi.output', value: this.form })
+    if (this.form !== undefined) this.#write({ type: 'CUSTOM', name: 'phi.output', value: this.form })
   }
 }

@@ -1,8 +1,8 @@
 import type { AgentEndEvent, AgentEvent, ChildEvent } from '../../contract/run/event.ts'
-import { asEmitted } from '../shared/encoding.ts'
+import { bodyOf } from '../shared/encoding.ts'
 import type { AgUiContentEvent, AgUiEvent } from './ag-ui-event.ts'
 import { MessageEvents } from './message-events.ts'
-import { CallIds, resultOf } from './to-ag-ui-messages.ts'
+import { CallIds, resultEvent, resultOf } from './to-ag-ui-messages.ts'
 import type { TokenCounts } from './token-counts.ts'
 
 type Send = (event: AgUiEvent) => void
@@ -33,10 +33,6 @@ export class SubAgentEvents {
     this.#send = send
   }
 
-  has(loopId: string): boolean {
-    return this.#running.has(loopId)
-  }
-
   /** `callId` is that of the call which reports; `parent` the sub-agent that made it. */
   take({ toolCallId, toolName, event }: ChildEvent, callId: string, parent?: SubAgent): void {
     if (event.type === 'messageUpdate' || event.type === 'turnRequest') return
@@ -49,12 +45,13 @@ export class SubAgentEvents {
         return
       case 'messageEnd':
         if (event.message.role !== 'assistant') return
-        child.messages.end(event.messageId, event.message)
+        child.messages.begin(event.messageId)
+        child.messages.complete(event.message)
         this.#counts.add(event.message)
         return
       case 'toolExecutionEnd': {
-        const { id, ...result } = resultOf(child.ids.current(event.toolCallId), { content: event.result.content, isError: event.isError })
-        child.send({ type: 'TOOL_CALL_RESULT', messageId: id, ...result })
+        const { toolCallId, result, isError } = event
+        child.send(resultEvent(resultOf(child.ids.current(toolCallId), { content: result.content, isError })))
         return
       }
       case 'childEvent':
@@ -74,7 +71,7 @@ export class SubAgentEvents {
       case 'clientCallResolved':
         return
       default:
-        child.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })
+        child.send(noteOf(event))
     }
   }
 
@@ -136,20 +133,17 @@ export class SubAgentEvents {
       this.#fail(child, error?.message ?? rejection ?? 'The sub-agent was stopped.', error?.code ?? status)
       return
     }
-    child.messages.close()
     this.#running.delete(loopId)
     this.#send({ type: 'SUBAGENT_FINISHED', subagentRunId: loopId, outcome: { type: status === 'paused' ? 'suspended' : 'success' } })
   }
 
   #fail(child: SubAgent, message: string, code: string): void {
-    child.messages.close()
     this.#running.delete(child.loopId)
     this.#send({ type: 'SUBAGENT_ERROR', subagentRunId: child.loopId, message, code })
   }
 }
 
-/** An event without what every event has. */
-export function bodyOf(event: AgentEvent): object {
-  const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...value } = asEmitted(event)
-  return value
+/** An event without a counterpart. */
+export function noteOf(event: AgentEvent): AgUiEvent & { type: 'CUSTOM' } {
+  return { type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) }
 }

@@ -19,7 +19,15 @@ import {
   type UserMessage,
 } from '../../contract/message/message.ts'
 import { isCut, noticeOf, notRunText, unansweredText } from '../shared/answers.ts'
-import { type AgUiEvent, type AgUiMediaType, type AgUiMessage, type AgUiPart, type AgUiSource, activityTypes } from './ag-ui-event.ts'
+import {
+  type AgUiContentEvent,
+  type AgUiEvent,
+  type AgUiMediaType,
+  type AgUiMessage,
+  type AgUiPart,
+  type AgUiSource,
+  activityTypes,
+} from './ag-ui-event.ts'
 
 /**
  * Ids of calls that are unique in a conversation. Some services number their calls from 0 in every answer; a client of AG-UI would take the second
@@ -120,6 +128,11 @@ export function resultOf(
 ): ToolMessage {
   const metadata = isError ? { metadata: { isError: true as const, ...(outcome !== undefined && { outcome }) } } : {}
   return { id: `${id}:result`, role: 'tool', toolCallId: id, content: contentOf(content), ...metadata }
+}
+
+/** A result as the event that tells it. */
+export function resultEvent({ id: messageId, ...result }: ToolMessage): AgUiContentEvent {
+  return { type: 'TOOL_CALL_RESULT', messageId, ...result }
 }
 
 /** Text alone, or parts where there are pictures or files. */

@@ -1,7 +1,5 @@
-import type { AgentEvent } from '../../contract/run/event.ts'
 import { aNumberFromZero, options as optionsOf } from '../../contract/shape/shape.ts'
-import { type RunEncoderOptions, runEncoderFields, streamHeaders } from '../shared/encoding.ts'
-import type { WaitingForPerson } from '../shared/open-calls.ts'
+import { type RunEncoder, type RunEncoderOptions, runEncoderFields, streamHeaders } from '../shared/encoding.ts'
 import type { UiChunk } from './ui-message.ts'
 
 /** What an encoder has to know besides the events. A `cost` is `metadata.costUsd`. With `replyTo` the answer is a message of its own. */
@@ -13,21 +11,8 @@ export interface UiEncoderOptions extends RunEncoderOptions {
 /** Checks the options of an encoder. */
 export const encoderOptions = optionsOf<UiEncoderOptions>({ ...runEncoderFields, knownSteps: aNumberFromZero })
 
-/** Turns the events of one run into the chunks of one response. */
-export interface UiMessageEncoder {
-  /** The chunks for `event`; any number. After the end of the run: none. */
-  encode(event: AgentEvent): UiChunk[]
-  /** Takes note of an event that the client has seen in a response before this one. */
-  skip(event: AgentEvent): void
-  /** Whether the run waits for a person, or for what the page runs. `useChat` answers with a new request, and only after the response has ended: end it with `suspend`. */
-  readonly waiting: WaitingForPerson
-  /** The last chunks of a response whose run goes on elsewhere: the client may answer now. */
-  suspend(): UiChunk[]
-  /** The last chunks when the events have ended without `agentEnd`; none after it. */
-  end(): UiChunk[]
-  /** The last chunks when the events could not be read on; none after `agentEnd`. Errors that are not ours are not shown. */
-  fail(error: unknown): UiChunk[]
-}
+/** Turns the events of one run into the chunks of one response. `useChat` sends what a person decides only after the response has ended. */
+export interface UiMessageEncoder extends RunEncoder<UiChunk> {}
 
 /** The headers that the stream of `useChat` has. */
 export const uiMessageStreamHeaders: Readonly<Record<string, string>> = { ...streamHeaders, 'x-vercel-ai-ui-message-stream': 'v1' }

@@ -1,111 +1,148 @@
-import { type Content, isMedia, type ServiceToolContent } from '../../contract/message/content.ts'
-import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
-import type { StreamDelta } from '../../contract/model/request.ts'
-import { isCut } from '../shared/answers.ts'
+import { isSameJson } from '../../base/json/json-value.ts'
+import { type Content, type FileContent, type ImageContent, isMedia, type ServiceToolContent } from '../../contract/message/content.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import { waitsText } from '../shared/answers.ts'
+import { type GrowingCall, MessageFold, type OpenBlock } from '../shared/message-fold.ts'
 import type { CallChunks } from './call-chunks.ts'
-import { GrowingBlock } from './growing-block.ts'
-import { sourceParts } from './service-parts.ts'
+import { blockId, fileChunk, fileParts, outputChunk, transcriptPart, wholeText } from './parts.ts'
+import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { UiChunk } from './ui-message.ts'
-import { WholeBlocks } from './whole-blocks.ts'
 
 /**
- * Turns one message of the model into chunks: its deltas as they come, and at its end what was not streamed.
+ * The chunks of one message of the model: of its deltas as they come, and at its end of what was not streamed.
  *
  * **Contract**
  * - A streamed call ends with its whole input, so that a repair of its arguments replaces the text that was streamed.
- * - Nothing of the text is kept. `calls` belongs to the encoder, which tells it what happens to a call later.
+ * - `calls` belongs to the encoder, which tells it what happens to a call later.
  */
-export class MessageChunks {
+export class MessageChunks extends MessageFold {
+  /** The step that the message is in. */
+  step = 0
   readonly #calls: CallChunks
   readonly #send: (chunk: UiChunk) => void
-  readonly #whole: WholeBlocks
-  readonly #growing: GrowingBlock
+  /** Names of the tools of streamed calls, by call: those that the finished message does not hold were cut off. */
+  readonly #streamed = new Map<string, string>()
+  /** Calls of the service, as they were shown last, and in which step. */
+  readonly #services = new Map<string, { block: ServiceToolContent; step: number }>()
+  /** A picture may still get finer, and the protocol cannot replace one: it is shown when something else follows. */
+  #media: { contentIndex: number; block: ImageContent | FileContent } | undefined
+  #shownMedia = new Set<number>()
 
   constructor(calls: CallChunks, send: (chunk: UiChunk) => void) {
+    super()
     this.#calls = calls
     this.#send = send
-    this.#whole = new WholeBlocks(send)
-    this.#growing = new GrowingBlock(send)
   }
 
   /** Goes on with the hosted calls that an answer before has left open. */
-  resume(open: Iterable<ServiceToolContent>, step: number): void {
-    this.#whole.resume(open, step)
+  resume(open: Iterable<ServiceToolContent>): void {
+    for (const block of open) this.#services.set(block.id, { block, step: this.step })
   }
 
-  /** A message begins: nothing of it was shown. */
-  begin(): void {
-    this.#growing.begin()
-    this.#calls.clear()
-    this.#whole.begin()
+  override begin(messageId: string): void {
+    super.begin(messageId)
+    this.#streamed.clear()
+    this.#clearMedia()
+  }
+
+  /** What the open step has shown is taken back. */
+  takeBack(): void {
+    this.close()
+    this.#clearMedia()
+    for (const [id, { step }] of this.#services) if (step === this.step) this.#services.delete(id)
   }
 
   /** A new answer begins. */
   clear(): void {
-    this.#calls.clear()
-    this.#whole.clear()
+    this.step = 0
+    this.#clearMedia()
+    this.#services.clear()
   }
 
-  /** Shows a piece of the message. */
-  delta(delta: StreamDelta, step: number): void {
-    if (delta.type === 'citation') return // Sources are shown at the end of the message.
-    this.#whole.follow(delta.contentIndex)
-    if (delta.type === 'block') {
-      this.#growing.close()
-      this.#whole.shown(delta.contentIndex, delta.block, step)
-      return
+  #clearMedia(): void {
+    this.#media = undefined
+    this.#shownMedia = new Set()
+  }
+
+  protected override opened(block: OpenBlock, call: GrowingCall | undefined): void {
+    this.#follow(block.contentIndex)
+    block.id = call?.toolCallId ?? blockId(this.step, block.contentIndex)
+    if (block.kind !== 'call') this.#send({ type: `${block.kind}-start`, id: block.id })
+    else if (call !== undefined && !this.#streamed.has(block.id)) {
+      this.#streamed.set(block.id, call.toolName)
+      this.#calls.begun(block.id, call.toolName)
     }
-    if (delta.delta === '') return
-    if (delta.type === 'toolCallDelta') {
-      this.#growing.close()
-      this.#calls.delta(delta)
-    } else this.#growing.grow(delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta, step)
   }
 
-  /** Shows of the finished message what was not streamed. */
-  complete(message: AssistantMessage, step: number): void {
-    const isUnfinished = isCut(message)
-    for (const [index, block] of shownContent(message).entries()) this.#block(block, index, { step, isUnfinished })
-    this.#growing.close()
-    for (const part of sourceParts(message.content, step)) this.#send(part)
-    this.#calls.messageEnded()
+  protected override grown({ kind, id }: OpenBlock, delta: string): void {
+    if (kind === 'call') this.#send({ type: 'tool-input-delta', toolCallId: id, inputTextDelta: delta })
+    else this.#send({ type: `${kind}-delta`, id, delta })
   }
 
-  #block(block: Content, index: number, { step, isUnfinished }: { step: number; isUnfinished: boolean }): void {
-    if (block.type === 'text' || block.type === 'thinking') {
-      if (block.type === 'text') this.#growing.complete('text', index, block.text, step)
-      else this.#growing.complete('reasoning', index, block.thinking, step)
-      return
+  protected override closed({ kind, id }: OpenBlock): void {
+    if (kind !== 'call') this.#send({ type: `${kind}-end`, id })
+  }
+
+  protected override shown(block: Content, contentIndex: number): void {
+    this.#follow(contentIndex)
+    this.close()
+    if (isMedia(block)) this.#media = { contentIndex, block }
+    else if (block.type === 'serviceTool') this.#service(block, false)
+  }
+
+  protected override completed(block: Content, contentIndex: number, isUnfinished: boolean): void {
+    if (isMedia(block)) this.#showMedia(contentIndex, block)
+    else if (block.type === 'serviceTool') this.#service(block, isUnfinished)
+    else if (block.type === 'toolCall') {
+      this.#streamed.delete(block.id)
+      this.#calls.show(block, isUnfinished)
     }
-    this.#growing.close()
-    if (isMedia(block)) this.#whole.media(index, block, step)
-    if (block.type === 'serviceTool') {
-      this.#whole.tool(block, step, isUnfinished)
-      if (block.needsApproval && block.status === 'running' && !isUnfinished) this.#calls.ofService(block)
-    }
-    if (block.type === 'toolCall') this.#calls.written(block, isUnfinished)
   }
 
-  /** What `step` has shown is taken back. */
-  takeBack(step: number): void {
-    this.#growing.close()
-    this.#calls.clear()
-    this.#whole.takeBack(step)
+  override complete(message: AssistantMessage): void {
+    super.complete(message)
+    for (const part of sourceParts(message.content, this.step)) this.#send(part)
+    for (const [toolCallId, toolName] of this.#streamed) this.#calls.notRun(toolCallId, toolName)
+    this.#streamed.clear()
   }
 
-  /** Closes the block that grows. */
-  close(): void {
-    this.#growing.close()
+  /** The block of `contentIndex` grows: the picture before it is whole. */
+  #follow(contentIndex: number): void {
+    const before = this.#media
+    if (before !== undefined && before.contentIndex !== contentIndex) this.#showMedia(before.contentIndex, before.block)
   }
 
-  /** The client has what came so far: another block is opened for what follows. */
-  forget(): void {
-    this.#growing.forget()
+  /** A picture or a file as it stays, and the words of sound. Once for each block. */
+  #showMedia(contentIndex: number, block: ImageContent | FileContent): void {
+    this.#media = undefined
+    if (this.#shownMedia.has(contentIndex)) return
+    this.#shownMedia.add(contentIndex)
+    for (const part of fileParts(block)) this.#send(fileChunk(part))
+    for (const { text } of transcriptPart(block))
+      for (const chunk of wholeText('text', blockId(this.step, contentIndex), text)) this.#send(chunk)
   }
 
-  /** The response ends while the run waits: an open call looks answered. */
+  /** A call of the service, as far as it was not shown. */
+  #service(block: ServiceToolContent, isUnfinished: boolean): void {
+    const { step } = this
+    const before = this.#services.get(block.id)
+    const isKnown = before !== undefined && (before.step === step || before.block.status === 'running')
+    const isWritten = isKnown && isSameJson(before.block.input ?? {}, block.input ?? {})
+    this.#services.set(block.id, { block, step })
+    const { toolCallId, toolName, input } = serviceCallOf(block)
+    if (!isWritten) this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, providerExecuted: true })
+    const state = serviceStateOf(block, isUnfinished)
+    if (isWritten && isSameJson(state, serviceStateOf(before.block, false))) return
+    const ending = outputChunk(toolCallId, state, { isOfService: true })
+    if (ending !== undefined) this.#send(ending)
+  }
+
+  /** The response ends while the run waits: an open call looks answered, or the client would never send what a person decides. */
   holdBack(): void {
     this.#calls.holdBack()
-    this.#whole.holdBack((toolCallId) => this.#calls.has(toolCallId))
+    for (const { block } of this.#services.values()) {
+      if (block.status !== 'running' || this.#calls.get(block.id) !== undefined) continue
+      this.#send({ type: 'tool-output-available', toolCallId: block.id, output: waitsText, dynamic: true, providerExecuted: true })
+    }
   }
 }

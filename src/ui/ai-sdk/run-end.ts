@@ -1,7 +1,7 @@
 import { PhiError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
-import { asEmitted } from '../shared/encoding.ts'
+import { bodyOf } from '../shared/encoding.ts'
 import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 
 /** How a run ended, where that says why its answer did. */
@@ -27,8 +27,7 @@ export function endingOf({ status, totalUsage, costUsd }: AgentEndEvent): Partia
 
 /** An event without a counterpart, for `onData` of the page. */
 export function noteOf(event: AgentEvent): UiChunk {
-  const { type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...data } = asEmitted(event)
-  return { type: `data-phi-${type}`, data, transient: true }
+  return { type: `data-phi-${event.type}`, data: bodyOf(event), transient: true }
 }
 
 /** Whether a run that has ended waits for what a page of this protocol may say. */

@@ -3,6 +3,7 @@ import { emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import { aFlag, aFunction, anything, aText, listOf, type OptionTable } from '../../contract/shape/shape.ts'
+import type { WaitingForPerson } from './open-calls.ts'
 
 /** What every encoder of a run has to know besides the events. */
 export interface RunEncoderOptions {
@@ -28,6 +29,22 @@ export const runEncoderFields: OptionTable<RunEncoderOptions> = {
   restate: aFlag,
   replyTo: aText,
   cost: aFunction,
+}
+
+/** Turns the events of one run into the frames of one response. */
+export interface RunEncoder<Frame> {
+  /** The frames for `event`; any number. After the end of the run: none. */
+  encode(event: AgentEvent): Frame[]
+  /** Takes note of an event that the client has seen in a response before this one. */
+  skip(event: AgentEvent): void
+  /** Whether the run waits for what the client says in another request, which it sends only after this response has ended: end it with `suspend`. */
+  readonly waiting: WaitingForPerson
+  /** The last frames of a response whose run goes on elsewhere. */
+  suspend(): Frame[]
+  /** The last frames when the events have ended without `agentEnd`; none after it. */
+  end(): Frame[]
+  /** The last frames when the events could not be read on; none after `agentEnd`. Errors that are not ours are not shown. */
+  fail(error: unknown): Frame[]
 }
 
 /** The headers of every stream of events for a page. */
@@ -67,4 +84,10 @@ function asStarted(message: AgentMessage): AgentMessage {
   if (message.role !== 'assistant') return message
   const { errorMessage: _later, ...known } = message
   return { ...known, content: [], stopReason: 'stop', usage: emptyUsage() }
+}
+
+/** What `event` says besides what every event says. */
+export function bodyOf(event: AgentEvent): object {
+  const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...body } = asEmitted(event)
+  return body
 }

@@ -7,6 +7,8 @@ import type {
   ClientCallRequestedEvent,
   ClientCallResolvedEvent,
   ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
 } from '../../contract/run/call-event.ts'
 import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
@@ -43,9 +45,88 @@ export interface OpenCall {
   parent?: string
 }
 
-/** The calls of an answer that have no result yet, and the requests of sub-agents. O(open calls). */
+/** What a run reports of a call. */
+export type CallEvent =
+  | ApprovalRequestedEvent
+  | ApprovalResolvedEvent
+  | ClientCallRequestedEvent
+  | ClientCallResolvedEvent
+  | ToolExecutionStartEvent
+  | ToolExecutionUpdateEvent
+  | ToolExecutionEndEvent
+
+/** A call as the model wrote it. */
+export type WrittenCall = Pick<ToolCallContent, 'id' | 'name' | 'arguments'>
+
+/** A call that is over, if it was open, and what its sub-agent asked about. */
+export interface EndedCall {
+  call: OpenCall | undefined
+  asked: OpenCall[]
+}
+
+/**
+ * Folds what a run reports of calls: those of a message that have no result yet, and the requests of sub-agents. O(open calls). An encoder overrides
+ * the `show…` methods: each tells one transition.
+ */
 export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
+
+  /** A person is asked about `call`, which still is as it was shown last. */
+  protected showAsked?(event: ApprovalRequestedEvent, call: OpenCall): void
+  /** `call` is `undefined` when nobody was asked about it. */
+  protected showDecided?(event: ApprovalResolvedEvent, call: OpenCall | undefined): void
+  /** `call` is `undefined` for a call of a sub-agent, which only clients of our own protocol run. */
+  protected showHandedOut?(event: ClientCallRequestedEvent, call: OpenCall | undefined): void
+  protected showRunning?(event: ToolExecutionStartEvent, call: OpenCall): void
+  protected showUpdate?(event: ToolExecutionUpdateEvent, call: OpenCall | undefined): void
+  protected showResult?(result: CallResult, ended: EndedCall): void
+
+  take(event: CallEvent): void {
+    switch (event.type) {
+      case 'approvalRequested': {
+        const call = this.of(event)
+        this.showAsked?.(event, call)
+        this.asked(call, event)
+        return
+      }
+      case 'approvalResolved': {
+        const call = this.#decided(event)
+        this.showDecided?.(event, call)
+        return
+      }
+      case 'clientCallRequested': {
+        const call = event.subAgent === undefined ? this.of(event) : undefined
+        if (call !== undefined) this.handedOut(call, event)
+        this.showHandedOut?.(event, call)
+        return
+      }
+      case 'clientCallResolved':
+        this.#handedBack(event)
+        return
+      case 'toolExecutionStart': {
+        const { toolCallId, toolName, args } = event
+        const call = this.of({ toolCallId, toolName, arguments: args })
+        this.showRunning?.(event, call)
+        if (call.refusal === undefined) call.state = 'running'
+        return
+      }
+      case 'toolExecutionUpdate':
+        this.showUpdate?.(event, this.get(event.toolCallId))
+        return
+      case 'toolExecutionEnd':
+        this.result(event)
+    }
+  }
+
+  /** A call has its result: it and what its sub-agent asked about are forgotten. */
+  result(result: CallResult): void {
+    const key = result.toolCallId
+    const call = this.#calls.get(key)
+    this.#calls.delete(key)
+    const asked = [...this.#calls.values()].filter(({ parent }) => parent === key)
+    for (const each of asked) this.#calls.delete(each.key)
+    this.showResult?.(result, { call, asked })
+  }
 
   get(key: string): OpenCall | undefined {
     return this.#calls.get(key)
@@ -56,7 +137,7 @@ export class OpenCalls {
   }
 
   /** The model has made a call, and the client has seen it, unless it is shown later. */
-  written({ id, name, arguments: input }: Pick<ToolCallContent, 'id' | 'name' | 'arguments'>, isShown = true): void {
+  written({ id, name, arguments: input }: WrittenCall, isShown = true): void {
     this.#put({ key: id, toolCallId: id, toolName: name, input, state: 'written', isShown })
   }
 
@@ -85,7 +166,7 @@ export class OpenCalls {
   }
 
   /** A page has answered, or none is expected to any more. */
-  handedBack({ toolCallId, subAgent }: ClientCallResolvedEvent): void {
+  #handedBack({ toolCallId, subAgent }: ClientCallResolvedEvent): void {
     const call = this.#calls.get(keyOf(toolCallId, subAgent))
     if (call?.isForPage !== true) return
     call.state = 'decided'
@@ -93,21 +174,12 @@ export class OpenCalls {
   }
 
   /** The call that `event` decides about, as it is then; `undefined` for one that was not asked about. */
-  resolved({ toolCallId, subAgent, approved, reason }: ApprovalResolvedEvent): OpenCall | undefined {
+  #decided({ toolCallId, subAgent, approved, reason }: ApprovalResolvedEvent): OpenCall | undefined {
     const call = this.#calls.get(keyOf(toolCallId, subAgent))
     if (call?.state !== 'asked') return undefined
     call.state = 'decided'
     if (!approved) call.refusal = reason === undefined ? {} : { reason }
     return call
-  }
-
-  /** The call is over: it and what its sub-agent asked about are forgotten. Returns the call, and those of the sub-agent. */
-  ended(key: string): { call: OpenCall | undefined; asked: OpenCall[] } {
-    const call = this.#calls.get(key)
-    this.#calls.delete(key)
-    const asked = [...this.#calls.values()].filter(({ parent }) => parent === key)
-    for (const each of asked) this.#calls.delete(each.key)
-    return { call, asked }
   }
 
   clear(): void {

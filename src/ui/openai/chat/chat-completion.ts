@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/model/usage.ts'
-import type { UrlCitation } from '../shared/answer-steps.ts'
 import type { OpenAiError } from '../shared/failure.ts'
+import type { UrlCitation } from '../shared/url-citation.ts'
 
 /** Why an answer ended, as Chat Completions says it. */
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'

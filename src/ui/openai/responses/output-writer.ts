@@ -1,5 +1,6 @@
 import type { Citation } from '../../../contract/message/content.ts'
-import { urlCitation } from '../shared/answer-steps.ts'
+import type { AnswerWriter } from '../shared/answer-fold.ts'
+import { urlCitation } from '../shared/url-citation.ts'
 import type { ReferenceKind } from './reference.ts'
 import type { ItemStatus, ResponseEventBody, ResponseItem, ResponsePart } from './response.ts'
 
@@ -25,8 +26,8 @@ export type NameItem = (kind: NamedItem, index: number) => string
  * **Contract**
  * - One item is open at a time, and of a message one part. Each `added` has its `done`.
  */
-export class OutputWriter {
-  readonly items: ResponseItem[] = []
+export class OutputWriter implements AnswerWriter {
+  items: ResponseItem[] = []
   readonly #send: (event: ResponseEventBody) => void
   readonly #name: NameItem
   #open: OpenItem | undefined
@@ -34,6 +35,11 @@ export class OutputWriter {
   constructor(send: (event: ResponseEventBody) => void, name: NameItem) {
     this.#send = send
     this.#name = name
+  }
+
+  clear(): void {
+    this.items = []
+    this.#open = undefined
   }
 
   text(messageId: string, contentIndex: number, delta: string): void {

@@ -1,13 +1,13 @@
-import type { AgentMessage, AssistantMessage } from '../../../contract/message/message.ts'
-import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
+import type { AgentMessage } from '../../../contract/message/message.ts'
+import type { Usage } from '../../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../../contract/run/event.ts'
 import type { PendingApproval } from '../../../contract/run/run-facts.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
 import { aFlag, aNumber, anObject, anything, aText, options as optionsOf, required } from '../../../contract/shape/shape.ts'
 import { approvalIdOf } from '../../shared/client-input.ts'
-import type { WaitingForPerson } from '../../shared/open-calls.ts'
-import { type AnswerStep, AnswerSteps, type AnswerStepsOptions } from '../shared/answer-steps.ts'
-import { brokenOff, failureOf, type RunFailed } from '../shared/failure.ts'
+import type { RunEncoder } from '../../shared/encoding.ts'
+import { AnswerCalls, type AnswerEnd, AnswerFold, AnswerMessage, type AnswerStepsOptions } from '../shared/answer-fold.ts'
+import type { RunFailed } from '../shared/failure.ts'
 import { type NamedItem, OutputWriter } from './output-writer.ts'
 import { type NamedResponse, referenceTo, type SessionPlace } from './reference.ts'
 import { noEcho, type ResponseEcho, type ResponseEvent, type ResponseEventBody, type ResponseObject, responseUsage } from './response.ts'
@@ -24,17 +24,7 @@ export interface ResponseEncoderOptions extends AnswerStepsOptions {
 }
 
 /** Turns the events of one run into those of one response. */
-export interface ResponseEncoder {
-  encode(event: AgentEvent): ResponseEvent[]
-  /** Takes note of an event that the caller has seen in an answer before this one. */
-  skip(event: AgentEvent): void
-  /** Whether the run waits for the caller, who answers in another request: end the answer with `suspend`. */
-  readonly waiting: WaitingForPerson
-  suspend(): ResponseEvent[]
-  /** The last events when those of the run have ended without `agentEnd`; none after it. */
-  end(): ResponseEvent[]
-  /** The last events when those of the run could not be read on; none after `agentEnd`. */
-  fail(error: unknown): ResponseEvent[]
+export interface ResponseEncoder extends RunEncoder<ResponseEvent> {
   /** Why there is no answer, once the run has ended so. */
   readonly failure: RunFailed | undefined
 }
@@ -88,36 +78,20 @@ interface RunPlace extends SessionPlace {
   seq: number
 }
 
-class Encoder implements ResponseEncoder {
-  readonly #options: ResponseEncoderOptions
-  readonly #steps: AnswerSteps
-  readonly #writer = new OutputWriter(
+class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implements ResponseEncoder {
+  protected readonly writer = new OutputWriter(
     (event) => this.#send(event),
     (kind, index) => this.#name(kind, index),
   )
-  #out: ResponseEvent[] = []
+  protected readonly message = new AnswerMessage(this.writer, this.options)
+  protected readonly calls = new AnswerCalls(this.writer, (pending) => this.#asked(pending))
   #number = 0
   #answersBefore = 0
   #place: RunPlace | undefined
-  #isEnded = false
-  #last: AssistantMessage | undefined
-  failure: RunFailed | undefined
 
-  constructor(options: ResponseEncoderOptions) {
-    this.#options = options
-    this.#steps = new AnswerSteps(options)
-  }
-
-  get waiting(): WaitingForPerson {
-    return this.#steps.waiting
-  }
-
-  encode(event: AgentEvent): ResponseEvent[] {
-    if (this.#isEnded) return []
-    this.#out = []
-    this.#begin(event)
-    for (const step of this.#steps.take(event)) this.#tell(step)
-    return this.#out
+  protected override take(event: AgentEvent): void {
+    if (this.#place === undefined) this.#begin(event)
+    super.take(event)
   }
 
   /** The whole response, from what the log says of its loop. */
@@ -132,113 +106,49 @@ class Encoder implements ResponseEncoder {
     return last !== undefined && 'response' in last ? last.response : this.#response('failed')
   }
 
-  skip(event: AgentEvent): void {
+  override skip(event: AgentEvent): void {
     if (event.type === 'messageEnd' && event.message.role === 'assistant') this.#answersBefore += 1
-    this.#steps.take(event)
-    this.#steps.usage = emptyUsage()
+    // Nothing begins with an event that the caller has seen.
+    this.#place ??= event
+    super.skip(event)
   }
 
-  suspend(): ResponseEvent[] {
-    return this.#ending(() => this.#finish('completed', this.#steps.usage))
-  }
-
-  end(): ResponseEvent[] {
-    return this.fail(undefined)
-  }
-
-  fail(_error: unknown): ResponseEvent[] {
-    return this.#ending(() => this.#fail({ status: 500, error: brokenOff }, this.#steps.usage))
-  }
-
-  #ending(write: () => void): ResponseEvent[] {
-    if (this.#isEnded) return []
-    this.#out = []
-    write()
-    return this.#out
+  protected override forget(): void {
+    super.forget()
+    this.#place = undefined
+    this.#number = 0
   }
 
   #begin({ sessionId, loopId, runId, seq }: AgentEvent): void {
-    if (this.#place !== undefined) return
     this.#place = { sessionId, loopId, runId, seq }
     this.#send({ type: 'response.created', response: this.#response('in_progress') })
     this.#send({ type: 'response.in_progress', response: this.#response('in_progress') })
   }
 
-  #tell(step: AnswerStep): void {
-    switch (step.type) {
-      case 'text':
-        this.#writer.text(step.messageId, step.contentIndex, step.delta)
-        return
-      case 'reasoning':
-        this.#writer.reasoning(step.messageId, step.contentIndex, step.delta)
-        return
-      case 'cited':
-        this.#writer.cite(step.messageId, step.contentIndex, step.citation)
-        return
-      case 'picture':
-        this.#writer.picture(step.data)
-        return
-      case 'answered':
-        this.#answered(step.messageId, step.message)
-        return
-      case 'call':
-        this.#writer.call(step.call.toolCallId, step.call.toolName, JSON.stringify(step.call.arguments))
-        return
-      case 'approval':
-        this.#asked(step.approval)
-        return
-      case 'end':
-        this.#ended(step.event)
-        return
-    }
-  }
-
-  #answered(messageId: string, message: AssistantMessage): void {
-    this.#last = message
-    const isCut = ['length', 'error', 'aborted'].includes(message.stopReason)
-    this.#writer.close(isCut ? 'incomplete' : 'completed')
-    if (message.refusal !== undefined && message.stopReason === 'guardRail') this.#writer.refusal(messageId, message.refusal)
-  }
-
   #asked(pending: PendingApproval): void {
     // Nobody could come back to it.
-    if (!this.#options.isStored || this.#place === undefined) return
+    if (!this.options.isStored || this.#place === undefined) return
     const id = referenceTo('mcpr', this.#place, approvalIdOf(pending))
     const { toolName: name, arguments: args } = pending
-    this.#writer.whole({ type: 'mcp_approval_request', id, server_label: this.#options.model, name, arguments: JSON.stringify(args) })
+    this.writer.whole({ type: 'mcp_approval_request', id, server_label: this.options.model, name, arguments: JSON.stringify(args) })
   }
 
-  #ended(event: AgentEndEvent): void {
-    const used = event.totalUsage ?? event.usage
-    const failure = failureOf(event)
-    if (failure !== undefined) {
-      this.#fail(failure, used)
-      return
-    }
-    const isLong = event.status === 'limit' || this.#last?.stopReason === 'length'
-    const isFiltered = this.#last?.stopReason === 'guardRail'
-    this.#finish(isLong || isFiltered ? 'incomplete' : 'completed', used, isLong ? 'max_output_tokens' : 'content_filter')
-  }
-
-  #fail(failure: RunFailed, used: Usage): void {
-    this.failure = failure
-    this.#isEnded = true
-    this.#writer.close('incomplete')
-    const { code, message } = failure.error
+  protected override failed({ error: { code, message } }: RunFailed, used: Usage): void {
+    this.writer.close('incomplete')
     const error = { code: code ?? 'server_error', message }
     this.#send({ type: 'response.failed', response: { ...this.#response('failed'), error, usage: responseUsage(used) } })
   }
 
-  #finish(status: 'completed' | 'incomplete', used: Usage, reason: 'max_output_tokens' | 'content_filter' = 'content_filter'): void {
-    this.#isEnded = true
-    this.#writer.close()
+  protected override finish(end: AnswerEnd, used: Usage): void {
+    this.writer.close()
+    const status = end === 'stop' ? 'completed' : 'incomplete'
     const response = { ...this.#response(status), usage: responseUsage(used) }
-    if (status === 'incomplete') response.incomplete_details = { reason }
+    if (end !== 'stop') response.incomplete_details = { reason: end === 'length' ? 'max_output_tokens' : end }
     this.#send({ type: `response.${status}`, response })
   }
 
   #response(status: ResponseObject['status']): ResponseObject {
-    const { model, created, echo, isStored = false } = this.#options
+    const { model, created, echo, isStored = false } = this.options
     return {
       id: this.#name('resp', this.#place?.seq ?? 0),
       object: 'response',
@@ -247,7 +157,7 @@ class Encoder implements ResponseEncoder {
       error: null,
       incomplete_details: null,
       model,
-      output: [...this.#writer.items],
+      output: [...this.writer.items],
       ...echo,
       store: isStored,
       usage: null,
@@ -259,12 +169,12 @@ class Encoder implements ResponseEncoder {
     const place = this.#place
     if (place === undefined) return `${kind}_${index}`
     if (kind === 'resp')
-      return this.#options.isStored ? referenceTo(kind, place, index, this.#answersBefore, this.#options.model) : `${kind}_${place.runId}`
-    return this.#options.isStored ? referenceTo(kind, place, place.seq, index) : `${kind}_${place.runId}_${index}`
+      return this.options.isStored ? referenceTo(kind, place, index, this.#answersBefore, this.options.model) : `${kind}_${place.runId}`
+    return this.options.isStored ? referenceTo(kind, place, place.seq, index) : `${kind}_${place.runId}_${index}`
   }
 
   #send(event: ResponseEventBody): void {
-    this.#out.push({ ...event, sequence_number: this.#number })
+    this.out.push({ ...event, sequence_number: this.#number })
     this.#number += 1
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import type { Usage } from '../../../contract/model/usage.ts'
-import type { UrlCitation } from '../shared/answer-steps.ts'
+import type { UrlCitation } from '../shared/url-citation.ts'
 
 /** A part of a message of an answer: text with its sources, or a refusal. */
 export type ResponsePart =

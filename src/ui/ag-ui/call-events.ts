@@ -1,0 +1,57 @@
+import type { AgentEndEvent } from '../../contract/run/event.ts'
+import { type CallEvent, type CallResult, type EndedCall, OpenCalls } from '../shared/open-calls.ts'
+import type { AgUiEvent, AgUiInterrupt } from './ag-ui-event.ts'
+import { interruptOf } from './interrupts.ts'
+import { noteOf, type SubAgentEvents } from './sub-agent-events.ts'
+import { type CallIds, notRun, resultEvent, resultOf } from './to-ag-ui-messages.ts'
+
+/** The events of what happens to tool calls: their results. Everything else is a note. */
+export class CallEvents extends OpenCalls {
+  readonly #ids: CallIds
+  readonly #subAgents: SubAgentEvents
+  readonly #send: (event: AgUiEvent) => void
+  readonly #sentResults: readonly string[]
+
+  /** `sentResults`: ids of the calls whose results the client has sent itself. */
+  constructor(ids: CallIds, subAgents: SubAgentEvents, send: (event: AgUiEvent) => void, sentResults: readonly string[]) {
+    super()
+    this.#ids = ids
+    this.#subAgents = subAgents
+    this.#send = send
+    this.#sentResults = sentResults
+  }
+
+  override take(event: CallEvent): void {
+    if (event.type !== 'toolExecutionStart' && event.type !== 'toolExecutionEnd') this.#send(noteOf(event))
+    super.take(event)
+  }
+
+  protected override showResult({ toolCallId, result, isError, outcome }: CallResult, { call }: EndedCall): void {
+    // No message shows the calls of sub-agents and branches.
+    if (call?.parent !== undefined) return
+    this.#subAgents.callEnded(toolCallId)
+    // What was made up before this run is in the history that was shown.
+    if (call === undefined && outcome !== undefined) return
+    const told = resultOf(this.#ids.current(toolCallId), { content: result.content, isError, ...(outcome !== undefined && { outcome }) })
+    if (!this.#sentResults.includes(told.toolCallId)) this.#send(resultEvent(told))
+  }
+
+  /** The run is over. A client would take a call without a result for one that it has to answer itself. */
+  close(): void {
+    for (const { toolCallId, parent } of this.values())
+      if (parent === undefined) this.#send(resultEvent(notRun(this.#ids.current(toolCallId))))
+    this.clear()
+  }
+
+  /** The run has ended, and these calls wait. */
+  pause({ pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): void {
+    for (const pending of pendingApprovals) this.asked(this.of(pending), pending)
+    for (const pending of pendingClientCalls) this.handedOut(this.of(pending), pending)
+  }
+
+  /** What a person has to decide. */
+  interrupts(): AgUiInterrupt[] {
+    const asked = [...this.values()].filter(({ state, isForPage }) => state === 'asked' && isForPage !== true)
+    return asked.map((call) => interruptOf(call, call.parent === undefined ? this.#ids.current(call.toolCallId) : call.key))
+  }
+}

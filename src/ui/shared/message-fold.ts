@@ -1,0 +1,118 @@
+import type { Citation, Content } from '../../contract/message/content.ts'
+import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
+import type { MessageUpdateEvent } from '../../contract/run/event.ts'
+import { isCut } from './answers.ts'
+
+type BlockKind = 'text' | 'reasoning' | 'call'
+
+/** A block that grows. */
+export interface OpenBlock {
+  readonly kind: BlockKind
+  readonly messageId: string
+  readonly contentIndex: number
+  /** False when the block was open before, and another one grew in between. */
+  readonly isNew: boolean
+  /** The name that the client knows the block by; `opened` sets it. */
+  id: string
+}
+
+/** The id and the tool of a call whose arguments grow. */
+export type GrowingCall = Omit<Extract<StreamDelta, { type: 'toolCallDelta' }>, 'type' | 'contentIndex' | 'delta'>
+
+/**
+ * Folds a message of the model into transitions of its blocks, from its deltas and from the finished message.
+ *
+ * **Contract**
+ * - One block is open at a time. Each `opened` has its `closed`, unless `forget` was called in between.
+ * - A message whose beginning was missed is told whole at its end.
+ * - Keeps how much of each block was told, and no text.
+ */
+export abstract class MessageFold {
+  #live: string | undefined
+  #open: OpenBlock | undefined
+  /** Characters that were told of texts and reasoning, and of arguments, by the index of the block. */
+  #told: number[] = []
+  #toldArguments: number[] = []
+
+  /** Tells a piece of the open block; never an empty one. */
+  protected abstract grown(block: OpenBlock, delta: string): void
+  protected opened?(block: OpenBlock, call: GrowingCall | undefined): void
+  protected closed?(block: OpenBlock): void
+  /** Tells a block that came whole; a later one may replace it. */
+  protected shown?(block: Content, contentIndex: number): void
+  protected cited?(citation: Citation, contentIndex: number): void
+  /** Tells a block of the finished message, apart from its text or reasoning, which was told. No other block is open then. */
+  protected completed?(block: Content, contentIndex: number, isUnfinished: boolean): void
+
+  /** The id of the message that is being streamed. */
+  get live(): string | undefined {
+    return this.#live
+  }
+
+  begin(messageId: string): void {
+    this.close()
+    this.#live = messageId
+    this.#told = []
+    this.#toldArguments = []
+  }
+
+  delta({ messageId, delta }: MessageUpdateEvent): void {
+    if (this.#live !== messageId) return
+    if (delta.type === 'block') this.shown?.(delta.block, delta.contentIndex)
+    else if (delta.type === 'citation') this.cited?.(delta.citation, delta.contentIndex)
+    else if (delta.type === 'toolCallDelta') this.#grow('call', delta.contentIndex, delta.delta, delta)
+    else this.#grow(delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta)
+  }
+
+  /** Tells what of the finished message was not streamed. */
+  complete(message: AssistantMessage): void {
+    const isUnfinished = isCut(message)
+    for (const [index, block] of this.contentOf(message).entries()) this.#complete(block, index, isUnfinished)
+    this.close()
+    this.#live = undefined
+  }
+
+  protected contentOf(message: AssistantMessage): readonly Content[] {
+    return shownContent(message)
+  }
+
+  #complete(block: Content, index: number, isUnfinished: boolean): void {
+    if (block.type === 'text') this.#grow('text', index, block.text.slice(this.#told[index] ?? 0))
+    else if (block.type === 'thinking') this.#grow('reasoning', index, block.thinking.slice(this.#told[index] ?? 0))
+    else this.close()
+    this.completed?.(block, index, isUnfinished)
+  }
+
+  #grow(kind: BlockKind, contentIndex: number, delta: string, call?: GrowingCall): void {
+    if (delta === '') return
+    const told = kind === 'call' ? this.#toldArguments : this.#told
+    const before = told[contentIndex]
+    let block = this.#open
+    if (block?.contentIndex !== contentIndex || block.kind !== kind) {
+      this.close()
+      block = { kind, messageId: this.#live ?? '', contentIndex, isNew: before === undefined, id: '' }
+      this.#open = block
+      this.opened?.(block, call)
+    }
+    told[contentIndex] = (before ?? 0) + delta.length
+    this.grown(block, delta)
+  }
+
+  /** Whether arguments of the call at `contentIndex` were told. */
+  protected wasStreamed(contentIndex: number): boolean {
+    return this.#toldArguments[contentIndex] !== undefined
+  }
+
+  close(): void {
+    const block = this.#open
+    if (block === undefined) return
+    this.#open = undefined
+    this.closed?.(block)
+  }
+
+  /** The client begins another response: what follows opens a block again. */
+  forget(): void {
+    this.#open = undefined
+  }
+}
