@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type ChatChunk, chatCompletionEncoder, responseEncoder } from '../../../src/ui/openai/index.ts'
 import { noEcho as echo } from '../../../src/ui/openai/responses/response.ts'
+import { type ChatChunk, chatCompletionEncoder, responseEncoder } from '../../../src/ui/openai.ts'
 import { scenarios } from '../scenarios.ts'
 
 async function branchEvents() {

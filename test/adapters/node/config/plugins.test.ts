@@ -51,7 +51,7 @@ describe('plugins of an agent file', () => {
   })
 
   it('may be TypeScript, made by definePlugin of the package', async () => {
-    const entry = JSON.stringify(join(process.cwd(), 'dist/plugins.js'))
+    const entry = JSON.stringify(join(process.cwd(), 'dist/loop.js'))
     put('home/word.ts', "export const word: string = 'typed'\n")
     put(
       'home/typed.ts',
