@@ -139,7 +139,7 @@ const messages = [{ role: 'user', content: [{ type: 'image', mimeType: 'image/pn
 globalThis.outcome = outcomeOf({ model: anthropic('claude-sonnet-5', { apiKey: 'key', fetch }), messages }, () => requests)
 `,
   'src/providers/anthropic/index.ts': registryProgram('anthropicMessages'),
-  'src/providers/openai/index.ts': registryProgram('openAiCompletions'),
+  'src/providers/openai/chat-chunk.ts': registryProgram('openAiCompletions'),
   'src/providers/openai-responses/both-services.ts': registryProgram('azureOpenAiResponses'),
   'src/providers/google/both-services.ts': registryProgram('googleVertex'),
   'src/providers/bedrock/index.ts': registryProgram('bedrockConverseStream'),
