@@ -12,7 +12,6 @@ export { isEventStream, isRedirect, namedPage, retryAfterIn } from './base/http-
 export { isEqualJson, nameOfPart, parsedJson } from './base/json/json-value.ts'
 export { mediaIn, withMedia } from './base/json/media-blocks.ts'
 export { answersInstead } from './base/json/tool-output.ts'
-export { lateChunk } from './base/late/late-chunk.ts'
 export { logInfo, logWarning, withoutLikelySecrets } from './base/log-warning.ts'
 export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
 export { waitingApprovals, waitingClientCalls } from './base/questions.ts'

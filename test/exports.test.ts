@@ -39,7 +39,7 @@ describe('the public API', () => {
     expect(apiReport(), `Look at the difference, then run: npm exec -- node test/harness/api-report.ts`).toBe(read(reportFile))
   })
 
-  it('has at most 36 entries, 800 names, and 70 names at the root', () => {
+  it('has at most 37 entries, 800 names, and 70 names at the root', () => {
     const { entries, names, root } = apiFigures()
     expect([entries <= limits.entries, names <= limits.names, root <= limits.root], `${entries}, ${names}, ${root}`).toEqual([
       true,

@@ -16,15 +16,13 @@ const needed: Record<string, string[]> = {
   './config': ['zod'],
   './http': ['hono'],
   './cloudflare': ['hono', 'cloudflare:workers'],
-  './postgres': ['hono'],
   './mcp': ['@modelcontextprotocol/sdk'],
   './mcp/server': ['@modelcontextprotocol/sdk'],
   './otel': ['@opentelemetry/api'],
-  './tools': ['ajv'],
   './react': ['react'],
   './vue': ['vue'],
   './solid': ['solid-js'],
-  './node': ['zod', '@modelcontextprotocol/sdk'],
+  './node/config': ['zod', '@modelcontextprotocol/sdk'],
   './mcp/node': ['@modelcontextprotocol/sdk'],
 }
 
@@ -132,22 +130,19 @@ it.each(Object.entries(needed).filter(([subpath]) => subpath !== './cloudflare')
 it('installs beside older versions of its peers; what cannot work with one says which version it was tried with', () => {
   const frameworks = { react: '18.0.0', vue: '3.2.0', 'solid-js': '1.4.0' }
   const mcp = { '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }
-  const older = { zod: '3.25.76', hono: '3.12.12', ajv: '6.12.6', ...mcp, ...frameworks }
+  const older = { zod: '3.25.76', hono: '3.12.12', ...mcp, ...frameworks }
   const beside = Object.entries(older).map(([name, version]) => `${name}@${version}`)
   const dated = installIn(temporary, packed, beside)
   const loading = (subpath: string) => () => {
     writeFileSync(join(dated, 'dated.js'), `import '${subpath}'\n`)
     return run(process.execPath, ['dated.js'], dated)
   }
-  for (const subpath of ['adapters/node', 'react', 'vue', 'solid']) expect(loading(`phi-core/${subpath}`)()).toBe('')
+  for (const subpath of ['node', 'react', 'vue', 'solid']) expect(loading(`phi-core/${subpath}`)()).toBe('')
   expect(loading('phi-core/config')).toThrow(
     'phi-core/config needs zod 4.2 or newer, and another version is installed. Run: npm install zod@4',
   )
   const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
-  for (const [subpath, peer] of [
-    ['phi-core/mcp', '@modelcontextprotocol/sdk'],
-    ['phi-core/tools', 'ajv'],
-  ] as const) {
+  for (const [subpath, peer] of [['phi-core/mcp', '@modelcontextprotocol/sdk']] as const) {
     let said = ''
     try {
       loading(subpath)()
@@ -221,5 +216,5 @@ it('Vite does not build a page with an entry for Node, and says where to import 
   writeFileSync(join(page, 'index.html'), '<script type="module" src="./main.js"></script>')
   writeFileSync(join(page, 'main.js'), "import { fileSessionStore } from 'phi-core/node'\nconsole.log(fileSessionStore('x'))\n")
   const building = vite({ root: page, configFile: false, logLevel: 'silent' })
-  await expect(building).rejects.toThrow('adapters/node needs Node, Deno or Bun. Import it on the server only')
+  await expect(building).rejects.toThrow('phi-core/node needs Node, Deno or Bun. Import it on the server only')
 })

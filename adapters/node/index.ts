@@ -3,8 +3,6 @@ export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
-export { loadConfigFile } from './config/load-config-file.ts'
-export type { LoadConfigOptions, LoadedConfig } from './config/loaded-config.ts'
 export { type Listening, type ServeOptions, serve } from './http/serve.ts'
 export { type FetchHandler, type NodeHandler, toNodeHandler } from './http/to-node-handler.ts'
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { textOf } from 'phi-core'
 import { agentsFromConfig } from 'phi-core/config'
-import { loadConfigFile } from 'phi-core/node'
+import { loadConfigFile } from 'phi-core/node/config'
 import { scriptedTeam } from './scripted-team.ts'
 
 const root = import.meta.dirname

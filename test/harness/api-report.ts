@@ -13,7 +13,7 @@ import { type Export, exportsOf } from './source.ts'
 export const reportFile = 'test/public-api.txt'
 
 /** A later capability may add one entry; more entries, or more names, need an issue. */
-export const limits = { entries: 36, names: 800, root: 70 }
+export const limits = { entries: 37, names: 800, root: 70 }
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 

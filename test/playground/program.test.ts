@@ -110,7 +110,7 @@ it('the variable of a key is the one that the factory asks for', async () => {
   for (const service of serviceIds) {
     const call = factoryCall({ ...model, source: 'direct', service, modelId: services[service].modelId })
     const options = 'needsAddress' in services[service] ? { resource: 'example' } : call.options
-    const made = (await import(`../../src/providers/${call.entry}/index.ts`))[call.factory](call.modelId, options)
+    const made = (await import(join(root, sourceOf(`/providers/${call.entry}`))))[call.factory](call.modelId, options)
     expect(() => new Agent({ model: made }), service).toThrow(call.keyVariable)
   }
 })
@@ -184,6 +184,9 @@ async function runProgram(program: string, env: Record<string, string> = {}): Pr
 
 /** The program with the package's names as paths of its source: nothing is built for this. */
 function inSource(program: string): string {
-  const sources = new Map(publicEntries().map(({ subpath, source }) => [subpath.slice(1), source]))
-  return program.replace(/from 'phi-core(\/[\w/-]+)?'/g, (_, entry: string = '') => `from '${join(root, sources.get(entry) ?? entry)}'`)
+  return program.replace(/from 'phi-core(\/[\w/-]+)?'/g, (_, entry: string = '') => `from '${join(root, sourceOf(entry))}'`)
+}
+
+function sourceOf(entry: string): string {
+  return publicEntries().find(({ subpath }) => subpath === `.${entry}`)?.source ?? ''
 }

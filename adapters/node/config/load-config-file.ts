@@ -1,7 +1,5 @@
-import { lateChunk } from '../../../src/internal.ts'
 import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts'
-
-const reader = lateChunk('the reader of agent files', () => import('./read-config-file.ts'))
+import { readConfigFile } from './read-config-file.ts'
 
 /**
  * Reads an agent file, its format by its extension, and gives a host that fills its needs from this machine. The host has the environment, the six tools in
@@ -11,7 +9,7 @@ const reader = lateChunk('the reader of agent files', () => import('./read-confi
  * - Reads the file, and the code that its scripts, servers and plugins name. Code that has changed since is not run: agents are not made then (`ConfigError`
  *   `untrusted`), and a server is not started again. The host does its work in `agentFromConfig`, and what needs trust only with `trust`.
  * - Paths of the file are relative to `root`, by default the directory of this process; those of plugins are relative to its own folder. A link within it that leads out is refused.
- * - Rejects with `LoadError` if `zod` is not installed, with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
+ * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
  *   `parseConfig`. Where the file keeps conversations, give `sessions`.
  *
  * Source: docs/concepts/configuration.md
@@ -23,5 +21,5 @@ const reader = lateChunk('the reader of agent files', () => import('./read-confi
  * ```
  */
 export async function loadConfigFile(path: string, options: LoadConfigOptions = {}): Promise<LoadedConfig> {
-  return (await reader.load()).readConfigFile(path, options)
+  return readConfigFile(path, options)
 }

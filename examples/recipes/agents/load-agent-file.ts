@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Agent } from 'phi-core'
 import { agentFromConfig, type TrustRequest, trustRequests } from 'phi-core/config'
-import { loadConfigFile } from 'phi-core/node'
+import { loadConfigFile } from 'phi-core/node/config'
 
 /** The agent of a file, once a person has seen what the file wants. */
 export async function loadedAgent(path: string, ask: (requests: readonly TrustRequest[]) => Promise<boolean> = atTerminal): Promise<Agent> {

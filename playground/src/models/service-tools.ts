@@ -33,7 +33,7 @@ function toolKit<Name extends string>(
 }
 
 const openaiKit = toolKit(
-  'openai-responses',
+  'openai',
   'openaiTools',
   { webSearch: 'Web search', codeInterpreter: 'Code interpreter', imageGeneration: 'Image generation' },
   async () => (await import('../../../src/providers/openai.ts')).openaiTools,

@@ -5,7 +5,7 @@ export type BrowserAccess = 'allowed' | 'refused' | 'unknown'
 export interface Service {
   name: string
   /** `phi-core/providers/…`, and what it exports. */
-  entry: 'anthropic' | 'openai' | 'openai-responses' | 'google' | 'vertex' | 'azure' | 'bedrock'
+  entry: 'anthropic' | 'openai' | 'google' | 'bedrock'
   factory: 'anthropic' | 'openai' | 'openaiResponses' | 'google' | 'vertex' | 'azure' | 'bedrock' | 'openrouter' | 'openaiCompatible'
   /** For `openaiCompatible`. */
   backend?: 'xai' | 'groq' | 'cerebras' | 'mistral' | 'deepseek' | 'together' | 'fireworks'
@@ -28,7 +28,7 @@ export const services = {
     ...{ keyVariable: 'OPENAI_API_KEY', access: 'unknown' },
   },
   openaiResponses: {
-    ...{ name: 'OpenAI, Responses', entry: 'openai-responses', factory: 'openaiResponses', modelId: 'gpt-6-mini' },
+    ...{ name: 'OpenAI, Responses', entry: 'openai', factory: 'openaiResponses', modelId: 'gpt-6-mini' },
     ...{ keyVariable: 'OPENAI_API_KEY', access: 'unknown' },
   },
   google: {
@@ -36,7 +36,7 @@ export const services = {
     ...{ keyVariable: 'GEMINI_API_KEY', access: 'allowed' },
   },
   vertex: {
-    ...{ name: 'Google Vertex AI, express mode', entry: 'vertex', factory: 'vertex', modelId: 'gemini-3-flash' },
+    ...{ name: 'Google Vertex AI, express mode', entry: 'google', factory: 'vertex', modelId: 'gemini-3-flash' },
     ...{ keyVariable: 'GOOGLE_API_KEY', access: 'allowed' },
   },
   openrouter: {
@@ -44,7 +44,7 @@ export const services = {
     ...{ keyVariable: 'OPENROUTER_API_KEY', access: 'allowed' },
   },
   azure: {
-    ...{ name: 'Azure OpenAI', entry: 'azure', factory: 'azure', modelId: 'my-deployment' },
+    ...{ name: 'Azure OpenAI', entry: 'openai', factory: 'azure', modelId: 'my-deployment' },
     ...{ keyVariable: 'AZURE_OPENAI_API_KEY', access: 'refused', needsAddress: true },
   },
   bedrock: {

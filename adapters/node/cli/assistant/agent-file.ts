@@ -1,6 +1,6 @@
 import { type AgentConfig, agentFromConfig, type ConfigHost, trustRequests } from '../../../../src/config.ts'
 import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
-import { loadConfigFile } from '../../index.ts'
+import { loadConfigFile } from '../../config/index.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import { askTrust } from '../trust/ask-trust.ts'
 import { trustedFiles } from './kept-files.ts'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/index.ts'
+import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/config/index.ts'
 import { agentFromConfig } from '../../../../src/config.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/index.ts'
+import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/config/index.ts'
 import { agentFromConfig, agentsFromConfig, parseConfig, type TrustRequest, trustRequests } from '../../../../src/config.ts'
 import { ConfigError } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'

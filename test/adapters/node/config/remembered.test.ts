@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadConfigFile } from '../../../../adapters/node/index.ts'
+import { loadConfigFile } from '../../../../adapters/node/config/index.ts'
 
 let root = ''
 beforeAll(() => {
