@@ -216,5 +216,5 @@ it('Vite does not build a page with an entry for Node, and says where to import 
   writeFileSync(join(page, 'index.html'), '<script type="module" src="./main.js"></script>')
   writeFileSync(join(page, 'main.js'), "import { fileSessionStore } from 'phi-core/node'\nconsole.log(fileSessionStore('x'))\n")
   const building = vite({ root: page, configFile: false, logLevel: 'silent' })
-  await expect(building).rejects.toThrow('phi-core/node needs Node, Deno or Bun. Import it on the server only')
+  await expect(building).rejects.toThrow('node needs Node, Deno or Bun. Import it on the server only')
 })
