@@ -1,3 +1,15 @@
+/**
+ * Clients of a session on a server: the surface of an agent over HTTP, client tools, and our own wire format.
+ *
+ * @example
+ * ```ts
+ * const session = remoteSession({ url: 'https://example.com', sessionId: 'chat-1' })
+ * await session.load()
+ * ```
+ *
+ * @module
+ */
+
 export { RemoteError, type RemoteErrorCode } from './client/remote-error.ts'
 export type { ReconnectOptions, RemoteSessionOptions } from './client/remote-options.ts'
 export { type RemoteSession, remoteSession } from './client/remote-session.ts'
@@ -7,6 +19,5 @@ export type { ClientCallContext, ClientTools } from './client/tools/client-tools
 export { runClientTools } from './client/tools/page-tools.ts'
 export type { ChatAgent, ChatOptions } from './types/run/chat-agent.ts'
 export type { ClientCallAnswer } from './types/run/question.ts'
-
 export { type EventDecoder, eventDecoder } from './ui/native/event-decoder.ts'
 export { type EventEncoder, eventEncoder } from './ui/native/event-encoder.ts'

@@ -19,5 +19,4 @@ export type { ConfigFormat, ParsedConfig } from './config/parse-config.ts'
 export { parseConfig, parseConfigAuto } from './config/parse-config.ts'
 export { substituteEnv } from './config/read/env.ts'
 export { configJsonSchema } from './config/schema/json-schema.ts'
-
 export type { AgentConfig } from './config/schema/sections.ts'

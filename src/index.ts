@@ -1,7 +1,6 @@
 // What a first program needs, and no more. A new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
-
 export { parseOutput } from './agent/parse-output.ts'
 export { resumeAgent } from './agent/resume-agent.ts'
 export {

@@ -1,6 +1,5 @@
 /**
- * The loop beneath an agent: to call it yourself, to hook into it, to watch it, and to run several at once and choose one outcome. Here are also the
- * types of single events.
+ * The loop beneath an agent: call it, extend it with plugins and hooks, observe it, or run several at once and choose one outcome.
  *
  * @example
  * ```ts
@@ -11,7 +10,6 @@
  */
 
 export { createBudget } from './context/execution-budget.ts'
-
 export type { ApprovalRequestedEvent } from './contract/run/call-event.ts'
 export type { AgentStartEvent } from './contract/run/event.ts'
 export type { ContinuationKind, ModelName, RunFailure } from './contract/run/run-facts.ts'

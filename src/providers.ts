@@ -1,5 +1,5 @@
 /**
- * What a provider for another service is made of: the parts of the seven of this package.
+ * The registry of providers by protocol, and the parts of which you write a provider for another service.
  *
  * `defineProvider` makes a `StreamProvider` of a codec: `encode` turns a request into what is sent, a `StreamDecoder` turns the bytes of the
  * answer into operations on an `AssistantBuilder`. Connections, stalls, aborts, refusals, secrets and retries' error codes are then as with

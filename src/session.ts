@@ -1,5 +1,5 @@
 /**
- * Stored conversations: logs of records, what a store on a platform is made of, the memory store, and messages as JSON text.
+ * Stored conversations: logs of records, the parts of a store, the memory store, messages as JSON text, and state that a session shares with its pages.
  *
  * @example
  * ```ts
@@ -10,7 +10,6 @@
 
 export { JournalError, SessionError, type SessionErrorCode } from './contract/errors.ts'
 export { parseMessages, serializeMessages } from './contract/message/history.ts'
-
 export type { StoredBytes } from './contract/message/media.ts'
 export type { JournalEntry } from './contract/session/journal-entry.ts'
 export { checkSession, parseSession } from './contract/session/read-session.ts'

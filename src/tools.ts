@@ -1,7 +1,17 @@
-// The entry `./tools`: named exports only, each with its contract in TSDoc.
+/**
+ * Tools and what they work on: file tools over a workspace, tool search, client tools, skills, validators of arguments.
+ *
+ * @example
+ * ```ts
+ * const agent = new Agent({ model, tools: [readFileTool(workspace), editFileTool(workspace)] })
+ * ```
+ *
+ * @module
+ */
 
 export { WorkspaceError, type WorkspaceErrorCode } from './contract/errors.ts'
 export type { ToolExecutionStrategy } from './contract/run/settings.ts'
+export { mcpTools } from './mcp/tool-set.ts'
 export { SkillError, type SkillErrorCode } from './skills/frontmatter.ts'
 export { type LoadSkillsOptions, loadSkillDir, loadSkills } from './skills/load-skills.ts'
 export { parseSkill } from './skills/parse-skill.ts'

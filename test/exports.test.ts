@@ -28,7 +28,7 @@ const passedOn: Record<string, string> = {
   LiveAgentOptions: './cloudflare: what a class that extends LiveSessionObject returns',
   ProviderOptions: './providers/openai: what openai, local and openrouter take',
   Read: './ui/ag-ui, ./ui/ai-sdk: what both readers return',
-  mcpTools: './browser: webMcpClient needs it, and ./mcp needs the MCP SDK',
+  mcpTools: './tools: for WebMCP and for clients of other packages, because ./mcp loads the MCP SDK',
 }
 
 /** Of these entries a page takes one: each says the same in the words of its framework. */
@@ -39,13 +39,11 @@ describe('the public API', () => {
     expect(apiReport(), `Look at the difference, then run: npm exec -- node test/harness/api-report.ts`).toBe(read(reportFile))
   })
 
-  it('has at most 37 entries, 800 names, and 70 names at the root', () => {
-    const { entries, names, root } = apiFigures()
-    expect([entries <= limits.entries, names <= limits.names, root <= limits.root], `${entries}, ${names}, ${root}`).toEqual([
-      true,
-      true,
-      true,
-    ])
+  it(`has at most ${limits.entries} entries, ${limits.names} names, and ${limits.root} names at the root`, () => {
+    const figures = apiFigures()
+    expect(figures.entries).toBeLessThanOrEqual(limits.entries)
+    expect(figures.names).toBeLessThanOrEqual(limits.names)
+    expect(figures.root).toBeLessThanOrEqual(limits.root)
   })
 
   it('has no entry named after a folder of ours', () => {

@@ -127,6 +127,25 @@ it.each(Object.entries(needed).filter(([subpath]) => subpath !== './cloudflare')
   },
 )
 
+it('serves an editor, and makes tools of any MCP client, without the MCP SDK', () => {
+  const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const editor = '@agentclientprotocol/sdk'
+  const lean = installIn(temporary, packed, [`${editor}@${devDependencies[editor]}`])
+  expect(existsSync(join(lean, 'node_modules/@modelcontextprotocol'))).toBe(false)
+  expect(run(process.execPath, ['node_modules/phi-core/dist/cli.js', 'acp'], lean)).toBe('')
+  const client = `{
+    request: async () => ({ tools: [{ name: 'add', inputSchema: { type: 'object' } }] }),
+    callTool: async () => ({ content: [] }),
+    getServerCapabilities: () => ({ tools: {} }),
+    close: async () => {},
+  }`
+  writeFileSync(
+    join(lean, 'tools.js'),
+    `import { mcpTools } from 'phi-core/tools'\nconst tools = await mcpTools(${client}, { prefix: 'sum' })\nconsole.log([...tools].map(({ name }) => name).join())\n`,
+  )
+  expect(run(process.execPath, ['tools.js'], lean)).toContain('add')
+})
+
 it('installs beside older versions of its peers; what cannot work with one says which version it was tried with', () => {
   const frameworks = { react: '18.0.0', vue: '3.2.0', 'solid-js': '1.4.0' }
   const mcp = { '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }

@@ -1,5 +1,5 @@
 /**
- * Conformance suites for what you plug in, and a `fetch` that fails as told. They import no test runner: give them yours.
+ * A scripted model, a `fetch` that fails as told, and conformance suites for what you plug in. The suites import no test runner: pass yours.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * What only browsers have: sessions in IndexedDB, and files in the origin private file system.
+ * What only browsers have: sessions in IndexedDB, files in the origin private file system, models in the browser, and the tools of WebMCP.
  *
  * @example
  * ```ts
@@ -8,7 +8,6 @@
  * ```
  */
 
-export { mcpTools } from '../../src/mcp/tool-set.ts'
 export { type ModelContextLike, webMcpClient } from '../../src/mcp/web-mcp-client.ts'
 export {
   availability,

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { aFunction, kind, options as optionsOf, required } from '../../src/contract/shape/shape.ts'
 import type { Agent } from '../../src/index.ts'
-import { aFunction, checkOptions, kind, options as optionsOf, required } from '../../src/internal.ts'
 import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type LiveSessions } from '../http/index.ts'
 
 /** What `createWorker` needs to know. `Bindings` is what wrangler.toml binds: variables, secrets, namespaces. */

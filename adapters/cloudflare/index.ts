@@ -6,6 +6,5 @@ export { LiveSessionObject } from './session/live/live-session-object.ts'
 export { forwardToSession, objectLiveSessions } from './session/live/object-live-sessions.ts'
 export { durableObjectSessionStore, type SessionBindings } from './session/object/durable-object-session-store.ts'
 export { IndexObject } from './session/object/index-object.ts'
-
 export { SessionObject } from './session/object/session-object.ts'
 export type { ObjectNamespace, ObjectState, ObjectStorage } from './session/workers-platform.ts'

@@ -1,5 +1,5 @@
+import { fieldIn } from '../../src/contract/json.ts'
 import { ConfigError } from '../../src/index.ts'
-import { fieldIn } from '../../src/internal.ts'
 
 /** Variables of one place. `get` gives what is set and not blank. */
 export interface Environment {

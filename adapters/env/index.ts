@@ -10,8 +10,10 @@
  * @module
  */
 
+import { ownOf } from '../../src/contract/json.ts'
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { anything, aText, either, options as optionsOf, required } from '../../src/contract/shape/shape.ts'
 import { ConfigError, type Model } from '../../src/index.ts'
-import { anything, aText, checkOptions, either, options as optionsOf, ownOf, required } from '../../src/internal.ts'
 import { adviceFor, type Environment, environmentOf } from './environment.ts'
 import { defaultModels, defaultName, keyVariables, loadModel, noModelAdvice } from './services.ts'
 

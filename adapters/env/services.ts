@@ -1,5 +1,6 @@
+import { ownOf } from '../../src/contract/json.ts'
 import { ConfigError, type Model } from '../../src/index.ts'
-import { ownOf, ownServices, serviceNamed, splitModelName } from '../../src/internal.ts'
+import { ownServices, serviceNamed, splitModelName } from '../../src/internal.ts'
 import { catalogue, type ModelCatalogue } from '../../src/models.ts'
 import type { BackendName } from '../../src/providers/openai.ts'
 import type { Patience } from '../../src/providers.ts'

@@ -1,6 +1,7 @@
 import type { Context, Env, Hono } from 'hono'
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { aFunction, aText, either, listOf, oneOf, options as optionsOf } from '../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../src/index.ts'
-import { aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf } from '../../src/internal.ts'
 import { answerProblems } from './access/answer-problems.ts'
 import { type Authorize, callerOf, type Letting, lettingOf, lettingTable } from './access/authorize.ts'
 import { newApp } from './access/new-app.ts'

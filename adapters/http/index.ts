@@ -18,11 +18,8 @@ export { runResponse } from './one-shot/run-response.ts'
 export type { MakeAgent } from './one-shot/stateless-run.ts'
 export { createOpenAiApp, type OpenAiAppOptions, type ServedAgent } from './openai/openai-app.ts'
 export type { AppObserver } from './operator/observer.ts'
-
 export { type BudgetCounter, type BudgetWindow, type Charge, memoryCounter } from './proxy/budget.ts'
 export { createModelProxy, type ModelProxyOptions } from './proxy/model-proxy.ts'
-
 export type { AllowRule, ModelCall, Upstream, UpstreamKey } from './proxy/upstream.ts'
-
 export { bookSchedules, memorySchedules, type ScheduleBook, type ScheduleEntry, type ScheduleStore } from './schedules/schedule-store.ts'
 export { SessionSchedules } from './schedules/session-schedules.ts'

@@ -1,5 +1,5 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js'
-import { timerMs } from '../../src/internal.ts'
+import { timerMs } from '../../src/base/timer.ts'
 import type { McpRequestOptions } from '../../src/mcp/client-like.ts'
 
 /** A call under way on whose behalf a server may ask somebody. */

@@ -1,7 +1,8 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js'
-import { isEventStream, startTimer } from '../../src/internal.ts'
+import { isEventStream } from '../../src/base/http-answer.ts'
+import { startTimer } from '../../src/base/timer.ts'
 import { withBody } from './fetch-layers.ts'
 
 /** How often, and when, the SDK opens a broken stream again where the server does not say. */

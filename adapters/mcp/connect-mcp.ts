@@ -1,17 +1,10 @@
 import { auth, extractWWWAuthenticateParams, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
-import {
-  aFunction,
-  aText,
-  checkOptions,
-  headerFields,
-  headerSecrets,
-  kind,
-  options as optionsOf,
-  required,
-  withMethods,
-} from '../../src/internal.ts'
+import { headerSecrets } from '../../src/base/text/secrets.ts'
+import { headerFields } from '../../src/contract/model/request-settings.ts'
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { aFunction, aText, kind, options as optionsOf, required, withMethods } from '../../src/contract/shape/shape.ts'
 import { McpError } from '../../src/mcp/mcp-error.ts'
 import { CallStreams, isBrokenOff, reconnectionOptions } from './call-streams.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'

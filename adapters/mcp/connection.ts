@@ -9,28 +9,28 @@ import {
   type ElicitResult,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Logger } from '../../src/index.ts'
+import { aLogger } from '../../src/base/argument-checks.ts'
+import { namedPage } from '../../src/base/http-answer.ts'
+import { logWarning } from '../../src/base/log-warning.ts'
+import { withoutSecrets } from '../../src/base/text/secrets.ts'
+import { timerMs } from '../../src/base/timer.ts'
+import { errorText } from '../../src/contract/errors.ts'
+import { checkOptions } from '../../src/contract/shape/read.ts'
 import {
   aFunction,
-  aLogger,
   aPositiveNumber,
   aText,
-  checkOptions,
   either,
-  errorText,
   kind,
   listOf,
-  logWarning,
-  mcpErrorCode,
-  namedPage,
   type OptionTable,
   oneOf,
   options as optionsOf,
   required,
-  timerMs,
   withMethods,
-  withoutSecrets,
-} from '../../src/internal.ts'
+} from '../../src/contract/shape/shape.ts'
+import type { Logger } from '../../src/index.ts'
+import { mcpErrorCode } from '../../src/internal.ts'
 import type { McpClientLike, McpRequestOptions, McpResultSchema } from '../../src/mcp/client-like.ts'
 import { McpError } from '../../src/mcp/mcp-error.ts'
 import { escapeControls } from '../../src/store.ts'

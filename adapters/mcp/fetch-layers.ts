@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { isEventStream } from '../../src/internal.ts'
+import { isEventStream } from '../../src/base/http-answer.ts'
 
 /** Bytes of an answer, or of one event of a stream of them. */
 const maxBytes = 10 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { mayLeadTo } from '../../src/internal.ts'
+import { mayLeadTo } from '../../src/base/private-host.ts'
 
 /**
  * As `fetch`, for the server at `address` and whoever logs people in for it.

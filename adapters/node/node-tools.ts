@@ -1,5 +1,6 @@
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { either, kind, type OptionTable, options as optionsOf } from '../../src/contract/shape/shape.ts'
 import type { AgentTool } from '../../src/index.ts'
-import { checkOptions, either, kind, type OptionTable, options as optionsOf } from '../../src/internal.ts'
 import { editFileTool, listFilesTool, readFileTool, searchTool, writeFileTool } from '../../src/tools.ts'
 import { type BashOptions, bashTable } from './bash/bash-settings.ts'
 import { bashTool } from './bash/bash-tool.ts'

@@ -1,7 +1,8 @@
 // What was said, in the JSON that the conventions give it, bounded: a trace backend refuses what is larger, and a history may hold anything.
 
+import { headOf } from '../../src/base/text/characters.ts'
+import { wordsOf } from '../../src/contract/message/block-words.ts'
 import type { AgentMessage, Content, Message, StopReason } from '../../src/index.ts'
-import { headOf, wordsOf } from '../../src/internal.ts'
 import { finishReason, nameOf } from './conventions.ts'
 
 /** UTF-16 units of text one attribute may hold. */

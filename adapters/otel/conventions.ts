@@ -2,8 +2,9 @@
 // What has no word there begins with `phi.`.
 
 import type { Attributes } from '@opentelemetry/api'
+import { headOf } from '../../src/base/text/characters.ts'
+import { ownOf } from '../../src/contract/json.ts'
 import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
-import { headOf, ownOf } from '../../src/internal.ts'
 import type { ApiProtocol } from '../../src/providers.ts'
 
 /** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */

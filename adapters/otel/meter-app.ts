@@ -1,5 +1,6 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
-import { checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { options as optionsOf, withMethods } from '../../src/contract/shape/shape.ts'
 import type { AppObserver } from '../http/index.ts'
 import type { AppFigures } from '../http/internal.ts'
 

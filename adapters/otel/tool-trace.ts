@@ -1,6 +1,6 @@
 import type { Attributes, Context } from '@opentelemetry/api'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/contract/run/call-event.ts'
-import { isToolName } from '../../src/internal.ts'
+import { isToolName } from '../../src/contract/tool/tool-result.ts'
 import type { TraceContext } from '../../src/loop.ts'
 import { captured, capturedJson, capturedResult } from './content.ts'
 import { errorType, nameOf, stopType } from './conventions.ts'

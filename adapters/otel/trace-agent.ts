@@ -1,6 +1,7 @@
 import type { ChatAgent } from '../../src/client.ts'
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { aFlag, options as optionsOf, withMethods } from '../../src/contract/shape/shape.ts'
 import { type Agent, ConfigError } from '../../src/index.ts'
-import { aFlag, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
 import type { LoopObserver } from '../../src/loop.ts'
 import { LoopTrace } from './loop-trace.ts'
 import { ReadLoops, type ReadTrace } from './read-loops.ts'

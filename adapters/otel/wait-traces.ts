@@ -1,7 +1,7 @@
 import type { Attributes, Context } from '@opentelemetry/api'
 import type { ApprovalResolvedEvent, ClientCallRequestedEvent, ClientCallResolvedEvent } from '../../src/contract/run/call-event.ts'
 import type { CompactionEndedEvent, CompactionStartedEvent } from '../../src/contract/run/event.ts'
-import { isToolName } from '../../src/internal.ts'
+import { isToolName } from '../../src/contract/tool/tool-result.ts'
 import type { ApprovalRequestedEvent } from '../../src/loop.ts'
 import { nameOf, usageAttributes } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'

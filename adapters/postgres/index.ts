@@ -1,5 +1,5 @@
 /**
- * Sessions in PostgreSQL, which any number of processes and machines share. It needs a pool of connections, such as that of `pg`, and imports none.
+ * Sessions in PostgreSQL, stored and live, for any number of processes and machines. It needs a connection pool, such as that of `pg`, and imports none.
  *
  * @module
  */

@@ -1,5 +1,6 @@
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { aText, type OptionTable, options as optionsOf, required, wholeFrom } from '../../src/contract/shape/shape.ts'
 import type { SessionStore } from '../../src/index.ts'
-import { aText, checkOptions, type OptionTable, options as optionsOf, required, wholeFrom } from '../../src/internal.ts'
 import { logSessionStore } from '../../src/session.ts'
 import { postgresLogDriver } from './postgres-log-driver.ts'
 import { aPool, placeOf } from './schema.ts'

@@ -1,5 +1,6 @@
+import { checkOptions } from '../../src/contract/shape/read.ts'
+import { aFlag, aText, options as optionsOf, withMethods } from '../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../src/index.ts'
-import { aFlag, aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
 import { SessionError } from '../../src/session.ts'
 import { answeringIn, type PostgresPlace, type SqlPool, unreachable } from './sql-pool.ts'
 

@@ -1,4 +1,5 @@
-import { errorText, startTimer } from '../../src/internal.ts'
+import { startTimer } from '../../src/base/timer.ts'
+import { errorText } from '../../src/contract/errors.ts'
 import { SessionError } from '../../src/session.ts'
 
 /**

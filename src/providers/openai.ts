@@ -1,5 +1,5 @@
 /**
- * Models that speak OpenAI Chat Completions: OpenAI itself, OpenRouter, local servers and every compatible service.
+ * Models that speak an API of OpenAI: Chat Completions (OpenAI, OpenRouter, local servers, compatible services), Responses, and Azure.
  *
  * ```ts
  * const model = openai('gpt-6-sol', { apiKey })

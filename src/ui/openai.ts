@@ -12,7 +12,5 @@ export { type ResponseRequest, readResponseRequest } from './openai/responses/re
 export { responseIn } from './openai/responses/reference.ts'
 export type { ResponseEvent, ResponseObject } from './openai/responses/response.ts'
 export { type ResponseEncoder, recordedResponse, responseEncoder, responseSse } from './openai/responses/response-encoder.ts'
-
 export type { ReadRequest } from './openai/shared/caller-fault.ts'
-
 export { brokenOff, failureOf, type OpenAiError } from './openai/shared/failure.ts'

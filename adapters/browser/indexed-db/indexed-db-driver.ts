@@ -1,5 +1,6 @@
 import type { IDBPTransaction } from 'idb'
-import { pageOf, randomHex } from '../../../src/internal.ts'
+import { randomHex } from '../../../src/contract/message/identity.ts'
+import { pageOf } from '../../../src/internal.ts'
 import { type LogClaim, type LogDriver, type LogLine, type LogQuery, SessionError, type SessionSummary } from '../../../src/session.ts'
 import type { ClaimWatch } from './claim-watch.ts'
 import { assertIndexedDb, type BlobRow, type Connect, connection, type Schema, type SessionRow, storageError } from './database.ts'

@@ -1,5 +1,6 @@
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFunction, aText, options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import type { SessionStore } from '../../../src/index.ts'
-import { aFunction, aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
 import { logSessionStore } from '../../../src/session.ts'
 import { claimWatch, lockedSessions } from './claim-watch.ts'
 import { indexedDbDriver } from './indexed-db-driver.ts'

@@ -1,15 +1,9 @@
+import { sha256Of } from '../../../src/base/hash.ts'
+import { errorText } from '../../../src/contract/errors.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aText, options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import { PhiError } from '../../../src/index.ts'
-import {
-  aText,
-  changed,
-  checkOptions,
-  errorText,
-  notFound,
-  options as optionsOf,
-  rootStays,
-  sha256Of,
-  wrongKind,
-} from '../../../src/internal.ts'
+import { changed, notFound, rootStays, wrongKind } from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools.ts'
 
 /** Whether the browser says that nothing is there. */

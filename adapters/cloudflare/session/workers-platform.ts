@@ -1,4 +1,4 @@
-import { isHighSurrogate } from '../../../src/internal.ts'
+import { isHighSurrogate } from '../../../src/base/text/characters.ts'
 
 /** What the stores use of a Durable Object namespace binding. */
 export interface ObjectNamespace {

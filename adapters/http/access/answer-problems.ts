@@ -1,6 +1,7 @@
 import type { Env, Hono } from 'hono'
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { errorText } from '../../../src/contract/errors.ts'
 import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src/index.ts'
-import { errorText, logWarning } from '../../../src/internal.ts'
 import { SessionError } from '../../../src/session.ts'
 import { type Problem, ProblemError, problemResponse, unknownRoute } from './problem.ts'
 

@@ -1,6 +1,7 @@
 import type { Context, Env } from 'hono'
+import { hasHalf } from '../../../src/base/text/characters.ts'
+import { aFlag, aFunction, either, type OptionTable, oneOf } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { aFlag, aFunction, either, hasHalf, type OptionTable, oneOf } from '../../../src/internal.ts'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 

@@ -1,6 +1,10 @@
 import type { Context } from 'hono'
+import { parsedJson } from '../../../src/base/json/json-value.ts'
+import { shortened } from '../../../src/base/text/characters.ts'
+import { startTimer } from '../../../src/base/timer.ts'
+import { fieldIn, isJsonObject } from '../../../src/contract/json.ts'
+import { nearest } from '../../../src/contract/shape/nearest-name.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { fieldIn, isJsonObject, nearest, parsedJson, shortened, startTimer } from '../../../src/internal.ts'
 import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 

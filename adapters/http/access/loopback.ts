@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
-import { fieldIn, isLoopbackHost } from '../../../src/internal.ts'
+import { isLoopbackHost } from '../../../src/base/private-host.ts'
+import { fieldIn } from '../../../src/contract/json.ts'
 import { refuse } from './problem.ts'
 
 /** Names of headers that proxies, tunnels, balancers and content networks add to what they pass on. */

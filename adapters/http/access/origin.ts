@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
+import { logWarning } from '../../../src/base/log-warning.ts'
 import type { Logger } from '../../../src/index.ts'
-import { logWarning } from '../../../src/internal.ts'
 import { refuse } from './problem.ts'
 
 /** Which pages of other origins may ask, and for what. */

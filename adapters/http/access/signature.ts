@@ -1,4 +1,5 @@
-import { kind, type Shape, toHex } from '../../../src/internal.ts'
+import { toHex } from '../../../src/contract/message/identity.ts'
+import { kind, type Shape } from '../../../src/contract/shape/shape.ts'
 
 /** Characters of a key at least. */
 const minKey = 32

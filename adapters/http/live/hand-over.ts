@@ -1,5 +1,5 @@
+import { startTimer } from '../../../src/base/timer.ts'
 import type { Agent, AgentRun, SessionStore } from '../../../src/index.ts'
-import { startTimer } from '../../../src/internal.ts'
 import { type JournalRecord, SessionError, type SessionJournal } from '../../../src/session.ts'
 
 /**

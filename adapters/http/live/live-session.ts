@@ -1,5 +1,6 @@
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { errorText } from '../../../src/contract/errors.ts'
 import { type Agent, AgentBusyError, type AgentEvent, type AgentMessage, type AgentRun, type SessionStore } from '../../../src/index.ts'
-import { errorText, logWarning } from '../../../src/internal.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'

@@ -1,4 +1,4 @@
-import { type Shape, withMethods } from '../../../src/internal.ts'
+import { type Shape, withMethods } from '../../../src/contract/shape/shape.ts'
 import type { SessionPage } from '../../../src/session.ts'
 import type { SessionListOptions } from '../../../src/types/session/session-store.ts'
 import type { Caller, SessionAddress } from '../access/authorize.ts'

@@ -1,5 +1,7 @@
+import { mediaIn } from '../../../src/base/json/media-blocks.ts'
+import type { MediaContent } from '../../../src/contract/message/content.ts'
 import type { AgentEvent, AgentMessage, SessionStore } from '../../../src/index.ts'
-import { type MediaContent, mediaIn, withNames } from '../../../src/internal.ts'
+import { withNames } from '../../../src/internal.ts'
 
 /** A block with its bytes, and what these are called. */
 interface NamedBlock {

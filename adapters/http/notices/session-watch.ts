@@ -1,5 +1,7 @@
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { startTimer } from '../../../src/base/timer.ts'
+import { errorText } from '../../../src/contract/errors.ts'
 import type { AgentEvent, Logger, PendingApproval, PendingClientCall, PendingInput, RunStatus } from '../../../src/index.ts'
-import { errorText, logWarning, startTimer } from '../../../src/internal.ts'
 import type { RunFailure } from '../../../src/loop.ts'
 import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
 

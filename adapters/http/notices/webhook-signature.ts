@@ -1,5 +1,6 @@
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { either, listOf, options as optionsOf, required } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { checkOptions, either, listOf, options as optionsOf, required } from '../../../src/internal.ts'
 import { readText } from '../access/body.ts'
 import { ProblemError } from '../access/problem.ts'
 import { isSigned, signatureOf, signingKey } from '../access/signature.ts'

@@ -1,22 +1,13 @@
+import { aLogger } from '../../../src/base/argument-checks.ts'
+import { retryAfterIn } from '../../../src/base/http-answer.ts'
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { isLoopbackHost } from '../../../src/base/private-host.ts'
+import { retryDelayMs, startTimer, timerMs } from '../../../src/base/timer.ts'
+import { errorText } from '../../../src/contract/errors.ts'
+import { defaultRetry } from '../../../src/contract/run/settings.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFunction, aPositiveNumber, aText, options as optionsOf, required, wholeFrom } from '../../../src/contract/shape/shape.ts'
 import { ConfigError, type Logger } from '../../../src/index.ts'
-import {
-  aFunction,
-  aLogger,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  defaultRetry,
-  errorText,
-  isLoopbackHost,
-  logWarning,
-  options as optionsOf,
-  required,
-  retryAfterIn,
-  retryDelayMs,
-  startTimer,
-  timerMs,
-  wholeFrom,
-} from '../../../src/internal.ts'
 import { signingKey } from '../access/signature.ts'
 import type { SessionNotice } from './session-notices.ts'
 import { signatureHeader, signedNow, webhookBody } from './webhook-signature.ts'

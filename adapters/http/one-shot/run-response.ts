@@ -1,5 +1,6 @@
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFlag, anything, aPositiveNumber, type Infer, listOf, oneOf, options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
-import { aFlag, anything, aPositiveNumber, checkOptions, type Infer, listOf, oneOf, options as optionsOf } from '../../../src/internal.ts'
 import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk.ts'
 import { RunEvents } from '../live/gateway/run-events.ts'

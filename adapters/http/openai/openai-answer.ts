@@ -1,6 +1,6 @@
+import { startTimer } from '../../../src/base/timer.ts'
 import type { AgentEvent } from '../../../src/index.ts'
 import type { ChatEncoderOptions, ResponseEncoderOptions, RunFailed } from '../../../src/internal.ts'
-import { startTimer } from '../../../src/internal.ts'
 import {
   brokenOff,
   type CompletionRequest,

@@ -1,18 +1,18 @@
 import type { Context, Env, Hono } from 'hono'
-import { ConfigError } from '../../../src/index.ts'
-import type { CallerRequest, InstructionsPlace } from '../../../src/internal.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
   aText,
-  checkOptions,
   either,
   listOf,
   oneOf,
   options as optionsOf,
   recordOf,
   required,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
+import { ConfigError } from '../../../src/index.ts'
+import type { CallerRequest, InstructionsPlace } from '../../../src/internal.ts'
 import { readCompletionRequest, readResponseRequest, responseIn } from '../../../src/ui/openai.ts'
 import { problemOf } from '../access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf, type InDev, type Letting, lettingOf, lettingTable } from '../access/authorize.ts'

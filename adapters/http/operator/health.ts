@@ -1,5 +1,5 @@
 import type { Context, Env, Hono } from 'hono'
-import { startTimer } from '../../../src/internal.ts'
+import { startTimer } from '../../../src/base/timer.ts'
 import { type Problem, problemResponse, soonMs } from '../access/problem.ts'
 import type { LiveSessions } from '../live/live-sessions.ts'
 

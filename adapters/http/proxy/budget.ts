@@ -9,7 +9,7 @@ import {
   type Shape,
   wholeFrom,
   withMethods,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
 import { ProblemError, refuse, soonMs } from '../access/problem.ts'
 
 /** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../../src/contract/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { isJsonObject } from '../../../src/internal.ts'
 import { assertJson, type BodyLimits, parseObject, readText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 

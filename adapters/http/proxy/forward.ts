@@ -1,5 +1,6 @@
 import type { Context, Env } from 'hono'
-import { bedrockAuthHeaders, isRedirect, maxErrorBody } from '../../../src/internal.ts'
+import { isRedirect } from '../../../src/base/http-answer.ts'
+import { bedrockAuthHeaders, maxErrorBody } from '../../../src/internal.ts'
 import { mergeHeaders, secretsIn, withoutSecret } from '../../../src/providers.ts'
 import { refuse } from '../access/problem.ts'
 import { type PathCall, protocols } from './protocols.ts'

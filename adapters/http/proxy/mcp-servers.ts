@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../../src/contract/json.ts'
+import { kind, listOf } from '../../../src/contract/shape/shape.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { isJsonObject, kind, listOf } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import { describesForms, formsOfFunctions, saidFields } from './call-body.ts'
 

@@ -1,23 +1,21 @@
 import type { Context, Env, Hono } from 'hono'
-import { ConfigError, type Logger } from '../../../src/index.ts'
+import { aLogger } from '../../../src/base/argument-checks.ts'
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { ownOf } from '../../../src/contract/json.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
 import {
   aFunction,
-  aLogger,
   aPositiveNumber,
-  aTime,
-  checkOptions,
   either,
   kind,
   listOf,
-  logWarning,
   oneOf,
   options as optionsOf,
-  ownOf,
-  patienceOf,
   recordOf,
   required,
-  withoutOwnTimeouts,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
+import { ConfigError, type Logger } from '../../../src/index.ts'
+import { aTime, patienceOf, withoutOwnTimeouts } from '../../../src/internal.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { newApp } from '../access/new-app.ts'
 import { originGuard } from '../access/origin.ts'

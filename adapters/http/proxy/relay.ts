@@ -1,4 +1,5 @@
-import { minSecret, timerMs } from '../../../src/internal.ts'
+import { minSecret } from '../../../src/base/text/redact.ts'
+import { timerMs } from '../../../src/base/timer.ts'
 import { latin1 } from './usage-meter.ts'
 
 /** How an answer ended: it came whole, its client left, or it broke. */

@@ -1,12 +1,10 @@
 import type { Context, Env } from 'hono'
-import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject } from '../../../src/index.ts'
+import { costConfig } from '../../../src/contract/model/usage.ts'
 import {
   aFunction,
   aText,
   closed,
-  costConfig,
   either,
-  keyFault,
   kind,
   listOf,
   oneOf,
@@ -16,7 +14,9 @@ import {
   type Shape,
   texts,
   withMethods,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
+import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject } from '../../../src/index.ts'
+import { keyFault } from '../../../src/internal.ts'
 import { bedrock, bedrockRegion } from '../../../src/providers/bedrock/index.ts'
 import type { KnownApi } from '../../../src/providers.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'

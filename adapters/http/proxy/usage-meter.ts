@@ -1,7 +1,8 @@
+import { parsedJson } from '../../../src/base/json/json-value.ts'
 import { emptyUsage } from '../../../src/context.ts'
 import type { Usage } from '../../../src/index.ts'
 import type { AwsEventDecoder } from '../../../src/internal.ts'
-import { parsedJson, type UsageReader, usageReader } from '../../../src/internal.ts'
+import { type UsageReader, usageReader } from '../../../src/internal.ts'
 import { createAwsEventDecoder, type KnownApi } from '../../../src/providers.ts'
 
 /** Reads what an answer says it has used, beside the bytes that are passed on. */

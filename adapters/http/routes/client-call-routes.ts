@@ -1,6 +1,7 @@
 import type { ClientCallAnswer } from '../../../src/client.ts'
+import { clientId as namesPage } from '../../../src/contract/run/run-facts.ts'
+import { fits } from '../../../src/contract/shape/read.ts'
 import type { JsonObject } from '../../../src/index.ts'
-import { fits, clientId as namesPage } from '../../../src/internal.ts'
 import { readOwnBody } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { ClientCallRef } from '../live/commands/client-calls.ts'

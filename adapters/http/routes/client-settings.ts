@@ -1,6 +1,11 @@
+import { errorText } from '../../../src/contract/errors.ts'
+import { isJsonObject } from '../../../src/contract/json.ts'
 import type { ClientSettings } from '../../../src/contract/model/model-config.ts'
+import { clientSettingFields } from '../../../src/contract/model/model-config.ts'
+import { settingsIn } from '../../../src/contract/model/request-settings.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { checkOptions, clientSettingFields, errorText, isJsonObject, options as optionsOf, settingsIn } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import { type ClientAsk, type ClientSettingName, choiceIn, refuseSetting } from '../live/commands/client-ask.ts'
 

@@ -1,19 +1,19 @@
 import type { Context, Hono } from 'hono'
-import type { Logger } from '../../../src/index.ts'
+import { aLogger } from '../../../src/base/argument-checks.ts'
+import { clientSettingFields } from '../../../src/contract/model/model-config.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
 import {
   aFlag,
-  aLogger,
   aPositiveNumber,
   aText,
-  checkOptions,
-  clientSettingFields,
   listOf,
   namesOf,
   type OptionTable,
   oneOf,
   options as optionsOf,
   wholeFrom,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
+import type { Logger } from '../../../src/index.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { ClientSettingName } from '../live/commands/client-ask.ts'
 import type { SessionGateway } from '../live/gateway/session-gateway.ts'

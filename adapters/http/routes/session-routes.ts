@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../../src/contract/json.ts'
 import type { InputAnswer, JsonObject } from '../../../src/index.ts'
-import { isJsonObject, isTitle, maxTitleChars } from '../../../src/internal.ts'
+import { isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems } from '../access/answer-problems.ts'
 import { readOwnBody, readSharedText } from '../access/body.ts'
 import { newApp } from '../access/new-app.ts'

@@ -1,5 +1,6 @@
 import type { Context, Env, Hono } from 'hono'
-import { fieldIn, parsedJson } from '../../../src/internal.ts'
+import { parsedJson } from '../../../src/base/json/json-value.ts'
+import { fieldIn } from '../../../src/contract/json.ts'
 import type { Caller } from '../access/authorize.ts'
 import { type BodyLimits, readLastMessages, readSharedText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../../src/contract/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { invalidState, isJsonObject, readPatch } from '../../../src/internal.ts'
+import { invalidState, readPatch } from '../../../src/internal.ts'
 import { readOwnBody } from '../access/body.ts'
 import { ProblemError, refuse, unshared } from '../access/problem.ts'
 import type { StateChange } from '../live/gateway/gateway-command.ts'

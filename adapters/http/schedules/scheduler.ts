@@ -1,5 +1,6 @@
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { errorText } from '../../../src/contract/errors.ts'
 import type { Logger } from '../../../src/index.ts'
-import { errorText, logWarning } from '../../../src/internal.ts'
 import { ProblemError } from '../access/problem.ts'
 import type { ScheduleEntry, ScheduleStore } from './schedule-store.ts'
 

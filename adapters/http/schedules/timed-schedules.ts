@@ -1,5 +1,5 @@
+import { timerMs } from '../../../src/base/timer.ts'
 import type { Logger } from '../../../src/index.ts'
-import { timerMs } from '../../../src/internal.ts'
 import type { SessionAddress } from '../access/authorize.ts'
 import type { ScheduleStore } from './schedule-store.ts'
 import { Scheduler } from './scheduler.ts'

@@ -1,5 +1,5 @@
+import { startTimer } from '../../../src/base/timer.ts'
 import type { AgentEvent } from '../../../src/index.ts'
-import { startTimer } from '../../../src/internal.ts'
 import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { ReadyEvents } from './told-events.ts'

@@ -1,4 +1,4 @@
-import { timerMs } from '../../../src/internal.ts'
+import { timerMs } from '../../../src/base/timer.ts'
 import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { RunFrames } from './run-frames.ts'

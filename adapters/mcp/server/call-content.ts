@@ -1,6 +1,10 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
+import { bytesOfBase64 } from '../../../src/base/base64.ts'
+import { isObject } from '../../../src/contract/json.ts'
+import { isMedia } from '../../../src/contract/message/content.ts'
+import { isTextType } from '../../../src/contract/message/media.ts'
+import { shownContent } from '../../../src/contract/message/message.ts'
 import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
-import { bytesOfBase64, isMedia, isObject, isTextType, shownContent } from '../../../src/internal.ts'
 
 /** What a tool gave, as the answer to a call: what a model may read, and none of its `details`. */
 export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {

@@ -18,8 +18,12 @@ import {
   type ServerRequest,
   SetLevelRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
+import { logWarning } from '../../../src/base/log-warning.ts'
+import { errorText } from '../../../src/contract/errors.ts'
+import { ownOf } from '../../../src/contract/json.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { withMethods } from '../../../src/contract/shape/shape.ts'
 import { Agent, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
-import { checkOptions, errorText, logWarning, ownOf, withMethods } from '../../../src/internal.ts'
 import { scripted } from '../../../testing/index.ts'
 import { unusedValidator } from '../unused-validator.ts'
 import { answerOf, failure, resultOf } from './call-content.ts'

@@ -1,5 +1,5 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { timerMs } from '../../../src/internal.ts'
+import { timerMs } from '../../../src/base/timer.ts'
 import { type Caller, ProblemError, refuse, shareOf } from '../../http/internal.ts'
 import { EventMemory } from './event-memory.ts'
 import { McpServing } from './mcp-server.ts'

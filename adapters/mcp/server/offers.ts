@@ -1,22 +1,21 @@
 import type { Prompt, Resource, Tool } from '@modelcontextprotocol/sdk/types.js'
-import type { Logger } from '../../../src/index.ts'
-import { type Agent, type AgentTool, ConfigError } from '../../../src/index.ts'
+import { aLogger } from '../../../src/base/argument-checks.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
 import {
   aFunction,
-  aLogger,
   aPositiveNumber,
   aText,
-  checkOptions,
-  isToolName,
   type OptionTable,
   options as optionsOf,
   recordOf,
   required,
-  toolJsonSchema,
-  toolList,
   wholeFrom,
   withMethods,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
+import { isToolName } from '../../../src/contract/tool/tool-result.ts'
+import type { Logger } from '../../../src/index.ts'
+import { type Agent, type AgentTool, ConfigError } from '../../../src/index.ts'
+import { toolJsonSchema, toolList } from '../../../src/internal.ts'
 import type { SkillSet, Workspace } from '../../../src/tools.ts'
 
 /** Who calls: a name where the server tells its callers apart. */

@@ -1,6 +1,6 @@
 import type { LoggingLevel, ProgressToken, ServerNotification } from '@modelcontextprotocol/sdk/types.js'
+import { headOf } from '../../../src/base/text/characters.ts'
 import type { AgentEvent, AgentRun } from '../../../src/index.ts'
-import { headOf } from '../../../src/internal.ts'
 
 /** Notifications that one call may send, and characters of each: a client that does not read must not fill the memory. */
 const maxReports = 1000

@@ -1,7 +1,9 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
 import type { Context, Env, Hono } from 'hono'
-import { aFlag, aPositiveNumber, aText, checkOptions, listOf, options as optionsOf, parsedJson, wholeFrom } from '../../../src/internal.ts'
+import { parsedJson } from '../../../src/base/json/json-value.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFlag, aPositiveNumber, aText, listOf, options as optionsOf, wholeFrom } from '../../../src/contract/shape/shape.ts'
 import type { Authorize, Caller } from '../../http/index.ts'
 import {
   answerProblems,

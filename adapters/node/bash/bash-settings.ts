@@ -1,11 +1,10 @@
 import { totalmem } from 'node:os'
-import { ConfigError, type JsonObject } from '../../../src/index.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
   aPositiveNumber,
   aText,
-  checkOptions,
   either,
   listOf,
   type OptionTable,
@@ -13,7 +12,8 @@ import {
   options as optionsOf,
   required,
   texts,
-} from '../../../src/internal.ts'
+} from '../../../src/contract/shape/shape.ts'
+import { ConfigError, type JsonObject } from '../../../src/index.ts'
 import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
 import { type ProtectionOptions, protectionTable, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
 import { canOpenControlGroup } from '../process/control-group.ts'

@@ -1,5 +1,5 @@
+import { errorText } from '../../../src/contract/errors.ts'
 import { type AgentTool, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
-import { errorText } from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store.ts'
 import { openControlGroup } from '../process/control-group.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'

@@ -1,17 +1,9 @@
+import { ownOf } from '../../../src/contract/json.ts'
+import { thinkingLevel } from '../../../src/contract/model/request-settings.ts'
+import { meant } from '../../../src/contract/shape/nearest-name.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFlag, aText, kind, listOf, type OptionTable, oneOf, options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import {
-  aFlag,
-  aText,
-  checkOptions,
-  kind,
-  listOf,
-  meant,
-  type OptionTable,
-  oneOf,
-  options as optionsOf,
-  ownOf,
-  thinkingLevel,
-} from '../../../src/internal.ts'
 import { defaultPatience } from '../../../src/providers.ts'
 import { type PermissionMode, permissionModes } from './permissions/permissions.ts'
 

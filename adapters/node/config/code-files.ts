@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { dirname, extname, join, resolve } from 'node:path'
-import { fieldIn, parsedJson } from '../../../src/internal.ts'
+import { parsedJson } from '../../../src/base/json/json-value.ts'
+import { fieldIn } from '../../../src/contract/json.ts'
 import { loadsOfModule, loadsOfShell } from './script-loads.ts'
 
 /** Bytes of one file that are looked at; of a larger one its size counts as well, and when it was changed. */

@@ -1,3 +1,2 @@
-// The entry `./node/config`: agents from a file, on this machine. It needs zod 4; a file that names servers needs `@modelcontextprotocol/sdk` too.
-export { loadConfigFile } from './load-config-file.ts'
-export type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts'
+// The entry `phi-core/node/config`: agents from a file, on this machine. It needs zod 4; a file that names servers needs `@modelcontextprotocol/sdk` too.
+export { type LoadConfigOptions, type LoadedConfig, loadConfigFile } from './load-config-file.ts'

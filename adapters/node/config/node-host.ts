@@ -2,21 +2,13 @@ import { constants, realpathSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { someTools } from '../../../src/base/argument-checks.ts'
+import { utf8In } from '../../../src/base/text/characters.ts'
 import type { ConfigHost, McpServerConfig } from '../../../src/config.ts'
+import { definedFields } from '../../../src/contract/json.ts'
+import { aFlag, aFunction, anything, aText, either, options as optionsOf, type Shape } from '../../../src/contract/shape/shape.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
 import type { ToolPlace } from '../../../src/internal.ts'
-import {
-  aFlag,
-  aFunction,
-  anything,
-  aText,
-  definedFields,
-  either,
-  options as optionsOf,
-  type Shape,
-  someTools,
-  utf8In,
-} from '../../../src/internal.ts'
 import type { LoopHooks } from '../../../src/loop.ts'
 import type { Workspace } from '../../../src/tools.ts'
 import type { HookScripts } from '../../../src/types/run/turn.ts'
@@ -164,7 +156,7 @@ async function connect(
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
   const client = await connectTo(server, root, snapshot, { ...shared, ...(fetch !== undefined && { fetch }) })
   try {
-    const { mcpTools } = await import('../../mcp/index.ts')
+    const { mcpTools } = await import('../../../src/tools.ts')
     return await mcpTools(client, {
       ...log,
       prefix: name,

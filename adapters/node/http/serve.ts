@@ -10,8 +10,9 @@
  */
 
 import { createServer } from 'node:http'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFunction, aText, either, options as optionsOf, required, wholeFrom, withMethods } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { aFunction, aText, checkOptions, either, options as optionsOf, required, wholeFrom, withMethods } from '../../../src/internal.ts'
 import { type FetchHandler, toNodeHandler } from './to-node-handler.ts'
 
 /** On which port of which address a server listens. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFunction, required } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { aFunction, checkOptions, required } from '../../../src/internal.ts'
 import { isHost } from '../../http/internal.ts'
 import { bodyOf } from './incoming-body.ts'
 

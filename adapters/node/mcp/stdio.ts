@@ -1,19 +1,10 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import {
-  aFunction,
-  anything,
-  aText,
-  checkOptions,
-  listOf,
-  logInfo,
-  options as optionsOf,
-  recordOf,
-  required,
-  shortened,
-  withoutLikelySecrets,
-  withoutSecrets,
-} from '../../../src/internal.ts'
+import { logInfo, withoutLikelySecrets } from '../../../src/base/log-warning.ts'
+import { shortened } from '../../../src/base/text/characters.ts'
+import { withoutSecrets } from '../../../src/base/text/secrets.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFunction, anything, aText, listOf, options as optionsOf, recordOf, required } from '../../../src/contract/shape/shape.ts'
 import { escapeControls } from '../../../src/store.ts'
 import { connectMcpOver, type McpConnection, type McpConnectOptions } from '../../mcp/index.ts'
 import { connectMcpServer, type McpServerConnection, type McpServerOptions } from '../../mcp/internal.ts'

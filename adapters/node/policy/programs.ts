@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve, sep } from 'node:path'
+import { aText, options, type Shape } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { aText, options, type Shape } from '../../../src/internal.ts'
 
 /** Programs of the host that tools start, as absolute paths. Each defaults to the first one in the system's own directories. */
 export interface HostPrograms {

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { aFlag, aText, listOf, type OptionTable } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { aFlag, aText, listOf, type OptionTable } from '../../../src/internal.ts'
 import { canonicalName, gitHead, gitParts, protectedDirectories, protectedFiles } from './protected-names.ts'
 import { realDirectory } from './root.ts'
 import { runningNames, runningPaths } from './running-package.ts'

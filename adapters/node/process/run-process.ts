@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
-import { timerMs } from '../../../src/internal.ts'
+import { timerMs } from '../../../src/base/timer.ts'
 import { killMarked, signalGroup } from './kill.ts'
 import { type Excess, type WatchLimits, watchSandbox } from './sandbox-watch.ts'
 

@@ -1,5 +1,7 @@
+import { parsedJson } from '../../../src/base/json/json-value.ts'
+import { shortened } from '../../../src/base/text/characters.ts'
+import { isObject } from '../../../src/contract/json.ts'
 import type { JsonObject } from '../../../src/index.ts'
-import { isObject, parsedJson, shortened } from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store.ts'
 import type { HookRefusal } from '../../../src/types/run/hooks.ts'
 import { systemPath } from '../policy/programs.ts'

@@ -1,5 +1,6 @@
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aFlag, aPositiveNumber, aText, options as optionsOf, required, texts, wholeFrom } from '../../../src/contract/shape/shape.ts'
 import { type AgentMessage, type JsonObject, type ToolResult, textOf } from '../../../src/index.ts'
-import { aFlag, aPositiveNumber, aText, checkOptions, options as optionsOf, required, texts, wholeFrom } from '../../../src/internal.ts'
 import type { LoopHooks } from '../../../src/loop.ts'
 import type { HookRefusal, ToolHookInfo } from '../../../src/types/run/hooks.ts'
 import type { HookScripts, ScriptableHook } from '../../../src/types/run/turn.ts'

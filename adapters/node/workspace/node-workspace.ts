@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { aText, options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import { resolvePath, type Workspace, type WorkspaceEntry, WorkspaceError } from '../../../src/tools.ts'
 import {
   type ProtectionOptions,

@@ -1,5 +1,6 @@
+import { storeWith } from '../../../src/base/argument-checks.ts'
+import { aFunction, type OptionTable, wholeFrom } from '../../../src/contract/shape/shape.ts'
 import type { SessionStore } from '../../../src/index.ts'
-import { aFunction, type OptionTable, storeWith, wholeFrom } from '../../../src/internal.ts'
 import type { LiveSessions, MemoryLiveSessions } from '../../http/index.ts'
 import { type CloseOptions, type DrainOptions, type MemoryLiveSessionsOptions, memoryOptionTable } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'

@@ -1,4 +1,5 @@
-import { checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import { liveOptionTable, type PostgresLiveSessions, type PostgresLiveSessionsOptions } from './postgres-live-options.ts'
 import { SharedSessions } from './shared-sessions.ts'
 

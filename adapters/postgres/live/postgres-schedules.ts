@@ -1,4 +1,5 @@
-import { checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { options as optionsOf } from '../../../src/contract/shape/shape.ts'
 import type { ScheduleEntry, ScheduleStore } from '../../http/index.ts'
 import type { SessionAddress } from '../../http/internal.ts'
 import { dueAtOnce } from '../../http/internal.ts'

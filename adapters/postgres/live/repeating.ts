@@ -1,4 +1,4 @@
-import { timerMs } from '../../../src/internal.ts'
+import { timerMs } from '../../../src/base/timer.ts'
 
 /**
  * Does something again and again: a while after it was done last, or as soon as it is woken, and never twice at the same time. Its timer keeps no process alive.

@@ -1,4 +1,6 @@
-import { checkOptions, startTimer, withMethods } from '../../../src/internal.ts'
+import { startTimer } from '../../../src/base/timer.ts'
+import { checkOptions } from '../../../src/contract/shape/read.ts'
+import { withMethods } from '../../../src/contract/shape/shape.ts'
 
 /**
  * Hears what the database tells: calls `heard` with the channel, and its text, of each notification, and with no text after a gap in which some may have been

@@ -1,6 +1,6 @@
 import { Agent, type Model } from 'phi-core'
 import { type ModelContextLike, webMcpClient } from 'phi-core/browser'
-import { mcpTools } from 'phi-core/mcp'
+import { mcpTools } from 'phi-core/tools'
 
 /** An agent with the tools of its page; `context` is `document.modelContext`, where the browser has it. */
 export async function pageAgent(model: Model, context: ModelContextLike): Promise<Agent> {

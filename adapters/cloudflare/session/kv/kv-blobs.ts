@@ -1,4 +1,4 @@
-import { bytesOfBase64, toBase64 } from '../../../../src/internal.ts'
+import { bytesOfBase64, toBase64 } from '../../../../src/base/base64.ts'
 import type { BlobDriver, LogClaim } from '../../../../src/session.ts'
 import { padded } from './kv-key.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'

@@ -1,4 +1,4 @@
-import { errorText } from '../../../../src/internal.ts'
+import { errorText } from '../../../../src/contract/errors.ts'
 import { SessionError } from '../../../../src/session.ts'
 
 /** What KV says when a value is too large (413), or when what the account may store or do a day is used up. */

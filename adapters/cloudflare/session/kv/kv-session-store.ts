@@ -1,5 +1,7 @@
+import { checkOptions } from '../../../../src/contract/shape/read.ts'
+import { kind, options as optionsOf, withMethods } from '../../../../src/contract/shape/shape.ts'
 import type { SessionStore } from '../../../../src/index.ts'
-import { checkOptions, kind, options as optionsOf, pageOf, withMethods } from '../../../../src/internal.ts'
+import { pageOf } from '../../../../src/internal.ts'
 import {
   type BlobDriver,
   type LogClaim,

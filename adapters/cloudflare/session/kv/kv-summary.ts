@@ -1,4 +1,4 @@
-import { sessionStatus } from '../../../../src/internal.ts'
+import { sessionStatus } from '../../../../src/contract/session/session.ts'
 import type { SessionSummary } from '../../../../src/session.ts'
 import { summaryPrefix } from './kv-key.ts'
 

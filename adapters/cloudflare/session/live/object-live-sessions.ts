@@ -1,17 +1,9 @@
+import { hasHalf } from '../../../../src/base/text/characters.ts'
+import { startTimer } from '../../../../src/base/timer.ts'
+import { fieldIn } from '../../../../src/contract/json.ts'
+import { checkOptions } from '../../../../src/contract/shape/read.ts'
+import { aFunction, anything, kind, options as optionsOf, required, wholeFrom, withMethods } from '../../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../../src/index.ts'
-import {
-  aFunction,
-  anything,
-  checkOptions,
-  fieldIn,
-  hasHalf,
-  kind,
-  options as optionsOf,
-  required,
-  startTimer,
-  wholeFrom,
-  withMethods,
-} from '../../../../src/internal.ts'
 import { assertSessionId, SessionError } from '../../../../src/session.ts'
 import { type Caller, type LiveSessions, type Problem, problemResponse } from '../../../http/index.ts'
 import { deadlineExceeded, defaultForwardMs, soonMs } from '../../../http/internal.ts'

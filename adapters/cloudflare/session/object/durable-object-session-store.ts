@@ -1,5 +1,6 @@
+import { checkOptions } from '../../../../src/contract/shape/read.ts'
+import { aText, options as optionsOf, required, withMethods } from '../../../../src/contract/shape/shape.ts'
 import type { SessionStore } from '../../../../src/index.ts'
-import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
 import { type LogClaim, type LogDriver, type LogLine, logSessionStore, SessionError } from '../../../../src/session.ts'
 import type { ObjectNamespace, ObjectStorage } from '../workers-platform.ts'
 import { SessionIndex } from './index-object.ts'

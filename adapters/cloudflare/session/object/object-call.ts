@@ -1,4 +1,5 @@
-import { errorText, fieldIn } from '../../../../src/internal.ts'
+import { errorText } from '../../../../src/contract/errors.ts'
+import { fieldIn } from '../../../../src/contract/json.ts'
 import { SessionError, type SessionErrorCode } from '../../../../src/session.ts'
 import type { ObjectNamespace } from '../workers-platform.ts'
 

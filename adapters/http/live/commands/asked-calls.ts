@@ -1,5 +1,6 @@
+import { startTimer } from '../../../../src/base/timer.ts'
+import { callsToAnswer } from '../../../../src/contract/message/message.ts'
 import { type Agent, AgentBusyError, type AgentEvent, type AgentRun, type PendingApproval } from '../../../../src/index.ts'
-import { callsToAnswer, startTimer } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 

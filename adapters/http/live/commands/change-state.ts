@@ -1,5 +1,5 @@
+import { isEqualJson } from '../../../../src/base/json/json-value.ts'
 import type { SavedState } from '../../../../src/contract/session/shared-state.ts'
-import { isEqualJson } from '../../../../src/internal.ts'
 import { ProblemError, refuse, unshared } from '../../access/problem.ts'
 import type { GatewayCommands, StateChange } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'

@@ -1,6 +1,9 @@
+import { errorText } from '../../../../src/contract/errors.ts'
 import type { ClientSettings } from '../../../../src/contract/model/model-config.ts'
+import { choiceFields, thinkingLevel } from '../../../../src/contract/model/request-settings.ts'
+import { checkOptions } from '../../../../src/contract/shape/read.ts'
+import { options as optionsOf } from '../../../../src/contract/shape/shape.ts'
 import type { Agent, JsonObject, JsonValue, PromptOptions } from '../../../../src/index.ts'
-import { checkOptions, choiceFields, errorText, options as optionsOf, thinkingLevel } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 
 /** A setting that a server may leave to its clients. */

@@ -1,5 +1,5 @@
+import { isEqualJson } from '../../../../src/base/json/json-value.ts'
 import type { AgentRun, Content } from '../../../../src/index.ts'
-import { isEqualJson } from '../../../../src/internal.ts'
 import { maxKept } from './queued-inputs.ts'
 
 interface BegunRun {

@@ -1,5 +1,5 @@
+import { callsToAnswer, isReport, lastSaidAt } from '../../../../src/contract/message/message.ts'
 import { type Agent, type AgentMessage, type AgentRun, ConfigError, type UserMessage } from '../../../../src/index.ts'
-import { callsToAnswer, isReport, lastSaidAt } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session.ts'
 import { ProblemError, refuse } from '../../access/problem.ts'
 import type { PageAnswer, PageTurn } from '../gateway/gateway-command.ts'

@@ -1,4 +1,5 @@
-import { type ForwardedCommand, namesOf, type SessionCommand } from '../../../../src/internal.ts'
+import type { ForwardedCommand, SessionCommand } from '../../../../src/contract/session/session-command.ts'
+import { namesOf } from '../../../../src/contract/shape/shape.ts'
 import { assertUncompressed, type BodyLimits, readText } from '../../access/body.ts'
 
 /** Milliseconds that whoever has a session has until he begins to answer what was passed on, where nothing else is said. */

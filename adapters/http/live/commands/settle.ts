@@ -1,5 +1,6 @@
+import { answersInstead } from '../../../../src/base/json/tool-output.ts'
+import { errorText } from '../../../../src/contract/errors.ts'
 import { type AgentRun, ConfigError, type Receipt, type UserMessage } from '../../../../src/index.ts'
-import { answersInstead, errorText } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 import type { GatewayCommands, GatewayResults } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'

@@ -1,5 +1,6 @@
+import { bytesOfBase64 } from '../../../../src/base/base64.ts'
+import { mediaIn } from '../../../../src/base/json/media-blocks.ts'
 import type { SavedState } from '../../../../src/contract/session/shared-state.ts'
-import { bytesOfBase64, mediaIn } from '../../../../src/internal.ts'
 import { exportSession, type Session, SessionError, sessionOf } from '../../../../src/session.ts'
 import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'

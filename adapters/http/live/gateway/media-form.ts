@@ -1,5 +1,6 @@
+import { withMedia } from '../../../../src/base/json/media-blocks.ts'
+import type { MediaContent } from '../../../../src/contract/message/content.ts'
 import type { AgentEvent, AgentMessage } from '../../../../src/index.ts'
-import { type MediaContent, withMedia } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import { type TellEvent, toldEvents } from '../../stream/told-events.ts'

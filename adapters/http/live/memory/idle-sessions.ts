@@ -1,5 +1,6 @@
+import { logWarning } from '../../../../src/base/log-warning.ts'
+import { timerMs } from '../../../../src/base/timer.ts'
 import type { Logger } from '../../../../src/index.ts'
-import { logWarning, timerMs } from '../../../../src/internal.ts'
 import type { LiveSession } from '../live-session.ts'
 
 /** A session in memory, and when it is needed. */

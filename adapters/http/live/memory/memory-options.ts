@@ -1,8 +1,7 @@
-import type { Logger, SessionStore } from '../../../../src/index.ts'
+import { aLogger, storeWith } from '../../../../src/base/argument-checks.ts'
 import {
   aFlag,
   aFunction,
-  aLogger,
   aPositiveNumber,
   aText,
   either,
@@ -10,10 +9,10 @@ import {
   type OptionTable,
   options as optionsOf,
   required,
-  storeWith,
   wholeFrom,
   withMethods,
-} from '../../../../src/internal.ts'
+} from '../../../../src/contract/shape/shape.ts'
+import type { Logger, SessionStore } from '../../../../src/index.ts'
 import type { Caller, SessionAddress } from '../../access/authorize.ts'
 import type { NoticeHandlers } from '../../notices/session-notices.ts'
 import type { ScheduleStore } from '../../schedules/schedule-store.ts'

@@ -1,5 +1,5 @@
+import { waitingApprovals, waitingClientCalls } from '../../../../src/base/questions.ts'
 import type { AgentMessage, PendingApproval, PendingClientCall } from '../../../../src/index.ts'
-import { waitingApprovals, waitingClientCalls } from '../../../../src/internal.ts'
 import { type LoopRecord, loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../../src/session.ts'
 import { refuse } from '../../access/problem.ts'
 import type { WaitingInput } from '../commands/queued-inputs.ts'

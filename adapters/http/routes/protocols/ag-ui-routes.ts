@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../../src/internal.ts'
+import { isJsonObject } from '../../../../src/contract/json.ts'
 import { agUiEncoder, agUiHeaders, agUiSse, agUiStanding, readRunInput } from '../../../../src/ui/ag-ui.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'

@@ -1,5 +1,7 @@
+import { toBase64 } from '../../../../src/base/base64.ts'
+import { isJsonObject } from '../../../../src/contract/json.ts'
+import { isHash } from '../../../../src/contract/message/media.ts'
 import type { JsonValue } from '../../../../src/index.ts'
-import { isHash, isJsonObject, toBase64 } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 import { mediaAddress } from '../../live/gateway/media-form.ts'
 import type { SessionGateway } from '../../live/gateway/session-gateway.ts'

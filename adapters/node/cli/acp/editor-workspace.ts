@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { utf8In } from '../../../../src/internal.ts'
+import { utf8In } from '../../../../src/base/text/characters.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** What an editor does with the text files that it has open. */

@@ -10,7 +10,7 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk'
 import { type AgentTool, ConfigError, type Logger, PhiError } from '../../../../src/index.ts'
-import { mcpTools } from '../../../mcp/index.ts'
+import { mcpTools } from '../../../../src/tools.ts'
 import type { CliArguments } from '../args.ts'
 import { openAssistant } from '../assistant/assistant.ts'
 import { latestSessions } from '../assistant/latest-sessions.ts'

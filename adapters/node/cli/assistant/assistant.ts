@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { thinkingLevel } from '../../../../src/contract/model/request-settings.ts'
 import {
   Agent,
   ConfigError,
@@ -8,7 +9,6 @@ import {
   type SessionStore,
   type ThinkingLevel,
 } from '../../../../src/index.ts'
-import { thinkingLevel } from '../../../../src/internal.ts'
 import type { Workspace } from '../../../../src/tools.ts'
 import { modelFromEnv } from '../../../env/index.ts'
 import { fileSessionStore, nodeWorkspace } from '../../index.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorText } from '../../../../src/contract/errors.ts'
 import { ToolError } from '../../../../src/index.ts'
-import { errorText } from '../../../../src/internal.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** A change of a file that was made: hashes of what was there before and after it, `null` for no file. */

@@ -1,5 +1,6 @@
+import { utf8In } from '../../../../src/base/text/characters.ts'
 import { type JsonObject, ToolError } from '../../../../src/index.ts'
-import { plannedEdit, utf8In } from '../../../../src/internal.ts'
+import { plannedEdit } from '../../../../src/internal.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** What a call would do to a file. */

@@ -1,6 +1,6 @@
 import { cacheHitRate } from '../../../../src/context.ts'
+import { hasRates } from '../../../../src/contract/model/usage.ts'
 import { type Agent, ConfigError, type Model } from '../../../../src/index.ts'
-import { hasRates } from '../../../../src/internal.ts'
 import { modelFromEnv } from '../../../env/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
 import { type KnownModel, knownModels } from '../models/known-models.ts'

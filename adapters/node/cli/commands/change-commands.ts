@@ -1,5 +1,5 @@
+import { lastSaidAt } from '../../../../src/contract/message/message.ts'
 import { ConfigError, textOf } from '../../../../src/index.ts'
-import { lastSaidAt } from '../../../../src/internal.ts'
 import { mostLines, showChange } from '../questions/change-question.ts'
 import type { Command } from './command.ts'
 

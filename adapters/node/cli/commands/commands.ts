@@ -1,5 +1,6 @@
+import { ownOf } from '../../../../src/contract/json.ts'
+import { meant } from '../../../../src/contract/shape/nearest-name.ts'
 import { ConfigError } from '../../../../src/index.ts'
-import { meant, ownOf } from '../../../../src/internal.ts'
 import { compact, mcp, model, models, permissions, skills, thinking, tools, usage } from './agent-commands.ts'
 import { diff, undo } from './change-commands.ts'
 import type { Command, CommandHost } from './command.ts'

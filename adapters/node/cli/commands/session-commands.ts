@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
+import { isReport } from '../../../../src/contract/message/message.ts'
 import { type AgentMessage, ConfigError, textOf } from '../../../../src/index.ts'
-import { isReport } from '../../../../src/internal.ts'
 import { childrenOf, exportSession, type LoopRecord, rootLoops, type Session, SessionError } from '../../../../src/session.ts'
 import { latestSessions, sessionLines } from '../assistant/latest-sessions.ts'
 import { recordedLoops } from '../assistant/recorded-loops.ts'

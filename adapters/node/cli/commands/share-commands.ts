@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { isMedia } from '../../../../src/contract/message/content.ts'
+import { nameByType } from '../../../../src/contract/message/media.ts'
 import { type AgentMessage, ConfigError, type FileContent, type ImageContent } from '../../../../src/index.ts'
-import { isMedia, nameByType } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session.ts'
 import type { Command } from './command.ts'
 

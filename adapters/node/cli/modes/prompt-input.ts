@@ -2,9 +2,10 @@ import { open } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { utf8In } from '../../../../src/base/text/characters.ts'
+import { defaultMaxMediaBytes, isTextType, typeByName } from '../../../../src/contract/message/media.ts'
 import type { MessageInput } from '../../../../src/contract/message/message.ts'
 import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent } from '../../../../src/index.ts'
-import { defaultMaxMediaBytes, isTextType, typeByName, utf8In } from '../../../../src/internal.ts'
 
 /** What is piped in beyond this fits no model. */
 const longestInput = 8 * 1024 * 1024

@@ -1,5 +1,5 @@
+import { errorText } from '../../../../src/contract/errors.ts'
 import type { AgentRun } from '../../../../src/index.ts'
-import { errorText } from '../../../../src/internal.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'

@@ -15,7 +15,7 @@ import { toml } from '@codemirror/legacy-modes/mode/toml'
 import { html, xml } from '@codemirror/legacy-modes/mode/xml'
 import { yaml } from '@codemirror/legacy-modes/mode/yaml'
 import { type StreamParser, StringStream } from '@codemirror/streamparser'
-import { ownOf } from '../../../../src/internal.ts'
+import { ownOf } from '../../../../src/contract/json.ts'
 import type { Style } from '../terminal/paint.ts'
 
 /** A part of a line of code; without a style it is as text is. */

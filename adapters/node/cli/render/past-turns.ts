@@ -1,5 +1,6 @@
+import { shortened } from '../../../../src/base/text/characters.ts'
+import { isReport } from '../../../../src/contract/message/message.ts'
 import { type AgentMessage, textOf } from '../../../../src/index.ts'
-import { isReport, shortened } from '../../../../src/internal.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'

@@ -1,6 +1,6 @@
 import { combineUsage, contextTokensOf, emptyUsage } from '../../../../src/context.ts'
+import { hasRates, usageBeyond } from '../../../../src/contract/model/usage.ts'
 import { type Agent, type AgentEvent, type CostConfig, estimatedCost, type Usage } from '../../../../src/index.ts'
-import { hasRates, usageBeyond } from '../../../../src/internal.ts'
 import type { LoopRecord } from '../../../../src/session.ts'
 
 /** 950, 8.1k, 1.2M. */

@@ -1,4 +1,5 @@
 import type { MessageInput } from '../../../../src/contract/message/message.ts'
+import { isReport } from '../../../../src/contract/message/message.ts'
 import {
   type Agent,
   type AgentEvent,
@@ -9,7 +10,6 @@ import {
   textOf,
   userMessage,
 } from '../../../../src/index.ts'
-import { isReport } from '../../../../src/internal.ts'
 
 /** What is told of the runs of a session. */
 export interface RunsListener {

@@ -1,5 +1,5 @@
+import { errorText } from '../../../../src/contract/errors.ts'
 import { type Agent, ConfigError, type ToolResult, textOf } from '../../../../src/index.ts'
-import { errorText } from '../../../../src/internal.ts'
 import { createBudget } from '../../../../src/loop.ts'
 import { callLines } from '../render/call-lines.ts'
 import type { Screen } from '../terminal/screen.ts'

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { parsedJson } from '../../../../src/internal.ts'
+import { parsedJson } from '../../../../src/base/json/json-value.ts'
 import { replaceKept } from '../assistant/kept-files.ts'
 
 /** Lines that are kept, and how long one may be. */

@@ -1,4 +1,5 @@
-import { isEventStream, startTimer } from '../../../../src/internal.ts'
+import { isEventStream } from '../../../../src/base/http-answer.ts'
+import { startTimer } from '../../../../src/base/timer.ts'
 import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall, type Sending } from './mailbox.ts'
 
 /** Where too much of an answer waits to be read: ms until it is tried again. */

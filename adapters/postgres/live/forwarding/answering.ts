@@ -1,4 +1,4 @@
-import { parsedJson } from '../../../../src/internal.ts'
+import { parsedJson } from '../../../../src/base/json/json-value.ts'
 import { type AnswerOptions, answerCall } from './answer.ts'
 import type { Incoming } from './incoming.ts'
 import type { ReceivedCall } from './mailbox.ts'

@@ -1,5 +1,7 @@
+import { logWarning } from '../../../../src/base/log-warning.ts'
+import { startTimer } from '../../../../src/base/timer.ts'
+import type { ForwardedCommand } from '../../../../src/contract/session/session-command.ts'
 import type { Logger } from '../../../../src/index.ts'
-import { type ForwardedCommand, logWarning, startTimer } from '../../../../src/internal.ts'
 import { AwaitedAnswer } from './awaited-answer.ts'
 import type { Mailbox, ReceivedPart } from './mailbox.ts'
 

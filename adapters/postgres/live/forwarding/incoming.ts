@@ -1,5 +1,6 @@
+import { type ForwardedCommand, forwardedCommand } from '../../../../src/contract/session/session-command.ts'
+import { fits } from '../../../../src/contract/shape/read.ts'
 import type { Logger } from '../../../../src/index.ts'
-import { type ForwardedCommand, fits, forwardedCommand } from '../../../../src/internal.ts'
 import { deadlineExceeded, ProblemError, problemOf, problemResponse, refuse, requestFor, soonMs } from '../../../http/internal.ts'
 
 /** The answer to a request of another process; `moved` where its session is not here, and nothing was done. */

@@ -1,4 +1,4 @@
-import type { ForwardedCommand } from '../../../../src/internal.ts'
+import type { ForwardedCommand } from '../../../../src/contract/session/session-command.ts'
 import { asked, now } from '../../sql-pool.ts'
 import type { ProcessPlace } from '../session-leases.ts'
 

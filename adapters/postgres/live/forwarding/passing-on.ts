@@ -1,5 +1,6 @@
+import { startTimer } from '../../../../src/base/timer.ts'
+import type { ForwardedCommand } from '../../../../src/contract/session/session-command.ts'
 import type { Logger } from '../../../../src/index.ts'
-import { type ForwardedCommand, startTimer } from '../../../../src/internal.ts'
 import { deadlineExceeded, ProblemError, refuse, soonMs } from '../../../http/internal.ts'
 import type { Holder, SessionLeases } from '../session-leases.ts'
 import { Forwarding, HolderGoneError, NotTakenError } from './forward.ts'

@@ -1,15 +1,9 @@
+import { raceAbort } from '../../../../src/base/abort.ts'
+import { logWarning } from '../../../../src/base/log-warning.ts'
+import { errorText } from '../../../../src/contract/errors.ts'
+import type { ForwardedCommand } from '../../../../src/contract/session/session-command.ts'
+import { aText, either, listOf, options as optionsOf, required } from '../../../../src/contract/shape/shape.ts'
 import { ConfigError, type Logger } from '../../../../src/index.ts'
-import {
-  aText,
-  either,
-  errorText,
-  type ForwardedCommand,
-  listOf,
-  logWarning,
-  options as optionsOf,
-  raceAbort,
-  required,
-} from '../../../../src/internal.ts'
 import { type BodyLimits, isSigned, problemOf, problemResponse, readText, refuse, signatureOf, signingKey } from '../../../http/internal.ts'
 import type { Holder } from '../session-leases.ts'
 import { HolderGoneError } from './forward.ts'
