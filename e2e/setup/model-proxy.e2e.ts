@@ -58,7 +58,7 @@ test('a model behind a proxy answers with the key of the server, which the page 
   await say(page, 'Once more?')
   // It begins anew at midnight: nobody waits for that, the page says when.
   await expect(failure).toContainText('The budget is used up')
-  await expect(failure).toContainText(/asks to wait until \w+ \d+, \d\d:\d\d: \d+ h more/)
+  await expect(failure).toContainText(/asks to wait until \w+ \d+, \d\d:\d\d: \d+ (h|min) more/)
   await expect(status(page)).toHaveAttribute('data-status', 'error')
   expect(service.requests).toHaveLength(1)
   expect((await Promise.all(received)).join()).not.toContain(key)

@@ -1,8 +1,11 @@
 /// <reference types="vite/client" />
 import { h, render } from 'preact'
 import { expect, it } from 'vitest'
+import { BrokenOff } from '../../playground/src/conversation/ending/broken-off.tsx'
 import { ToolCard } from '../../playground/src/tools/tool-card.tsx'
-import type { ToolView } from '../../src/store.ts'
+import { emptyUsage } from '../../src/context.ts'
+import type { AgentMessage } from '../../src/index.ts'
+import { restoredState, type ToolView } from '../../src/store.ts'
 import '../../playground/src/styles/base.css'
 import '../../playground/src/styles/tokens.css'
 
@@ -53,4 +56,23 @@ it('a placeholder is as readable as every other quiet text', (test) => {
   // WebKit gives the style of the field in its place.
   if (getComputedStyle(field, '::placeholder').color !== 'rgb(1, 2, 3)') test.skip('This browser does not tell the style of placeholders.')
   expect([color, opacity]).toEqual([getComputedStyle(quiet).color, '1'])
+})
+
+it('offers to go on after a reload while several tools ran', () => {
+  const call = (id: string) => ({ type: 'toolCall' as const, id, name: 'look', arguments: {} })
+  const messages: AgentMessage[] = [
+    { role: 'user', id: 'm1', content: [{ type: 'text', text: 'Look.' }], timestamp: 1 },
+    {
+      ...{ role: 'assistant', id: 'm2', content: [call('a'), call('b')], stopReason: 'toolUse', usage: emptyUsage() },
+      ...{ model: 'm', provider: 'p', timestamp: 2 },
+    },
+    { role: 'toolResult', id: 'm3', toolCallId: 'b', toolName: 'look', content: [], isError: true, outcome: 'unknown', timestamp: 3 },
+    // What a log ends with when a process ended before call `a` was answered, which may run again.
+    { role: 'extension', id: 'm2.interrupted', kind: 'callsInterrupted', data: { toolCallIds: ['a'] } },
+  ]
+  const place = document.createElement('div')
+  let goneOn = 0
+  render(h(BrokenOff, { state: restoredState(messages), onGoOn: () => goneOn++ }), place)
+  place.querySelector('button')?.click()
+  expect([place.textContent, goneOn]).toEqual([expect.stringContaining('What you see was kept.'), 1])
 })

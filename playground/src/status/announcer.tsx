@@ -54,7 +54,7 @@ function milestone(state: RunState, misfits: Misfits): string {
 }
 
 function sentences({ messages }: RunState): string {
-  const message = messages.at(-1)?.message
+  const message = messages.findLast(({ role }) => role !== 'extension')?.message
   if (message?.role !== 'assistant') return ''
   const found = textOf(message.content).match(/[.!?](?=\s|$)/g)?.length ?? 0
   return found === 0 ? '' : `, ${plural(found, 'sentence')}`

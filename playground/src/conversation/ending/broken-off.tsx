@@ -18,7 +18,8 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
 
 /** Whether the model has something to say: to a question, to results, to calls that nobody is asked about, or to the end of what it was saying. */
 function isUnanswered({ messages, approvals }: RunState): boolean {
-  const last = messages.at(-1)
+  // A mark such as that of interrupted calls is no part of what was said.
+  const last = messages.findLast(({ role }) => role !== 'extension')
   if (last?.role === 'user' || last?.role === 'toolResult') return true
   if (last?.role !== 'assistant') return false
   return last.message?.role !== 'assistant' || (last.message.stopReason === 'toolUse' && approvals.length === 0)

@@ -29,7 +29,7 @@ export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts):
   const regenerate = () => begin('Not answered again', () => agent.regenerate())
 
   function isAnswered(): boolean {
-    const last = agent.messages.at(-1)
+    const last = agent.messages.findLast(({ role }) => role !== 'extension')
     return last?.role === 'assistant' && last.stopReason !== 'error' && last.stopReason !== 'aborted'
   }
 
