@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isObject, type JsonSchema, type JsonValue } from '../../src/contract/json.ts'
-import { type Dialect, dialects } from '../../src/providers/kit/schema/fitting/dialects.ts'
+import { type Dialect, dialects } from '../../src/providers/kit/optional/schema/dialects.ts'
 import { runs } from '../support/runs.ts'
 import { plainRequest } from './model-call.ts'
 import { fits, formatSent, toolSent, type Wire, wires } from './schema-wires.ts'

@@ -123,7 +123,7 @@ globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), tools: [r
 const messages = [{ role: 'user', content: [{ type: 'image', mimeType: 'image/png', url: 'https://a.example/a.png' }] }]
 globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), messages })
 `,
-  'src/providers/kit/schema/fitting/fit-schema.ts': `${prelude}
+  'src/providers/kit/optional/schema/fit-schema.ts': `${prelude}
 import { anthropic } from 'phi-core/providers/anthropic'
 const requests = []
 const fetch = async (...request) => { requests.push(request); throw new TypeError('no network here') }
@@ -131,7 +131,7 @@ const parameters = { type: 'object', properties: { count: { type: 'integer', min
 const tool = defineTool({ name: 'count', description: 'Counts.', parameters, execute: () => 'executed' })
 globalThis.outcome = outcomeOf({ model: anthropic('claude-sonnet-5', { apiKey: 'key', fetch }), tools: [tool] }, () => requests)
 `,
-  'src/providers/kit/media/media-part.ts': `${prelude}
+  'src/providers/kit/optional/media/media-part.ts': `${prelude}
 import { anthropic } from 'phi-core/providers/anthropic'
 const requests = []
 const fetch = async (...request) => { requests.push(request); throw new TypeError('no network here') }

@@ -7,7 +7,6 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import type { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import {
   fellBackTo,
   filledContext,
@@ -20,6 +19,7 @@ import {
 import { textOfArguments } from '../kit/decode/parse-call.ts'
 import { growBlock, UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
+import type { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
 import { expectedKinds, fallbackModel, isServiceCall, isServiceResult, keptBlock, ServiceBlocks, shownDeltas } from './service-blocks.ts'

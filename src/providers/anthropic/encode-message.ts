@@ -5,11 +5,11 @@ import type { AssistantMessage, Message, ToolResultMessage } from '../../contrac
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
-import { seeAttached } from '../kit/encode/media-json.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { legalName } from '../kit/history/hash.ts'
-import { wordsIn } from '../kit/history/media.ts'
-import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
+import { seeAttached } from '../kit/optional/media/media-json.ts'
+import { wordsIn } from '../kit/optional/media/media-rules.ts'
+import { lateResults, payloadOf } from '../kit/optional/server-tools/service-payload.ts'
 
 /** How the Messages service writes messages. `cites`: all documents are to be cited. */
 export function messageEncoder(cites: boolean): MessageEncoder {

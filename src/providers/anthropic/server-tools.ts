@@ -4,8 +4,8 @@ import type { AssistantMessage, Message } from '../../contract/message/message.t
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import { toJson } from '../kit/encode/json-pieces.ts'
-import { payloadOf } from '../kit/history/service-payload.ts'
-import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
+import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
+import { payloadOf } from '../kit/optional/server-tools/service-payload.ts'
 
 /** What a search or a fetch may be told about addresses: those that are allowed, or those that are not. */
 interface DomainOptions {

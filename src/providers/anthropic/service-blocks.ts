@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ProviderState, ServiceToolContent, ServiceToolError } from '../../contract/message/content.ts'
 import type { Message } from '../../contract/message/message.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import { shownOutput, warnOfRepeat } from '../kit/decode/service-output.ts'
-import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
+import { shownOutput, warnOfRepeat } from '../kit/optional/server-tools/service-output.ts'
+import { payloadOf, type ServicePayload, withResult } from '../kit/optional/server-tools/service-payload.ts'
 import type { WireBlock } from './wire.ts'
 
 /** A content block as the service sent it. */

@@ -4,10 +4,10 @@ import { isMediaOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
-import { seeAttached } from '../kit/encode/media-json.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { legalName } from '../kit/history/hash.ts'
-import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
+import { seeAttached } from '../kit/optional/media/media-json.ts'
+import { lateResults, payloadOf } from '../kit/optional/server-tools/service-payload.ts'
 import { fileBlock, imageBlock, isDocument, maxDocuments } from './media.ts'
 
 /** What the models of a family take inside messages. */

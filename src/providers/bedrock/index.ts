@@ -9,6 +9,7 @@ import { claudeWindow } from '../kit/capabilities/claude-capabilities.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import { mediaRules } from '../kit/history/clean-message.ts'
+import { aServerToolList, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import {
   aKey,
   aKeyText,
@@ -18,7 +19,6 @@ import {
   type TransportOptions,
   transportTable,
 } from '../kit/provider-options.ts'
-import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode/converse-decoder.ts'
 import { requestEncoder } from './encode.ts'

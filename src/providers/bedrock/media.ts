@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
-import { isToBeCited, type MediaRules } from '../kit/history/media.ts'
+import { isToBeCited, type MediaRules } from '../kit/optional/media/media-rules.ts'
 
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],

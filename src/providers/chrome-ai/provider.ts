@@ -11,8 +11,8 @@ import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from 
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { perObject } from '../kit/encode/json-pieces.ts'
 import type { NormaliseTarget } from '../kit/history/clean-message.ts'
-import { type MediaTarget, withReadyMedia } from '../kit/history/late-media.ts'
 import { normalise } from '../kit/history/normalise.ts'
+import { type MediaTarget, withReadyMedia } from '../kit/optional/media/late-media.ts'
 import { callsName, constrainedForm, sayName } from './constrained.ts'
 import {
   type AnswerChunk,

@@ -13,8 +13,8 @@ import {
 import { sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll, perObject, toJson } from '../kit/encode/json-pieces.ts'
-import { mediaJson, seeAttached } from '../kit/encode/media-json.ts'
-import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
+import { mediaJson, seeAttached } from '../kit/optional/media/media-json.ts'
+import { lateResults, payloadOf } from '../kit/optional/server-tools/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { toJson } from '../kit/encode/json-pieces.ts'
-import type { ServerTools } from '../kit/server-tools.ts'
+import type { ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /**

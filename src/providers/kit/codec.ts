@@ -5,9 +5,9 @@ import type { RateLimits } from '../../contract/model/usage.ts'
 import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
-import type { MediaBeside } from './encode/media-json.ts'
 import type { RefusalHint } from './errors/classify.ts'
-import type { FileWord, MediaRules } from './history/media.ts'
+import type { MediaBeside } from './optional/media/media-json.ts'
+import type { FileWord, MediaRules } from './optional/media/media-rules.ts'
 import type { TransportOptions } from './provider-options.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */

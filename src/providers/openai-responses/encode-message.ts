@@ -3,7 +3,7 @@ import { type Content, type FileContent, type ImageContent, isMedia } from '../.
 import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll, perObject, toJson } from '../kit/encode/json-pieces.ts'
-import { mediaJson } from '../kit/encode/media-json.ts'
+import { mediaJson } from '../kit/optional/media/media-json.ts'
 import {
   answerWithoutContainers,
   bareAnswer,

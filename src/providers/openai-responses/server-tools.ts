@@ -1,5 +1,5 @@
 import { type JsonObject, ownOf } from '../../contract/json.ts'
-import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
+import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 
 /** Options of `openaiTools.webSearch`. */
 export interface OpenAiWebSearchOptions {

@@ -3,8 +3,8 @@ import { type Content, type FileContent, type ImageContent, isMedia, type ToolCa
 import { addressOf, baseType, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll, perObject, toJson } from '../kit/encode/json-pieces.ts'
-import { mediaJson, seeAttached } from '../kit/encode/media-json.ts'
 import { legalName } from '../kit/history/hash.ts'
+import { mediaJson, seeAttached } from '../kit/optional/media/media-json.ts'
 import { reasoningFields, type ThinkingRules, writtenContent } from './thinking-fields.ts'
 
 /** What a backend wants in its messages. */

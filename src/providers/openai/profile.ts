@@ -1,6 +1,6 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
-import type { ToolChoiceRules } from '../kit/settings/tool-choice.ts'
+import type { ToolChoiceRules } from '../kit/optional/settings/tool-choice.ts'
 import type { SettingRules } from '../kit/settings/write-settings.ts'
 import { chatCapabilities, isOpenAiModel, toolLimit } from './capabilities.ts'
 import { compatOf, serviceBehind } from './compat.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { toJson } from '../kit/encode/json-pieces.ts'
-import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
+import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 
 /** Where the person is, as services take it: `{ country: 'DE', city: 'Bonn' }`. */
 type UserLocation = { city?: string; region?: string; country?: string; timezone?: string }

@@ -7,8 +7,8 @@ import { combineUsage, contextTokensOf, emptyUsage } from '../../contract/model/
 import { shown } from '../../contract/shape/json-fault.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { perObject } from '../kit/encode/json-pieces.ts'
-import { type MediaTarget, withReadyMedia } from '../kit/history/late-media.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
+import { type MediaTarget, withReadyMedia } from '../kit/optional/media/late-media.ts'
 import { checkedPace, completeUsage, type Pace, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
 

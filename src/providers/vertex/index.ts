@@ -8,8 +8,8 @@ import { type GeminiOutputOptions, geminiOutputTable, outputFields } from '../go
 import { geminiCapabilities } from '../google/profile.ts'
 import { checkServerTools } from '../google/server-tools.ts'
 import { createModel } from '../kit/create-model.ts'
+import { aServerToolList, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
-import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
 /** How Vertex AI is called. */

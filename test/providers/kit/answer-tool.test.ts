@@ -9,7 +9,7 @@ import {
   answerByTool,
   answerToolName,
   type NativeFormats,
-} from '../../../src/providers/kit/response-format/answer-tool.ts'
+} from '../../../src/providers/kit/optional/response-format/answer-tool.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/model/provider.ts'
 import { plainRequest } from '../model-call.ts'
 

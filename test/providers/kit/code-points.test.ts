@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { CodePoints } from '../../../src/providers/kit/decode/code-points.ts'
+import { CodePoints } from '../../../src/providers/kit/optional/citations/code-points.ts'
 import { runs } from '../../support/runs.ts'
 
 const pieces = fc.array(

@@ -3,8 +3,8 @@ import { type JsonObject, type JsonValue, ownOf } from '../../../contract/json.t
 import type { Citation, DocumentPlace, ProviderState } from '../../../contract/message/content.ts'
 import { isHttpsAddress } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { shownOutput, warnOfRepeat } from '../../kit/decode/service-output.ts'
-import { payloadOf, withResult } from '../../kit/history/service-payload.ts'
+import { shownOutput, warnOfRepeat } from '../../kit/optional/server-tools/service-output.ts'
+import { payloadOf, withResult } from '../../kit/optional/server-tools/service-payload.ts'
 import type { WireResult } from './wire.ts'
 
 /** The tools that the service runs, while their blocks arrive. Source: docs/providers/bedrock.md */

@@ -2,9 +2,9 @@ import { definedFields } from '../../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/hash.ts'
-import type { MediaRules } from '../history/media.ts'
-import type { FormatRules } from '../response-format/response-format.ts'
-import type { SchemaDialect } from '../schema/fitting/dialects.ts'
+import type { MediaRules } from '../optional/media/media-rules.ts'
+import type { FormatRules } from '../optional/response-format/response-format.ts'
+import type { SchemaDialect } from '../optional/schema/dialects.ts'
 
 /** One row of a family's table: the first row whose `ids` matches a model id describes it. */
 export interface CapabilityRow {

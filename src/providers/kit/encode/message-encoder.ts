@@ -3,8 +3,8 @@ import { type Content, type FileContent, type ImageContent, isMedia } from '../.
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
+import { partsAround } from '../optional/media/media-json.ts'
 import { type CacheMarks, GrowingText, joined, joinedAll, toJson } from './json-pieces.ts'
-import { partsAround } from './media-json.ts'
 
 /** The encoded blocks of one message, comma-separated, each a JSON object. */
 export interface EncodedMessage {

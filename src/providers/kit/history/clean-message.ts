@@ -19,8 +19,8 @@ import {
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { ModelProfile } from '../capabilities/capabilities.ts'
 import { perObject } from '../encode/json-pieces.ts'
+import { leftOutAt, leftOutFor, type MediaRules, takenMedia } from '../optional/media/media-rules.ts'
 import { legalIds } from './hash.ts'
-import { leftOutAt, leftOutFor, type MediaRules, takenMedia } from './media.ts'
 
 /**
  * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must

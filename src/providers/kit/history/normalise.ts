@@ -10,9 +10,9 @@ import {
 } from '../../../contract/message/message.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
 import { perObject } from '../encode/json-pieces.ts'
+import { leftOutAt, leftOutWarning } from '../optional/media/media-rules.ts'
 import { cleanMessage, issuedId, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
-import { leftOutAt, leftOutWarning } from './media.ts'
 
 export type { NormaliseTarget } from './clean-message.ts'
 

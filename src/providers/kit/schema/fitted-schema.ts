@@ -3,9 +3,9 @@ import { isObject, type JsonSchema } from '../../../contract/json.ts'
 import type { ToolDefinition } from '../../../contract/model/request.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/json-pieces.ts'
-import type { FittedSchema, SchemaDialect } from './fitting/dialects.ts'
+import type { FittedSchema, SchemaDialect } from '../optional/schema/dialects.ts'
 
-const chunk = lateChunk('the part that fits schemas', () => import('./fitting/fit-schema.ts'))
+const chunk = lateChunk('the part that fits schemas', () => import('../optional/schema/fit-schema.ts'))
 
 /** Loads what fits the schemas of `request`, where one of them is more than plain. To be awaited before it is encoded. */
 export function schemasReady({ tools, searchable, responseFormat }: StreamRequest): Promise<unknown> | undefined {

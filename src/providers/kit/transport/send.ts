@@ -6,8 +6,8 @@ import type { AssistantMessage } from '../../../contract/message/message.ts'
 import type { Exchange } from '../codec.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { rateLimitsIn } from '../errors/rate-limits.ts'
+import { sentBody } from '../optional/media/sent-body.ts'
 import { type Patience, patienceOf, withoutOwnTimeouts } from './patience.ts'
-import { sentBody } from './sent-body.ts'
 import { StallClock } from './stall-clock.ts'
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>

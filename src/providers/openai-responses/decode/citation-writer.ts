@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../contract/json.ts'
 import type { ProviderState } from '../../../contract/message/content.ts'
-import { citationOf, containerFile, isCitation, reachOf } from '../../kit/decode/annotations.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { CodePoints } from '../../kit/decode/code-points.ts'
+import { citationOf, containerFile, isCitation, reachOf } from '../../kit/optional/citations/annotations.ts'
+import { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import type { ReplayPayload } from '../replay-state.ts'
 import type { Annotations, OutputItem } from './output-items.ts'
 

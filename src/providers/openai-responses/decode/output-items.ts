@@ -1,6 +1,6 @@
 import { type JsonObject, ownOf } from '../../../contract/json.ts'
-import type { CodePoints } from '../../kit/decode/code-points.ts'
 import { indexIn, nameIn } from '../../kit/decode/wire-value.ts'
+import type { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import type { ResponsesEvent } from './wire.ts'
 
 /** What an output item becomes; `other` is what the service did by itself. */

@@ -1,7 +1,7 @@
 import { parseArguments } from '../../../base/json/call-arguments.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonObjectIn, jsonObjectsIn } from '../../../contract/json.ts'
 import type { ServiceToolContent, ServiceToolError } from '../../../contract/message/content.ts'
-import { shownOutput } from '../../kit/decode/service-output.ts'
+import { shownOutput } from '../../kit/optional/server-tools/service-output.ts'
 
 /** What an item of a tool that the service runs is. */
 export type ServiceRole =

@@ -3,8 +3,8 @@ import { jsonObjectsIn } from '../../../contract/json.ts'
 import type { Citation, ProviderState } from '../../../contract/message/content.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { shownOutput } from '../../kit/decode/service-output.ts'
 import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
+import { shownOutput } from '../../kit/optional/server-tools/service-output.ts'
 
 const knownOfTools: ReadonlySet<string> = new Set([
   ...['index', 'type', 'name', 'id', 'arguments', 'output', 'search_results', 'code_results', 'browser_results'],

@@ -1,7 +1,7 @@
-import type { Citation, FileContent } from '../../../contract/message/content.ts'
-import type { Message } from '../../../contract/message/message.ts'
-import type { ApiProtocol } from '../../../contract/model/model-config.ts'
-import { leftOutAt, type MediaRules, whyNotSent } from '../history/media.ts'
+import type { Citation, FileContent } from '../../../../contract/message/content.ts'
+import type { Message } from '../../../../contract/message/message.ts'
+import type { ApiProtocol } from '../../../../contract/model/model-config.ts'
+import { leftOutAt, type MediaRules, whyNotSent } from '../media/media-rules.ts'
 
 /** Whose documents they are, and how the service counts them. */
 export interface DocumentRules {

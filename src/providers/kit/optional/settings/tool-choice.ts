@@ -1,12 +1,12 @@
-import { ProviderError } from '../../../contract/errors.ts'
-import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import type { ToolDefinition } from '../../../contract/model/request.ts'
-import type { ToolChoice } from '../../../contract/model/request-settings.ts'
-import type { StreamRequest } from '../../../types/model/provider.ts'
-import { perObject } from '../encode/json-pieces.ts'
+import { ProviderError } from '../../../../contract/errors.ts'
+import type { ModelCapabilities } from '../../../../contract/model/model-config.ts'
+import type { ToolDefinition } from '../../../../contract/model/request.ts'
+import type { ToolChoice } from '../../../../contract/model/request-settings.ts'
+import type { StreamRequest } from '../../../../types/model/provider.ts'
+import { perObject } from '../../encode/json-pieces.ts'
+import { leaveOut } from '../../settings/write-settings.ts'
 import { answerToolName } from '../response-format/answer-tool.ts'
 import type { FormatPlan } from '../response-format/response-format.ts'
-import { leaveOut } from './write-settings.ts'
 
 /** What a service can be told about tools. */
 export interface ToolChoiceRules {

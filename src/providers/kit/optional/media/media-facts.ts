@@ -1,13 +1,13 @@
-import type { parsedJson } from '../../../base/json/json-value.ts'
-import { type ImageSize, imageSize, isCutOff, pdfPages } from '../../../base/media-header.ts'
-import type { shortened } from '../../../base/text/characters.ts'
-import type { errorText, ProviderError } from '../../../contract/errors.ts'
-import type { mediaName } from '../../../contract/message/block-words.ts'
-import type { isMedia, MediaContent } from '../../../contract/message/content.ts'
-import type { baseType, isMediaOf, isTextType, mediaBytes, typeByBytes } from '../../../contract/message/media.ts'
-import type { readErrorFacts } from '../errors/error-facts.ts'
-import type { hashText } from '../history/hash.ts'
-import type { isFetched, leftOutAt, leftOutFor, whyLeftOut } from '../history/media.ts'
+import type { parsedJson } from '../../../../base/json/json-value.ts'
+import { type ImageSize, imageSize, isCutOff, pdfPages } from '../../../../base/media-header.ts'
+import type { shortened } from '../../../../base/text/characters.ts'
+import type { errorText, ProviderError } from '../../../../contract/errors.ts'
+import type { mediaName } from '../../../../contract/message/block-words.ts'
+import type { isMedia, MediaContent } from '../../../../contract/message/content.ts'
+import type { baseType, isMediaOf, isTextType, mediaBytes, typeByBytes } from '../../../../contract/message/media.ts'
+import type { readErrorFacts } from '../../errors/error-facts.ts'
+import type { hashText } from '../../history/hash.ts'
+import type { isFetched, leftOutAt, leftOutFor, whyLeftOut } from './media-rules.ts'
 
 /** Functions that the core hands to the part for media. A bundler would move what both import into the first load of a small program. */
 export interface MediaKit {

@@ -1,11 +1,11 @@
-import type { ProviderError } from '../../../contract/errors.ts'
-import type { Content, MediaContent, TextContent } from '../../../contract/message/content.ts'
-import type { Message } from '../../../contract/message/message.ts'
-import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
-import type { MediaWithBytes, StreamRequest } from '../../../types/model/provider.ts'
-import type { LeftOut, MediaRules } from '../history/media.ts'
+import type { ProviderError } from '../../../../contract/errors.ts'
+import type { Content, MediaContent, TextContent } from '../../../../contract/message/content.ts'
+import type { Message } from '../../../../contract/message/message.ts'
+import type { ApiProtocol, ModelConfig } from '../../../../contract/model/model-config.ts'
+import type { MediaWithBytes, StreamRequest } from '../../../../types/model/provider.ts'
 import { checkedMedia } from './media-checks.ts'
 import { kit } from './media-facts.ts'
+import type { LeftOut, MediaRules } from './media-rules.ts'
 
 /** Whose media are looked at: its protocol, and what its models take. */
 export interface MediaTarget {

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../../contract/json.ts'
-import type { AssistantBuilder } from './assistant-builder.ts'
+import type { JsonValue } from '../../../../contract/json.ts'
+import type { AssistantBuilder } from '../../decode/assistant-builder.ts'
 
 /** Characters of JSON that a person is shown of what a tool of a service gave. */
 const maxShown = 65_536

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import type { ModelConfig } from '../../../../contract/model/model-config.ts'
 
 /** What a service takes of one picture or PDF within a request. An absent limit is not known. */
 export interface MediaLimits {

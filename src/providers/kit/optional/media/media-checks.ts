@@ -1,7 +1,7 @@
-import type { Content, MediaContent } from '../../../contract/message/content.ts'
-import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
-import type { ModelConfig } from '../../../contract/model/model-config.ts'
-import type { StreamRequest } from '../../../types/model/provider.ts'
+import type { Content, MediaContent } from '../../../../contract/message/content.ts'
+import type { AssistantMessage, Message } from '../../../../contract/message/message.ts'
+import type { ModelConfig } from '../../../../contract/model/model-config.ts'
+import type { StreamRequest } from '../../../../types/model/provider.ts'
 import { factsOf, kit } from './media-facts.ts'
 import { type MediaLimits, mediaLimits } from './media-limits.ts'
 

@@ -1,8 +1,8 @@
-import type { JsonSchema } from '../../../contract/json.ts'
-import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import { answerToolName, type ToolDefinition } from '../../../contract/model/request.ts'
-import type { StreamRequest } from '../../../types/model/provider.ts'
-import { perObject } from '../encode/json-pieces.ts'
+import type { JsonSchema } from '../../../../contract/json.ts'
+import type { ModelCapabilities } from '../../../../contract/model/model-config.ts'
+import { answerToolName, type ToolDefinition } from '../../../../contract/model/request.ts'
+import type { StreamRequest } from '../../../../types/model/provider.ts'
+import { perObject } from '../../encode/json-pieces.ts'
 
 export { answerToolName }
 

@@ -1,4 +1,4 @@
-import type { ProviderError } from '../../../contract/errors.ts'
+import type { ProviderError } from '../../../../contract/errors.ts'
 
 /** What a service said when it refused a request. */
 export interface RefusalWords {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../contract/json.ts'
-import type { Content, ServiceToolContent } from '../../../contract/message/content.ts'
+import type { JsonObject } from '../../../../contract/json.ts'
+import type { Content, ServiceToolContent } from '../../../../contract/message/content.ts'
 
 /**
  * What is kept of a tool of the service, for services whose calls and results are blocks of one list: both as they came; where its result came later,

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../contract/json.ts'
-import type { Citation, FileContent, ProviderState, TextRange } from '../../../contract/message/content.ts'
-import { typeByName } from '../../../contract/message/media.ts'
-import type { TokenLogprob } from '../../../contract/message/message.ts'
+import type { JsonObject } from '../../../../contract/json.ts'
+import type { Citation, FileContent, ProviderState, TextRange } from '../../../../contract/message/content.ts'
+import { typeByName } from '../../../../contract/message/media.ts'
+import type { TokenLogprob } from '../../../../contract/message/message.ts'
 import type { CodePoints } from './code-points.ts'
 
 const kinds: ReadonlySet<unknown> = new Set(['url_citation', 'file_citation', 'container_file_citation', 'file_path'])

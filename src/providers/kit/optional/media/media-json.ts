@@ -1,7 +1,7 @@
-import { type Content, isMedia, type MediaContent } from '../../../contract/message/content.ts'
-import { newId } from '../../../contract/message/identity.ts'
-import type { Message } from '../../../contract/message/message.ts'
-import { perObject } from './json-pieces.ts'
+import { type Content, isMedia, type MediaContent } from '../../../../contract/message/content.ts'
+import { newId } from '../../../../contract/message/identity.ts'
+import type { Message } from '../../../../contract/message/message.ts'
+import { perObject } from '../../encode/json-pieces.ts'
 
 /** Characters from which on data are not copied. */
 const longData = 64 * 1024

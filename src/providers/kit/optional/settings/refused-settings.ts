@@ -1,9 +1,9 @@
-import { ProviderError } from '../../../contract/errors.ts'
-import type { AssistantMessage } from '../../../contract/message/message.ts'
-import type { SettingName } from '../../../contract/model/request-settings.ts'
-import type { StreamRequest } from '../../../types/model/provider.ts'
-import { readErrorFacts } from '../errors/error-facts.ts'
-import { leaveOut } from './write-settings.ts'
+import { ProviderError } from '../../../../contract/errors.ts'
+import type { AssistantMessage } from '../../../../contract/message/message.ts'
+import type { SettingName } from '../../../../contract/model/request-settings.ts'
+import type { StreamRequest } from '../../../../types/model/provider.ts'
+import { readErrorFacts } from '../../errors/error-facts.ts'
+import { leaveOut } from '../../settings/write-settings.ts'
 
 /**
  * What services call the settings that a request can do without, in the order in which they are kept where a service takes only one of them. Not among

@@ -1,4 +1,4 @@
-import { isHighSurrogate } from '../../../base/text/characters.ts'
+import { isHighSurrogate } from '../../../../base/text/characters.ts'
 
 /** Units between two places whose code points are counted. */
 const step = 512

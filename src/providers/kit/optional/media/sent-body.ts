@@ -1,6 +1,6 @@
-import type { EncodedCall } from '../codec.ts'
-import { bodyParts, wholeText } from '../encode/media-json.ts'
-import { nodeDispatcher } from './patience.ts'
+import type { EncodedCall } from '../../codec.ts'
+import { nodeDispatcher } from '../../transport/patience.ts'
+import { bodyParts, wholeText } from './media-json.ts'
 
 /** Characters that are turned into bytes at a time. */
 const pieceChars = 256 * 1024

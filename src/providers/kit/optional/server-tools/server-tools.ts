@@ -1,6 +1,6 @@
-import { ConfigError } from '../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { aJsonObject, listOf, type Shape } from '../../contract/shape/shape.ts'
+import { ConfigError } from '../../../../contract/errors.ts'
+import type { JsonObject, JsonValue } from '../../../../contract/json.ts'
+import { aJsonObject, listOf, type Shape } from '../../../../contract/shape/shape.ts'
 
 /**
  * Tools that the service runs by itself, as the service declares them: plain JSON, so that an agent file can name them.

@@ -1,22 +1,22 @@
-import { parsedJson } from '../../../base/json/json-value.ts'
-import { type LateChunk, lateChunk } from '../../../base/late/late-chunk.ts'
-import { shortened } from '../../../base/text/characters.ts'
-import { errorText, ProviderError } from '../../../contract/errors.ts'
-import { mediaName } from '../../../contract/message/block-words.ts'
-import { isMedia } from '../../../contract/message/content.ts'
-import { baseType, isMediaOf, isTextType, mediaBytes, typeByBytes } from '../../../contract/message/media.ts'
-import type { StreamRequest } from '../../../types/model/provider.ts'
-import { readErrorFacts } from '../errors/error-facts.ts'
-import type { MediaKit } from '../media/media-facts.ts'
-import type { MediaPart } from '../media/media-part.ts'
-import type { MediaTarget } from '../media/ready-media.ts'
-import { hashText } from './hash.ts'
-import { isFetched, leftOutAt, leftOutFor, placesOfMedia, whyLeftOut } from './media.ts'
+import { parsedJson } from '../../../../base/json/json-value.ts'
+import { type LateChunk, lateChunk } from '../../../../base/late/late-chunk.ts'
+import { shortened } from '../../../../base/text/characters.ts'
+import { errorText, ProviderError } from '../../../../contract/errors.ts'
+import { mediaName } from '../../../../contract/message/block-words.ts'
+import { isMedia } from '../../../../contract/message/content.ts'
+import { baseType, isMediaOf, isTextType, mediaBytes, typeByBytes } from '../../../../contract/message/media.ts'
+import type { StreamRequest } from '../../../../types/model/provider.ts'
+import { readErrorFacts } from '../../errors/error-facts.ts'
+import { hashText } from '../../history/hash.ts'
+import type { MediaKit } from './media-facts.ts'
+import type { MediaPart } from './media-part.ts'
+import { isFetched, leftOutAt, leftOutFor, placesOfMedia, whyLeftOut } from './media-rules.ts'
+import type { MediaTarget } from './ready-media.ts'
 
-export type { MediaTarget } from '../media/ready-media.ts'
+export type { MediaTarget } from './ready-media.ts'
 
-type Part = typeof import('../media/media-part.ts')
-const chunk: LateChunk<Part> = lateChunk('the checks of pictures and files', () => import('../media/media-part.ts'))
+type Part = typeof import('./media-part.ts')
+const chunk: LateChunk<Part> = lateChunk('the checks of pictures and files', () => import('./media-part.ts'))
 
 const kit: MediaKit = {
   ...{ parsedJson, shortened, errorText, ProviderError, mediaName, isMedia, baseType, isMediaOf, isTextType, mediaBytes, typeByBytes },
