@@ -29,7 +29,7 @@ export { type NormaliseTarget, normalise } from './providers/kit/history/normali
 export type { MediaRules } from './providers/kit/optional/media/media-rules.ts'
 export type { ProviderOptions, TransportOptions } from './providers/kit/provider-options.ts'
 export { headerCredential, joinUrl, mergeHeaders } from './providers/kit/transport/endpoint.ts'
-export { defaultPatience, type Patience } from './providers/kit/transport/patience.ts'
+export { defaultPatience, type Patience } from './providers/kit/transport/stall-clock.ts'
 export { sendStreaming } from './providers/kit/transport/send.ts'
 export { type ProviderLoader, ProviderRegistry, protocolOf } from './providers/registry.ts'
 export { createAwsEventDecoder } from './stream/aws-event-stream.ts'

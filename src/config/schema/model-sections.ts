@@ -3,7 +3,7 @@ import type { SettingName } from '../../contract/model/request-settings.ts'
 import type { FieldsOf } from '../../contract/shape/shape.ts'
 import type { LimitedOptions } from '../../providers/compose/limited.ts'
 import { defaultPerMs, type LimiterOptions } from '../../providers/compose/limiter.ts'
-import { defaultPatience } from '../../providers/kit/transport/patience.ts'
+import { defaultPatience } from '../../providers/kit/transport/stall-clock.ts'
 import {
   alias,
   as,

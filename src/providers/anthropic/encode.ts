@@ -8,15 +8,16 @@ import { continuesWithoutThinking, generationFields, whyNoSampling } from '../ki
 import type { EncodedCall } from '../kit/codec.ts'
 import { CacheMarks, perObject, toJson } from '../kit/encode/json-pieces.ts'
 import { type MessageEncoder, TurnWriter } from '../kit/encode/message-encoder.ts'
+import { placesOfMedia } from '../kit/history/beginnings.ts'
 import { mediaRules, type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
 import { legalName } from '../kit/history/hash.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
 import type { MediaRules } from '../kit/optional/media/media-rules.ts'
-import { citesDocuments, type FormatPlan, planFormat } from '../kit/optional/response-format/response-format.ts'
-import { planTools, type ToolPlan } from '../kit/optional/settings/tool-choice.ts'
+import { citesDocuments, type FormatPlan } from '../kit/optional/response-format/response-format.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
-import { adjusted, planSearch, type SearchPlan, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
+import { planRequest, type RequestPlan } from '../kit/settings/plan-request.ts'
+import { adjusted, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import { joinUrl } from '../kit/transport/endpoint.ts'
 import { breakpointOf, deferredJson, messageEncoder, toolsJson } from './encode-message.ts'
 import { type AnthropicWire, keyHint, requestHeaders, systemTexts } from './identity.ts'
@@ -39,7 +40,7 @@ function knownOf(model: ModelConfig, wire: AnthropicWire) {
   return {
     profile,
     url: joinUrl(model.baseUrl, '/v1/messages'),
-    historyFor: (plan: SearchPlan, cites: boolean) => (cites ? cited : plain)(plan),
+    historyFor: (plan: RequestPlan, cites: boolean) => (cites ? cited : plain)(plan),
   }
 }
 
@@ -49,7 +50,7 @@ function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }:
     new HistoryMemory(targetOf(model, profile, keepsThinking(model), knows), (head) => new TurnWriter(encoder, head))
   const plain = memory(serverTools.knows)
   let searching: { names: string; history: typeof plain } | undefined
-  return ({ request, deferred }: SearchPlan): typeof plain => {
+  return ({ request, deferred }: RequestPlan): typeof plain => {
     if (request.searchable === undefined) return plain
     const names = deferred.map(({ name }) => name).join()
     if (searching?.names !== names) searching = { names, history: memory(searchKnows(serverTools, deferred)) }
@@ -71,10 +72,8 @@ export function requestEncoder(wire: AnthropicWire): (asked: StreamRequest) => A
 function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url, historyFor }: ReturnType<typeof knownOf>): AnthropicCall {
   const { capabilities } = profile
   const warnings: string[] = []
-  const searched = planSearch(asked, capabilities)
-  const { deferred } = searched
-  const plan = planFormat(searched.request, capabilities, profile.formats, warnings)
-  const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
+  const plan = planRequest(asked, profile, toolRules, warnings)
+  const { request, format, deferred } = plan
   const { model, cache } = request
   const system = systemTexts(request.systemPrompt, wire)
   const { serverTools } = wire
@@ -84,16 +83,15 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const tools = [deferredJson(fitted(deferred)), search, serverTools.tools, toolsJson(fitted(request.tools))]
     .filter((part) => part !== '')
     .join(',')
-  const { messages, writer, leftOut } = historyFor(searched, citesAll(plan, mediaRules(profile), warnings)).write(
-    request.messages,
-    capabilities.boundReasoning ? [system.join('\n'), tools] : [],
-  )
+  const cites = placesOfMedia(request.messages).length > 0 && citesAll(format, mediaRules(profile), warnings)
+  const head = capabilities.boundReasoning ? [system.join('\n'), tools] : []
+  const { messages, writer, leftOut } = historyFor(plan, cites).write(request.messages, head)
   warnings.push(...leftOut)
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   const settings = { rules: ruled(request), capabilities, noSampling: whyNoSampling(fields) }
   Object.assign(fields, settingFieldsOf(request, settings, warnings))
   // The rest of an answer is nobody's choice any more.
-  if (request.continues === undefined) Object.assign(fields, formatFields(fields, plan), toolChoiceFields(choice))
+  if (request.continues === undefined) Object.assign(fields, formatFields(fields, format), toolChoiceFields(plan))
   const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
   if (container !== undefined) fields.container = container
   const marks = new CacheMarks(cache, breakpointOf(request))
@@ -109,7 +107,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
     ...(wire.secrets.length > 0 && { secrets: [...wire.secrets, ...(request.credential === undefined ? [] : [request.credential])] }),
     body,
     warnings,
-    answerTool: plan.answerTool,
+    answerTool: format.answerTool,
     hint: keyHint(request, wire),
     prefixHash: writer.prefixHash,
     cited: new CitedDocuments(asked.messages, { api: 'anthropicMessages', media: mediaRules(profile), failedLast: true }),
@@ -135,14 +133,14 @@ function formatFields(fields: JsonObject, plan: FormatPlan): JsonObject {
 }
 
 /** What it is told about tools. One call at a time is said inside a choice. */
-function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): JsonObject {
+function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   if (choice === undefined && !isSingle) return {}
   const single = isSingle && choice !== 'none' ? { disable_parallel_tool_use: true } : {}
   if (typeof choice === 'object' && 'tool' in choice) return { tool_choice: { type: 'tool', name: legalName(choice.tool), ...single } }
   return { tool_choice: { type: choice === 'required' ? 'any' : choice === 'none' ? 'none' : 'auto', ...single } }
 }
 
-const toolRules = { none: true, subset: false, forcingStopsThinking: true }
+const toolRules = { none: true, subset: false, forcingStopsThinking: true, searches: true }
 
 const tiers = { standard: 'standard_only', priority: 'auto' } as const
 

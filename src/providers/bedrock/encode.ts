@@ -14,10 +14,10 @@ import { legalName } from '../kit/history/hash.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
-import { citesDocuments, planFormat } from '../kit/optional/response-format/response-format.ts'
+import { citesDocuments } from '../kit/optional/response-format/response-format.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/optional/server-tools/server-tools.ts'
-import { planTools, type ToolPlan } from '../kit/optional/settings/tool-choice.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
+import { planRequest, type RequestPlan } from '../kit/settings/plan-request.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
 import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
@@ -118,17 +118,17 @@ function bodyOf(
 ): Omit<BedrockCall, 'url' | 'headers'> {
   const { family, capabilities } = profile
   const warnings: string[] = []
-  const plan = planFormat(asked, capabilities, profile.formats, warnings)
-  const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
-  if (choice.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
+  const plan = planRequest(asked, profile, toolRules, warnings)
+  const { request, format } = plan
+  if (plan.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
   // Ours last: the breakpoint of the cache stands behind them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, profile, target, warnings)]
     .filter((part) => part !== '')
     .join(',')
   // Answers in a form that was asked for cite nothing: together the service refuses them.
-  const isBound = plan.kind === 'schema'
-  if (isBound) citesDocuments(plan, capabilities, warnings)
+  const isBound = format.kind === 'schema'
+  if (isBound) citesDocuments(format, capabilities, warnings)
   const { messages, writer, leftOut } = (isBound ? uncited : history).write(
     request.messages,
     capabilities.boundReasoning ? [systemPrompt, tools] : [],
@@ -144,17 +144,17 @@ function bodyOf(
   let body = `{"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}`
   if (block !== '') body += `,"system":[${block}]`
   if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`
-  if (tools !== '') body += `,"toolConfig":{"tools":[${declared}]${toolChoiceOf(choice)}}`
+  if (tools !== '') body += `,"toolConfig":{"tools":[${declared}]${toolChoiceOf(plan)}}`
   if (Object.keys(additional).length > 0) body += `,"additionalModelRequestFields":${toJson(additional)}`
   for (const [name, value] of Object.entries(beside)) body += `,${JSON.stringify(name)}:${toJson(value)}`
-  if (plan.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`
+  if (format.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(format.name, format.schema))}`
   const cited = new CitedDocuments(asked.messages, { api: 'bedrockConverseStream', media: capabilities, isDocument })
-  return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool, cited }
+  return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: format.answerTool, cited }
 }
 
 const toolRules = { none: false, subset: false, forcingStopsThinking: true }
 
-function toolChoiceOf({ choice }: Omit<ToolPlan, 'request'>): string {
+function toolChoiceOf({ choice }: RequestPlan): string {
   if (choice === undefined) return ''
   const said =
     typeof choice === 'object' && 'tool' in choice

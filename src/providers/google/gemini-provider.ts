@@ -7,11 +7,11 @@ import { defineProvider } from '../kit/define-provider.ts'
 import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
 import { mediaRules, type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
-import { type FormatPlan, planFormat } from '../kit/optional/response-format/response-format.ts'
+import type { FormatPlan } from '../kit/optional/response-format/response-format.ts'
 import { hiddenBy, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
-import { planTools, type ToolPlan } from '../kit/optional/settings/tool-choice.ts'
 import type { TransportOptions } from '../kit/provider-options.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
+import { planRequest, type RequestPlan } from '../kit/settings/plan-request.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
 import { headerCredential, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { ContentsWriter } from './contents-writer.ts'
@@ -87,13 +87,12 @@ function requestEncoder(service: GeminiService): (asked: StreamRequest) => Encod
 
 function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, history }: ReturnType<typeof knownOf>): EncodedCall {
   const warnings: string[] = []
-  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
-  const { request, choice, isSingle } = planTools(plan, profile.capabilities, toolRules, warnings)
+  const { request, format, choice, isSingle } = planRequest(asked, profile, toolRules, warnings)
   if (isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
   const hasSystem = systemPrompt.trim() !== ''
   const takesSystem = profile.family.systemInstruction
-  let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...service.output, ...formatFields(plan) })}`
+  let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...service.output, ...formatFields(format) })}`
   if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
   const isVertex = service.api === 'googleVertex'
   const { tools, config } = declared(
@@ -118,7 +117,7 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   // Vertex AI reads it from a header.
   const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
   const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
-  return { url, headers: told, body, warnings, answerTool: plan.answerTool, ...hidden }
+  return { url, headers: told, body, warnings, answerTool: format.answerTool, ...hidden }
 }
 
 /** What goes on with an answer that its service paused: the same request once more, without the answer so far. */
@@ -136,7 +135,7 @@ function formatFields(plan: FormatPlan): JsonObject {
 
 const toolRules = { none: true, subset: false, forcingStopsThinking: false }
 
-function calling(choice: NonNullable<ToolPlan['choice']>): JsonObject {
+function calling(choice: NonNullable<RequestPlan['choice']>): JsonObject {
   if (typeof choice === 'string') {
     const mode = choice === 'required' ? 'ANY' : choice === 'none' ? 'NONE' : 'AUTO'
     return { functionCallingConfig: { mode } }

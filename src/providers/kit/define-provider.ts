@@ -2,16 +2,16 @@ import { secretsIn } from '../../base/text/secrets.ts'
 import { errorText, LoadError, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
-import type { RateLimits } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, either, options, required, withMethods } from '../../contract/shape/shape.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
-import type { Codec, DecoderContext, EncodedCall, Exchange, Recovery } from './codec.ts'
+import type { Codec, DecoderContext, EncodedCall, Exchange } from './codec.ts'
+import { placesOfMedia } from './history/beginnings.ts'
 import { loadedMedia, loadMedia, withReadyMedia } from './optional/media/late-media.ts'
 import { mediaBeside, wholeText } from './optional/media/media-json.ts'
 import type { Refusal } from './optional/media/media-part.ts'
-import { placesOfMedia, unsaidOf } from './optional/media/media-rules.ts'
-import { withoutKnown, withoutRefusedSettings } from './optional/settings/refused-settings.ts'
+import { unsaidOf } from './optional/media/media-rules.ts'
+import { refusedSettings, withoutKnown, withoutRefusedSettings } from './optional/settings/refused-settings.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { schemasReady } from './schema/fitted-schema.ts'
 import { withExtraFields, withModelSettings } from './settings/write-settings.ts'
@@ -56,29 +56,13 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
     checkMedia: async (media, model) => (await loadMedia()).checkNewMedia(media, model),
     encode: async (asked) => {
       const warnings: string[] = []
-      const request = withoutKnown(withModelSettings(asked), warnings)
-      return publicForm(warned(await encoded(definition, request), warnings))
+      return publicForm(await encoded(definition, withoutKnown(withModelSettings(asked), warnings), warnings))
     },
     stream: async (asked, emit, signal) => {
       const request = withModelSettings(asked)
-      let refusal: Refusal | undefined
-      const ask = (sent: StreamRequest): Promise<AssistantMessage> =>
-        withoutRefusedSettings(sent, signal, (taken, warnings, told) => {
-          const send = (call: Call) => {
-            const onRefusal = (body: unknown): void => {
-              refusal = { body, sent: () => wholeText(call.body, call.media) }
-              told(body)
-            }
-            return callService(definition, warned(call, warnings), { ...contextOf(definition, taken, emit), onRefusal }, signal)
-          }
-          return encoded(definition, taken).then(send)
-        })
+      const attempts: Attempts<Call> = { definition, emit, signal, refusal: undefined }
       try {
-        return await ask(request).catch((error) => {
-          const part = refusal && loadedMedia()
-          if (part === undefined) throw error
-          return part.withoutRefusedMedia({ request, target: definition, ask, refusal: () => refusal, signal }, error)
-        })
+        return await ask(attempts, request).catch((error) => withoutRefusedMedia(attempts, request, error))
       } catch (error) {
         throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
       }
@@ -86,90 +70,108 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   }
 }
 
-/** What a decoder is made for, and who is told what the service refused. */
-interface CallContext extends DecoderContext {
-  onRefusal: (body: unknown) => void
+/** The requests of one call of `stream`: a refused one is sent again, changed. */
+interface Attempts<Call extends EncodedCall> {
+  definition: ProviderDefinition<Call>
+  emit: (event: StreamEvent) => void
+  signal: AbortSignal
+  /** What the service said to the last request, if it refused that. */
+  refusal: Refusal | undefined
 }
 
-/** The call with what was left out before it was encoded. */
-function warned<Call extends EncodedCall>(call: Call, warnings: readonly string[]): Call {
-  return warnings.length === 0 ? call : { ...call, warnings: [...call.warnings, ...warnings] }
+/** Sends a request without the settings that its model refuses, also those that it refuses now. */
+async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: StreamRequest): Promise<AssistantMessage> {
+  const warnings: string[] = []
+  const taken = refusedSettings.size === 0 ? request : withoutKnown(request, warnings)
+  try {
+    return await send(attempts, taken, warnings)
+  } catch (error) {
+    const call = { request: taken, warnings, signal: attempts.signal, refusal: () => attempts.refusal?.body }
+    return withoutRefusedSettings({ ...call, send: (sent) => send(attempts, sent, warnings) }, error)
+  }
 }
 
-function contextOf<Call extends EncodedCall>(
-  { service, transport }: ProviderDefinition<Call>,
+/** Sends a request as it is. `warnings` say what was left out of it. */
+async function send<Call extends EncodedCall>(
+  attempts: Attempts<Call>,
   request: StreamRequest,
-  emit: (event: StreamEvent) => void,
-): DecoderContext {
+  warnings: readonly string[],
+): Promise<AssistantMessage> {
+  const { definition, signal } = attempts
+  const call = await encoded(definition, request, warnings)
+  const exchange = exchangeOf(attempts, call, request)
+  try {
+    return await sendStreaming(exchange)
+  } catch (error) {
+    const { recover, guards } = definition.codec
+    const { refusal } = attempts
+    if (recover === undefined || refusal === undefined || exchange.decoder.builder.isStarted || signal.aborted) throw error
+    const recovery = recover(refusal.body, call, { ...contextOf(attempts, request), secrets: exchange.secrets() })
+    if (recovery === undefined) throw error
+    if (recovery.kind === 'answer') return recovery.message
+    const repeated = await completed({ ...recovery.call, media: call.media }, request, guards)
+    return await sendStreaming(exchangeOf(attempts, repeated, request))
+  }
+}
+
+/** Sends `request` without the media that its service refused; rejects with `error` if it refused none. */
+function withoutRefusedMedia<Call extends EncodedCall>(
+  attempts: Attempts<Call>,
+  request: StreamRequest,
+  error: unknown,
+): Promise<AssistantMessage> {
+  const { definition, signal } = attempts
+  const part = attempts.refusal && loadedMedia()
+  if (part === undefined) throw error
+  const refused = { request, target: definition, signal, refusal: () => attempts.refusal }
+  return part.withoutRefusedMedia({ ...refused, ask: (sent) => ask(attempts, sent) }, error)
+}
+
+/** What a decoder is made for. */
+function contextOf<Call extends EncodedCall>({ definition, emit }: Attempts<Call>, request: StreamRequest): DecoderContext {
+  const { service, transport } = definition
   const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
   return { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
 }
 
-function callService<Call extends EncodedCall>(
-  definition: ProviderDefinition<Call>,
-  call: Call,
-  context: CallContext,
-  signal: AbortSignal,
-): Promise<AssistantMessage> {
-  const exchange = exchangeOf(definition, call, context, signal)
-  const { recover } = definition.codec
-  return recover === undefined ? sendStreaming(exchange) : sendRecoverably(definition, exchange, call, context)
-}
-
-/** Asks the codec what to do instead, where the service has refused the call before anything was emitted. */
-async function sendRecoverably<Call extends EncodedCall>(
-  definition: ProviderDefinition<Call>,
-  exchange: Exchange,
-  call: Call,
-  context: CallContext,
-): Promise<AssistantMessage> {
-  const { signal } = exchange
-  let refused: { body: unknown } | undefined
-  const onRefusal = (body: unknown): void => {
-    refused = { body }
-    context.onRefusal(body)
-  }
-  let recovery: Recovery<Call> | undefined
-  try {
-    return await sendStreaming({ ...exchange, onRefusal })
-  } catch (error) {
-    if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
-      recovery = definition.codec.recover?.(refused.body, call, { ...context, secrets: exchange.secrets() })
-    if (recovery === undefined) throw error
-  }
-  if (recovery.kind === 'answer') return recovery.message
-  const repeated = await completed({ ...recovery.call, media: call.media }, context.request, definition.codec.guards)
-  return await sendStreaming(exchangeOf(definition, repeated, context, signal))
-}
-
 /** One call on the wire. */
-function exchangeOf<Call extends EncodedCall>(
-  { codec, transport = {}, browserHint }: ProviderDefinition<Call>,
-  call: Call,
-  context: CallContext,
-  signal: AbortSignal,
-): Exchange {
-  const { credential } = context.request
-  const known = call.secrets ?? (credential === undefined ? [] : [credential])
-  const secrets = () => [...known, ...secretsIn(call.url, call.headers)]
-  const { provider, id: model } = context.request.model
-  const onRateLimits = (limits: RateLimits) => context.emit({ type: 'rateLimits', of: { provider, model }, limits })
-  const told = { onRateLimits, onRefusal: context.onRefusal }
-  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint, ...told }
+function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Call, request: StreamRequest): Exchange {
+  const { definition, emit, signal } = attempts
+  const { codec, transport = {}, browserHint } = definition
+  attempts.refusal = undefined
+  const context = contextOf(attempts, request)
+  const known = call.secrets ?? (request.credential === undefined ? [] : [request.credential])
+  const { provider, id: model } = request.model
+  return {
+    ...{ service: context.service, call, decoder: codec.decoder(call, context), signal, transport, browserHint },
+    secrets: () => [...known, ...secretsIn(call.url, call.headers)],
+    onRateLimits: (limits) => emit({ type: 'rateLimits', of: { provider, model }, limits }),
+    onRefusal: (body) => {
+      attempts.refusal = { body, sent: () => wholeText(call.body, call.media) }
+    },
+  }
 }
 
-/** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
-async function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Promise<Call> {
+/** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. `warnings` say what was left out before. */
+async function encoded<Call extends EncodedCall>(
+  definition: ProviderDefinition<Call>,
+  request: StreamRequest,
+  warnings: readonly string[],
+): Promise<Call> {
   const { codec } = definition
   try {
     const places = placesOfMedia(request.messages)
     const asked = places.length === 0 ? request : await withReadyMedia(request, definition, places)
     await schemasReady(request)
-    const media = mediaBeside(asked.messages, places)
-    const call = warned(await codec.encode(asked), unsaidIn(codec, asked, places))
-    return await completed(media === undefined ? call : { ...call, media }, request, codec.guards)
+    const media = places.length === 0 ? undefined : mediaBeside(asked.messages, places)
+    const made = await codec.encode(asked)
+    const told = places.length === 0 ? warnings : [...unsaidIn(codec, asked, places), ...warnings]
+    const call = told.length === 0 ? made : { ...made, warnings: [...made.warnings, ...told] }
+    const isComplete = request.body === undefined && request.headers === undefined && call.sign === undefined
+    return isComplete && media === undefined ? call : await completed({ ...call, media }, request, codec.guards)
   } catch (error) {
-    return notEncoded(error, request)
+    if (error instanceof ProviderError || LoadError.isInstance(error)) throw error
+    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
   }
 }
 
@@ -179,7 +181,7 @@ function unsaidIn<Call extends EncodedCall>(
   { messages, model }: StreamRequest,
   places: readonly number[],
 ): readonly string[] {
-  if (places.length === 0 || media === undefined || says === undefined) return []
+  if (media === undefined || says === undefined) return []
   const asked = places.flatMap((at) => messages[at] ?? [])
   return unsaidOf(asked, says, { rules: media(model), api: model.api })
 }
@@ -195,11 +197,6 @@ async function completed<Call extends EncodedCall>(
   const whole = { ...call, body, headers: headers === undefined ? call.headers : mergeHeaders(call.headers, headers) }
   if (whole.sign === undefined) return whole
   return { ...whole, headers: await whole.sign({ ...whole, body: wholeText(body, call.media) }) }
-}
-
-function notEncoded(error: unknown, { model }: StreamRequest): never {
-  if (error instanceof ProviderError || LoadError.isInstance(error)) throw error
-  throw new ProviderError('other', `The request for ${model.id} cannot be encoded: ${errorText(error)}`)
 }
 
 /** What `encode` shows. The headers are copies: they may be remembered for the next call. */

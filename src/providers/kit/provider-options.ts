@@ -25,7 +25,7 @@ import {
 } from '../../contract/shape/shape.ts'
 import type { ApiKey, ModelCatalogue } from '../../types/model/model.ts'
 import { isHeaderKey } from './transport/endpoint.ts'
-import type { Patience } from './transport/patience.ts'
+import type { Patience } from './transport/stall-clock.ts'
 
 /** How a provider sends, whatever the protocol. */
 export interface TransportOptions extends Patience {

@@ -8,11 +8,11 @@ import type { EncodedCall } from '../kit/codec.ts'
 import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
-import { type FormatPlan, planFormat } from '../kit/optional/response-format/response-format.ts'
+import type { FormatPlan } from '../kit/optional/response-format/response-format.ts'
 import { hiddenBy, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
-import { planTools, type ToolPlan } from '../kit/optional/settings/tool-choice.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
-import { adjusted, effortFor, leaveOut, planSearch, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
+import { planRequest, type RequestPlan } from '../kit/settings/plan-request.ts'
+import { adjusted, effortFor, leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { toolLimit } from '../openai/capabilities.ts'
 import { cacheFields, openAiTier } from '../openai/setting-rules.ts'
 import { type EchoMode, messageEncoder } from './encode-message.ts'
@@ -89,15 +89,14 @@ function encodeRequest(
   mode: EchoMode,
 ): ResponsesCall {
   const warnings: string[] = []
-  const { request: searched, deferred } = planSearch(asked, profile.capabilities)
-  const plan = planFormat(searched, profile.capabilities, profile.formats, warnings)
-  const { request, ...choice } = planTools(plan, profile.capabilities, profile.isOpenAi ? ofOpenAi : toolRules, warnings)
+  const plan = planRequest(asked, profile, profile.isOpenAi ? ofOpenAi : toolRules, warnings)
+  const { request, format, deferred } = plan
   const { url, model, headers } = options.route(asked)
   const { writer, leftOut } = history.write(request.messages, [mode])
   warnings.push(...leftOut)
   const parameters = parametersOf(request, { ...profile, rules }, options, warnings)
-  const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...toolChoiceFields(choice) }
-  const text = { ...Object(parameters.text), ...formatOf(plan) }
+  const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...toolChoiceFields(plan) }
+  const text = { ...Object(parameters.text), ...formatOf(format) }
   if (Object.keys(text).length > 0) fields.text = text
   const { serverTools } = options
   const include = [...(Array.isArray(fields.include) ? fields.include : []), ...(profile.isOpenAi ? includedFor(serverTools) : [])]
@@ -110,10 +109,10 @@ function encodeRequest(
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`
   const hidden = hiddenBy(serverTools, asked.credential)
   const { hasReasoning, hasContainers } = writer
-  return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning, hasContainers, ...hidden }
+  return { url, headers, body, warnings, answerTool: format.answerTool, hasReasoning, hasContainers, ...hidden }
 }
 
-const toolRules = { none: true, subset: true, forcingStopsThinking: false }
+const toolRules = { none: true, subset: true, forcingStopsThinking: false, searches: true }
 const ofOpenAi = { ...toolRules, maxTools: toolLimit }
 
 /** What of `text` says the form of the answer. */
@@ -124,7 +123,7 @@ function formatOf(plan: FormatPlan): JsonObject {
 }
 
 /** What is said of tools. */
-function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): JsonObject {
+function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   const single: JsonObject = isSingle ? { parallel_tool_calls: false } : {}
   if (choice === undefined) return single
   if (typeof choice === 'string') return { tool_choice: choice, ...single }

@@ -7,11 +7,11 @@ import type { EncodedCall } from '../kit/codec.ts'
 import { CacheMarks, perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
-import { type FormatPlan, planFormat } from '../kit/optional/response-format/response-format.ts'
+import type { FormatPlan } from '../kit/optional/response-format/response-format.ts'
 import { hiddenBy, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
-import { planTools, type ToolPlan } from '../kit/optional/settings/tool-choice.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
-import { planSearch, settingFieldsOf } from '../kit/settings/write-settings.ts'
+import { planRequest, type RequestPlan } from '../kit/settings/plan-request.ts'
+import { settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { isOpenAiReasoner, isResponsesOnly } from './capabilities.ts'
 import { ChatWriter, withCacheMark } from './chat-writer.ts'
@@ -69,12 +69,11 @@ function encodeRequest(
 ): ChatCall {
   const { compat, systemRole } = profile
   const warnings: string[] = []
-  const { request: searched, deferred } = planSearch(asked, profile.capabilities)
-  const plan = planFormat(searched, profile.capabilities, profile.formats, warnings)
-  const { request, ...choice } = planTools(plan, profile.capabilities, profile.toolRules, warnings)
+  const plan = planRequest(asked, profile, profile.toolRules, warnings)
+  const { request, format, deferred } = plan
   const { declared, beside } = serverToolParts(serverTools)
-  const fields = { ...parametersOf(request, profile, 'web_search_options' in beside, warnings), ...formatFields(plan) }
-  const parameters = toJson({ ...fields, ...toolChoiceFields(choice), ...beside })
+  const fields = { ...parametersOf(request, profile, 'web_search_options' in beside, warnings), ...formatFields(format) }
+  const parameters = toJson({ ...fields, ...toolChoiceFields(plan), ...beside })
   const { writer, leftOut } = history.write(request.messages)
   warnings.push(...leftOut)
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
@@ -93,7 +92,7 @@ function encodeRequest(
     body: `${parameters.slice(0, -1)}${tools},"messages":${messages}}`,
     warnings,
     ...hiddenBy(serverTools, asked.credential),
-    answerTool: plan.answerTool,
+    answerTool: format.answerTool,
     emptyBodyIsOverflow: profile.emptyBodyIsOverflow,
     isReasoningOutside: compat.thinkingFormat === 'xai',
     hasThinkTags: profile.hasThinkTags,
@@ -116,7 +115,7 @@ function formatFields(plan: FormatPlan): JsonObject {
 }
 
 /** What is said of tools. */
-function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): JsonObject {
+function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   const single: JsonObject = isSingle ? { parallel_tool_calls: false } : {}
   if (choice === undefined) return single
   if (typeof choice === 'string') return { tool_choice: choice, ...single }

@@ -42,6 +42,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     // Backends know a list of allowed tools only where they follow OpenAI closely.
     toolRules: {
       none: true,
+      searches: true,
       subset: isOpenAiModel(model, compat),
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
       ...(isOpenAiModel(model, compat) && { maxTools: toolLimit }),

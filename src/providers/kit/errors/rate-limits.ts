@@ -15,9 +15,17 @@ const headerNames: readonly (readonly [limited: RateLimited, names: readonly str
 
 /** What the headers of an answer say of rate limits; `undefined` where they say nothing. */
 export function rateLimitsIn(headers: Headers): RateLimits | undefined {
-  const stated = statedLimits(headers)
-  if (stated === undefined) return undefined
-  const clock = clockOf(headers)
+  let stated: Map<string, string> | undefined
+  // One look at all of them: asking for each name costs more than a short answer.
+  for (const [name, value] of headers) {
+    if (!name.includes('ratelimit')) continue
+    stated ??= new Map()
+    stated.set(name, value)
+  }
+  return stated && limitsIn(stated, clockOf(headers))
+}
+
+function limitsIn(stated: ReadonlyMap<string, string>, clock: number): RateLimits | undefined {
   const limits: RateLimits = {}
   for (const [limited, names] of headerNames) {
     for (const name of names) {
@@ -28,17 +36,6 @@ export function rateLimitsIn(headers: Headers): RateLimits | undefined {
     }
   }
   return Object.keys(limits).length === 0 ? undefined : limits
-}
-
-/** The headers that speak of limits. One look at all of them: asking for each name costs more than a short answer. */
-function statedLimits(headers: Headers): Map<string, string> | undefined {
-  let stated: Map<string, string> | undefined
-  headers.forEach((value, name) => {
-    if (!name.includes('ratelimit')) return
-    stated ??= new Map()
-    stated.set(name, value)
-  })
-  return stated
 }
 
 /** A reset alone says nothing: Azure sends it with a limit of -1, which is none. */

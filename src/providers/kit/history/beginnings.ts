@@ -1,3 +1,4 @@
+import { isMedia } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
 
 /** The messages of a beginning, as they were given: they are compared by identity. */
@@ -18,7 +19,7 @@ export class Beginnings<Known extends Beginning> {
   /** Takes out the longest one of at most `end` messages that `messages` begin with, and that `fits`: it goes on, so it may not be used twice. */
   take(messages: readonly Message[], end: number, fits?: (known: Known) => boolean): Known | undefined {
     for (let at = end; at > 0; at--) {
-      const found = this.#upTo(messages, at)
+      const found = this.upTo(messages, at)
       const last = messages[at - 1]
       if (last === undefined || found === undefined || fits?.(found) === false) continue
       this.#byLast.delete(last)
@@ -27,13 +28,8 @@ export class Beginnings<Known extends Beginning> {
     return undefined
   }
 
-  /** What was made of all of `messages`: to look at, not to go on. */
-  whole(messages: readonly Message[]): Known | undefined {
-    return this.#upTo(messages, messages.length)
-  }
-
-  /** What was made of the first `length` messages. */
-  #upTo(messages: readonly Message[], length: number): Known | undefined {
+  /** What was made of the first `length` messages: to look at, not to go on. */
+  upTo(messages: readonly Message[], length: number): Known | undefined {
     const last = messages[length - 1]
     const found = last === undefined ? undefined : this.#byLast.get(last)
     return found !== undefined && isSame(found.messages, messages, length) ? found : undefined
@@ -45,27 +41,26 @@ export class Beginnings<Known extends Beginning> {
   }
 }
 
-/** A beginning, and where in it messages stand that are looked for. */
+/** A beginning, and which of its messages have media. */
 interface Looked extends Beginning {
   places: number[]
 }
 
-/** Finds where in a history messages stand that `fits`. Each is looked at once, not with every request. */
-export function placesWhere(fits: (message: Message) => boolean): (messages: readonly Message[]) => readonly number[] {
-  const looked = new Beginnings<Looked>()
-  return (messages) => {
-    const whole = looked.whole(messages)
-    if (whole !== undefined) return whole.places
-    const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
-    for (let at = known.messages.length; at < messages.length; at++) {
-      const message = messages[at]
-      if (message === undefined) break
-      known.messages.push(message)
-      if (fits(message)) known.places.push(at)
-    }
-    looked.keep(known)
-    return known.places
+const looked = new Beginnings<Looked>()
+
+/** Returns which messages have media. Each is looked at once, not with every request. */
+export function placesOfMedia(messages: readonly Message[]): readonly number[] {
+  const whole = looked.upTo(messages, messages.length)
+  if (whole !== undefined) return whole.places
+  const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
+  for (let at = known.messages.length; at < messages.length; at++) {
+    const message = messages[at]
+    if (message === undefined) break
+    known.messages.push(message)
+    if (message.content.some(isMedia)) known.places.push(at)
   }
+  looked.keep(known)
+  return known.places
 }
 
 /** Whether both have the same `length` things at their beginning, and `left` no more. */

@@ -7,8 +7,7 @@ import type { Exchange } from '../codec.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { rateLimitsIn } from '../errors/rate-limits.ts'
 import { sentBody } from '../optional/media/sent-body.ts'
-import { type Patience, patienceOf, withoutOwnTimeouts } from './patience.ts'
-import { StallClock } from './stall-clock.ts'
+import { type Patience, patienceOf, StallClock, withoutOwnTimeouts } from './stall-clock.ts'
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -156,7 +155,7 @@ class Call {
     const isOurs = transport.fetch === undefined
     const own = isOurs ? withoutOwnTimeouts() : {}
     // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
-    const sent = sentBody(call, isOurs)
+    const sent = call.media === undefined ? { headers: { ...call.headers }, body: call.body } : sentBody(call, call.media, isOurs)
     return new Promise((resolve, reject) => {
       this.#giveUp = reject
       send(call.url, { method: 'POST', ...sent, redirect: 'manual', signal, ...own }).then((response) => {

@@ -1,12 +1,11 @@
 import { bytesOfBase64 } from '../../../../base/base64.ts'
 import { utf8In } from '../../../../base/text/characters.ts'
 import { mediaName } from '../../../../contract/message/block-words.ts'
-import { type Content, type FileContent, type ImageContent, isMedia, type TextContent } from '../../../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, TextContent } from '../../../../contract/message/content.ts'
 import { isBase64, isMediaOf, isTextType, mediaBytes, sourceOf } from '../../../../contract/message/media.ts'
 import { type Message, text } from '../../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../../contract/model/model-config.ts'
 import { perObject } from '../../encode/json-pieces.ts'
-import { placesWhere } from '../../history/beginnings.ts'
 
 /** What media a model takes. */
 export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'> {
@@ -27,9 +26,6 @@ export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUr
     unlimited: readonly string[]
   }
 }
-
-/** Returns which messages have media. */
-export const placesOfMedia = placesWhere(({ content }) => content.some(isMedia))
 
 const lines = new WeakMap<ImageContent | FileContent, TextContent>()
 

@@ -1,6 +1,6 @@
 import type { EncodedCall } from '../../codec.ts'
-import { nodeDispatcher } from '../../transport/patience.ts'
-import { bodyParts, wholeText } from './media-json.ts'
+import { nodeDispatcher } from '../../transport/stall-clock.ts'
+import { bodyParts, type MediaBeside, wholeText } from './media-json.ts'
 
 /** Characters that are turned into bytes at a time. */
 const pieceChars = 256 * 1024
@@ -13,7 +13,7 @@ interface SentBody {
 }
 
 /**
- * The body of `call`, with the headers that go with it.
+ * The body of a call with long data, with the headers that go with it.
  *
  * **Contract**
  * - A text; an injected `fetch` always gets one.
@@ -21,9 +21,9 @@ interface SentBody {
  *   held three times. Pages may not stream over HTTP/1.1, and what other runtimes make of a length beside a stream is their own.
  * - Each call makes a new one, so that a request can be sent again.
  */
-export function sentBody({ headers, body, media }: EncodedCall, isOwnFetch: boolean): SentBody {
+export function sentBody({ headers, body }: EncodedCall, media: MediaBeside, isOwnFetch: boolean): SentBody {
   // Node loads its `fetch`, and what that sends with, when one of its classes is first asked for.
-  const isStreamed = media !== undefined && isOwnFetch && typeof Response === 'function' && nodeDispatcher() !== undefined
+  const isStreamed = isOwnFetch && typeof Response === 'function' && nodeDispatcher() !== undefined
   if (!isStreamed) return { headers: { ...headers }, body: wholeText(body, media) }
   const encoder = new TextEncoder()
   const parts = bodyParts(body, media, (text) => encoder.encode(text))

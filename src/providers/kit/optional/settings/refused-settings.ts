@@ -40,42 +40,50 @@ const insideConversation = /\b(tools|messages|contents|input)(\[|\.\d)|\b(tool_?
 /** Depends on the rest of the request, so that it says nothing of the next one. */
 const depends = /\b(both|when|while|unless|unset)\b/i
 
-/** Settings that models have refused in this process. The oldest models are forgotten. */
-const refused = new Map<string, Set<string>>()
+/** Settings that models have refused in this process, by model. The oldest models are forgotten. */
+export const refusedSettings = new Map<string, Set<string>>()
 const maxModels = 1000
 
+/** A call that was refused. */
+interface RefusedCall {
+  request: StreamRequest
+  /** What was left out of it; settings that are refused are added. */
+  warnings: string[]
+  signal: AbortSignal
+  /** What the service said to the last request, if it refused that. */
+  refusal: () => unknown
+  send: (request: StreamRequest) => Promise<AssistantMessage>
+}
+
 /**
- * Calls `ask` with `request`, and once more for each setting that the service refuses by name before it has said anything, without it.
+ * Sends a refused request once more for each setting that the service refuses by name before it has said anything, without it.
  *
  * **Contract**
  * - What a model has refused is left out of later requests of this process too, unless the refusal depends on the rest of the request.
- * - `ask` gets what to warn of, and tells `onRefusal` what the service said. With `strict`, a refused setting is the error `unsupported`.
+ * - Rejects with `error` if that refuses no setting, otherwise with what came of the last request. With `strict`, a refused setting is the error
+ *   `unsupported`.
  */
 export async function withoutRefusedSettings(
-  request: StreamRequest,
-  signal: AbortSignal,
-  ask: (request: StreamRequest, warnings: readonly string[], onRefusal: (body: unknown) => void) => Promise<AssistantMessage>,
+  { request, warnings, signal, refusal, send }: RefusedCall,
+  error: unknown,
 ): Promise<AssistantMessage> {
-  const warnings: string[] = []
-  let asked = withoutKnown(request, warnings)
+  let asked = request
+  let last = error
   for (;;) {
-    let said: unknown
+    const names = signal.aborted || !isRefusal(last) ? [] : namedBy(refusal(), asked)
+    if (names.length === 0) throw last
+    asked = without(asked, names, warnings)
     try {
-      return await ask(asked, warnings, (body) => {
-        said = body
-      })
-    } catch (error) {
-      if (signal.aborted || !isRefusal(error)) throw error
-      const names = namedBy(said, asked)
-      if (names.length === 0) throw error
-      asked = without(asked, names, warnings)
+      return await send(asked)
+    } catch (thrown) {
+      last = thrown
     }
   }
 }
 
 /** `request` without the settings that its model has refused before; the same object where there is none. */
 export function withoutKnown(request: StreamRequest, warnings: string[]): StreamRequest {
-  const known = refused.size === 0 ? undefined : refused.get(keyOf(request))
+  const known = refusedSettings.get(keyOf(request))
   if (known === undefined) return request
   const names = dispensable.filter((name) => request[name] !== undefined && known.has(whatOf(request, name)))
   return names.length === 0 ? request : without(request, names, warnings)
@@ -116,11 +124,11 @@ function isNamed(field: string, said: string, param: string | undefined): boolea
 
 function remember(request: StreamRequest, names: readonly Dispensable[]): void {
   const key = keyOf(request)
-  const known = refused.get(key) ?? new Set()
+  const known = refusedSettings.get(key) ?? new Set()
   for (const name of names) known.add(whatOf(request, name))
-  refused.set(key, known)
-  const [oldest] = refused.keys()
-  if (refused.size > maxModels && oldest !== undefined) refused.delete(oldest)
+  refusedSettings.set(key, known)
+  const [oldest] = refusedSettings.keys()
+  if (refusedSettings.size > maxModels && oldest !== undefined) refusedSettings.delete(oldest)
 }
 
 function whatOf(request: StreamRequest, name: Dispensable): string {

@@ -1,4 +1,3 @@
-import { ProviderError } from '../../../../contract/errors.ts'
 import type { ModelCapabilities } from '../../../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../../../contract/model/request.ts'
 import type { ToolChoice } from '../../../../contract/model/request-settings.ts'
@@ -16,11 +15,13 @@ export interface ToolChoiceRules {
   subset: boolean
   /** It cannot be made to call a tool while it thinks. */
   forcingStopsThinking: boolean
+  /** It searches among tools itself, for the models that can. */
+  searches?: boolean
   /** The most tools that it takes. Absent: no limit is known. */
   maxTools?: number
 }
 
-/** What is said of tools, in one form for all services. */
+/** What is said of the choice among tools, in one form for all services. */
 export interface ToolPlan {
   /** To be encoded instead: with the tools that are declared. */
   request: StreamRequest
@@ -30,29 +31,11 @@ export interface ToolPlan {
   isSingle: boolean
 }
 
-/**
- * What `request` says about tools, once the form of its answer is planned.
- *
- * **Contract**
- * - The form of an answer comes first: where a tool takes the answer, `none` means that tool alone.
- * - Without tools nothing is said: services refuse it.
- * - A call that cannot be forced is asked for by the tools that are declared: the one that was named, or all.
- * - Throws `ProviderError` `unsupported` for more tools than the service takes.
- */
-export function planTools(plan: FormatPlan, capabilities: ModelCapabilities, rules: ToolChoiceRules, warnings: string[]): ToolPlan {
-  const planned = planChoice(plan, capabilities, rules, warnings)
-  const { model, tools } = planned.request
-  const { maxTools = Infinity } = rules
-  if (tools.length <= maxTools) return planned
-  const next = 'Give it fewer, let it search among them (toolSearch), or hand work to sub-agents.'
-  throw new ProviderError('unsupported', `The service takes at most ${maxTools} tools, and ${model.id} was given ${tools.length}. ${next}`)
-}
-
-function planChoice(plan: FormatPlan, capabilities: ModelCapabilities, rules: ToolChoiceRules, warnings: string[]): ToolPlan {
+/** What `plan`, which says how the answer is formed, makes of the choice among tools. See `planRequest`. */
+export function planChoice(plan: FormatPlan, capabilities: ModelCapabilities, rules: ToolChoiceRules, warnings: string[]): ToolPlan {
   const { request } = plan
   const { toolChoice: asked, parallelToolCalls, tools } = request
   const isSingle = parallelToolCalls === false && tools.length > 0
-  if (asked === undefined && plan.kind !== 'tool') return { request, isSingle }
   const answer = plan.kind === 'tool' ? answerChoice(plan, asked) : undefined
   if (answer !== undefined) return { request, isSingle, choice: answer === 'auto' ? undefined : answer }
   if (asked === undefined || asked === 'auto') return { request, isSingle, choice: asked && tools.length > 0 ? asked : undefined }
@@ -120,4 +103,26 @@ const subsets = perObject((tools: readonly ToolDefinition[]) => {
 
 function withTools(request: StreamRequest, names: readonly string[]): StreamRequest {
   return { ...request, tools: subsets(request.tools)(names) }
+}
+
+/**
+ * Leaves the search among the `searchable` tools of `request` to a service that has one. `deferred` are the tools that it is given, and does not show; `request`
+ * has neither these nor the search that it replaces. `undefined` if the model has no search.
+ *
+ * **Contract**
+ * - Nothing stands twice: what was found earlier stays among the deferred tools, and so the prompt's prefix stays as it was.
+ * - A choice of tools stands: those that it names are shown. Where it names a search of the caller's, that one searches.
+ */
+export function planSearch(
+  request: StreamRequest,
+  { toolSearch }: ModelCapabilities,
+): { request: StreamRequest; deferred: readonly ToolDefinition[] } | undefined {
+  const { searchable, tools, toolChoice } = request
+  if (toolSearch !== true || searchable === undefined) return undefined
+  const chosen = typeof toolChoice !== 'object' ? [] : 'tool' in toolChoice ? [toolChoice.tool] : toolChoice.allowed
+  if (searchable.foundBy.some((name) => chosen.includes(name))) return undefined
+  const deferred = chosen.length === 0 ? searchable.tools : searchable.tools.filter(({ name }) => !chosen.includes(name))
+  const hidden = new Set([...searchable.foundBy, ...searchable.tools.map(({ name }) => name)])
+  const named = searchable.tools.filter(({ name }) => chosen.includes(name))
+  return { request: { ...request, tools: [...tools.filter(({ name }) => !hidden.has(name)), ...named] }, deferred }
 }
