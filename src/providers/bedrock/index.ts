@@ -8,7 +8,7 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { claudeWindow } from '../kit/capabilities/claude-capabilities.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
-import { mediaRules } from '../kit/history/clean-message.ts'
+import { mediaRules } from '../kit/history/target.ts'
 import { aServerToolList, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import {
   aKey,

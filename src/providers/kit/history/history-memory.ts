@@ -46,7 +46,10 @@ export class HistoryMemory<Writer extends HistoryWriter> {
 
   /** `messages`, normalised and written behind `head`. */
   write(messages: readonly Message[], head: readonly string[] = []): WrittenHistory<Writer> {
-    const end = messages.findLastIndex(({ role }) => role === 'assistant')
+    const end = Math.max(
+      0,
+      messages.findLastIndex(({ role }) => role === 'assistant'),
+    )
     const known = this.#beginnings.take(messages, end, (written) => isSame(written.head, head, head.length))
     const written = known === undefined ? undefined : this.#goOn(known, messages, end)
     if (written !== undefined) return written
@@ -63,9 +66,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     const { walk, writer } = known
     walk.truncate()
     const from = walk.list.length
-    for (let at = known.messages.length; at < end; at++) {
-      const message = messages[at]
-      if (message === undefined) break
+    for (const message of messages.slice(known.messages.length, end)) {
       known.messages.push(message)
       walk.add(message)
     }

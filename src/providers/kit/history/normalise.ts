@@ -6,15 +6,17 @@ import {
   type Message,
   type ToolResultMessage,
   text,
+  toolCallsOf,
   type UserMessage,
 } from '../../../contract/message/message.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
 import { perObject } from '../encode/json-pieces.ts'
+import { cleanMessage, picturesOf, stoppedText } from '../optional/history/clean-message.ts'
 import { leftOutAt, leftOutWarning } from '../optional/media/media-rules.ts'
-import { cleanMessage, issuedId, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
+import { issuedId, isTakenAsIs, type NormaliseTarget } from './target.ts'
 
-export type { NormaliseTarget } from './clean-message.ts'
+export type { NormaliseTarget } from './target.ts'
 
 const opening: UserMessage = { role: 'user', content: [{ type: 'text', text: '(conversation continues)' }], timestamp: 0 }
 const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Continue.' }], timestamp: 0 }
@@ -51,27 +53,6 @@ const noResponse: AssistantMessage = {
   provider: '',
   usage: emptyUsage(),
   timestamp: 0,
-}
-
-const stoppedText = perObject(textOfStopped)
-
-/** The text of an aborted answer, as an answer that is whole; `undefined` where it has none. */
-function textOfStopped(message: AssistantMessage): AssistantMessage | undefined {
-  // The text alone: what a service attached to it may be half a thing.
-  const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
-  const { errorMessage: _stopped, ...answer } = message
-  return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
-}
-
-const pictureMessages = new WeakMap<Message, UserMessage>()
-
-/** The message that shows what of `original` is not in `cleaned`: the same object at each call. */
-function picturesMessage(original: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
-  if (original === cleaned) return undefined
-  const known = pictureMessages.get(cleaned)
-  const made = known ?? picturesOf(original, cleaned)
-  if (made !== undefined) pictureMessages.set(cleaned, made)
-  return made
 }
 
 /** Stands where the result of a call belongs until it comes, or until there can be none. */
@@ -146,9 +127,9 @@ export class HistoryWalk {
       return
     }
     if (message.role === 'assistant') this.#hasFailed = message.stopReason === 'error'
-    if (message.role === 'user') this.#keepStopped()
+    if (message.role === 'user' && (this.#stopped !== undefined || this.#hasFailed)) this.#keepStopped()
     // What was asked again without a word has its answer.
-    else if (message.role === 'assistant' && message.stopReason !== 'error') this.#stopped = undefined
+    if (message.role === 'assistant' && message.stopReason !== 'error') this.#stopped = undefined
     this.#addCleaned(message)
   }
 
@@ -163,12 +144,13 @@ export class HistoryWalk {
   }
 
   #addCleaned(message: Message): void {
-    const cleaned = cleanMessage(message, this.#target)
+    const isPlain = isTakenAsIs(message, this.#target)
+    const cleaned = isPlain ? message : cleanMessage(message, this.#target)
     if (cleaned === undefined) return
-    this.#noteLeftOut(cleaned)
+    if (!isPlain) this.#noteLeftOut(cleaned)
     if (cleaned.role !== 'toolResult') {
       if (this.list.length === 0 && cleaned.role !== 'user') this.list.push(opening)
-      if (cleaned.role === 'assistant') this.#answer(cleaned, message)
+      if (cleaned.role === 'assistant' && message.role === 'assistant') this.#answer(cleaned, message)
       else this.list.push(cleaned)
     } else if (message.role === 'toolResult') this.#result(message.toolCallId, cleaned)
   }
@@ -196,9 +178,9 @@ export class HistoryWalk {
     return pauses && stopReason === 'paused' && provider === ownProvider && model === ownModel
   }
 
-  #answer(cleaned: AssistantMessage, original: Message): void {
-    const calls = callsOf(original)
-    const pictures = original.role === 'assistant' ? picturesMessage(original, cleaned) : undefined
+  #answer(cleaned: AssistantMessage, original: AssistantMessage): void {
+    const calls = toolCallsOf(original.content)
+    const pictures = original === cleaned ? undefined : picturesOf(original, cleaned)
     const shown = pictures && cleanMessage(pictures, this.#target)
     if (shown !== undefined) this.#noteLeftOut(shown)
     if (!hasCallsToAnswer(cleaned.content)) {
@@ -229,7 +211,8 @@ export class HistoryWalk {
       return
     }
     this.#open.delete(id)
-    this.list[open.index] = withCallId(cleaned, open.call.id)
+    const { id: sent } = open.call
+    this.list[open.index] = cleaned.toolCallId === sent ? cleaned : withCallId(cleaned, sent)
   }
 
   /** Calls without a result so far get one that says so. */
@@ -277,11 +260,6 @@ export class HistoryWalk {
   }
 }
 
-/** The calls of a message as it was given, in order. */
-function callsOf(message: Message): readonly ToolCallContent[] {
-  return message.role === 'assistant' ? message.content.filter((block) => block.type === 'toolCall') : []
-}
-
 /** Copies with other ids; the one made last is given again as long as the ids are the same, so that its encoded form is found again. */
 const renamed = new WeakMap<Message, Message>()
 
@@ -299,7 +277,6 @@ function withCallIds(message: AssistantMessage, ids: readonly string[]): Assista
 }
 
 function withCallId(message: ToolResultMessage, toolCallId: string): ToolResultMessage {
-  if (message.toolCallId === toolCallId) return message
   const last = renamed.get(message)
   if (last?.role === 'toolResult' && last.toolCallId === toolCallId) return last
   const copy: ToolResultMessage = { ...message, toolCallId }

@@ -60,7 +60,7 @@ export function whyLeftOut(
 /** The line that stands for `block`, and says why. */
 export function leftOutFor(block: ImageContent | FileContent, reason: string): TextContent {
   const standIn = line(block, `(${block.type} left out: ${reason})`)
-  leftOut.set(standIn, { block, reason })
+  leftOutLines.set(standIn, { block, reason })
   return standIn
 }
 
@@ -70,11 +70,12 @@ export interface LeftOut {
   reason: string
 }
 
-const leftOut = new WeakMap<TextContent, LeftOut>()
+/** By the lines that stand for them. */
+export const leftOutLines = new WeakMap<TextContent, LeftOut>()
 
 /** What was left out where `block` stands now; `undefined` where nothing was. */
 export function leftOutAt(block: Content): LeftOut | undefined {
-  return block.type === 'text' ? leftOut.get(block) : undefined
+  return block.type === 'text' ? leftOutLines.get(block) : undefined
 }
 
 /** The same, as a warning. */

@@ -1,13 +1,5 @@
-import { interrupted, mediaName, serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
-import {
-  type Content,
-  isMedia,
-  type MediaContent,
-  type ServiceToolContent,
-  type TextContent,
-  type ThinkingContent,
-  type ToolCallContent,
-} from '../../../contract/message/content.ts'
+import { interrupted, mediaName, serviceToolText, wordsOf } from '../../../../contract/message/block-words.ts'
+import { type Content, isMedia, type TextContent, type ToolCallContent } from '../../../../contract/message/content.ts'
 import {
   type AssistantMessage,
   type Message,
@@ -15,63 +7,10 @@ import {
   type ToolResultMessage,
   text,
   type UserMessage,
-} from '../../../contract/message/message.ts'
-import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
-import type { ModelProfile } from '../capabilities/capabilities.ts'
-import { perObject } from '../encode/json-pieces.ts'
-import { leftOutAt, leftOutFor, type MediaRules, takenMedia } from '../optional/media/media-rules.ts'
-import { legalIds } from './hash.ts'
-
-/**
- * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must
- * not change.
- */
-export interface NormaliseTarget {
-  readonly api: ApiProtocol
-  readonly provider: string
-  readonly model: string
-  /** What media the model takes; a line of text stands for others. */
-  readonly media: MediaRules
-  /** Maps an id of another service or model onto a legal one; different ids must stay different. See `legalId`. */
-  readonly toolCallId: (id: string) => string
-  /** Whether a thinking block of this very model can be sent back. */
-  readonly keepsThinking: (block: ThinkingContent) => boolean
-  /** Whether the model takes media back that it made. Default: it takes all. */
-  readonly takesBack?: (block: MediaContent) => boolean
-  /** Whether the service still knows a tool that it ran: what it did with another is told in words. Default: it knows all. */
-  readonly knowsTool?: ((block: ServiceToolContent) => boolean) | undefined
-  /** The service refuses a history in which two calls have one id, also where it gave both. Default: it takes what it gave. */
-  readonly uniqueIds?: boolean
-  /** The service goes on with an answer that it paused, where that is the end of a history. */
-  readonly pauses?: boolean
-}
-
-/** What media a model takes, as its profile says it. */
-export function mediaRules({ capabilities, files, fetches, citesText, inline }: ModelProfile): MediaRules {
-  if (files === undefined && fetches === undefined && citesText === undefined && inline === undefined) return capabilities
-  return { ...capabilities, ...(files !== undefined && { files }), fetches, citesText, inline }
-}
-
-/** The target that `model` is, with its profile. */
-export function targetOf(
-  { api, provider, id }: ModelConfig,
-  profile: ModelProfile,
-  keepsThinking: NormaliseTarget['keepsThinking'],
-  knowsTool?: NormaliseTarget['knowsTool'],
-): NormaliseTarget {
-  const { callIds, pauses = false } = profile
-  return {
-    api,
-    provider,
-    model: id,
-    media: mediaRules(profile),
-    toolCallId: legalIds[callIds],
-    uniqueIds: callIds === 'word64',
-    keepsThinking,
-    knowsTool,
-    pauses,
-  }
-}
+} from '../../../../contract/message/message.ts'
+import { perObject } from '../../encode/json-pieces.ts'
+import { isStateOf, type NormaliseTarget } from '../../history/target.ts'
+import { leftOutAt, leftOutFor, takenMedia } from '../media/media-rules.ts'
 
 /** The copies that were made for a target, so that each is found again by identity. */
 const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
@@ -171,22 +110,34 @@ function isUnended(block: Content): boolean {
 }
 
 const shownBefore: TextContent = { type: 'text', text: '(What the answer above showed:)' }
+const shownMedia = new WeakMap<Message, UserMessage>()
 
-/** Media of an answer that its service does not take back from a model, as a user message: the next model should see them too. */
+/**
+ * Media of an answer that its service does not take back from a model, as a user message: the next model should see them too. The same object at each call;
+ * `undefined` if there are none.
+ */
 export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
+  const known = shownMedia.get(cleaned)
+  if (known !== undefined) return known
   const media = content.filter((block) => isMedia(block) && !cleaned.content.includes(block))
   const shown = media.filter((block) => !cleaned.content.some((each) => leftOutAt(each)?.block === block))
-  return shown.length === 0 ? undefined : { role: 'user', content: [shownBefore, ...shown], timestamp: 0 }
+  if (shown.length === 0) return undefined
+  const made: UserMessage = { role: 'user', content: [shownBefore, ...shown], timestamp: 0 }
+  shownMedia.set(cleaned, made)
+  return made
 }
+
+/** The text of an aborted answer, as an answer that is whole; `undefined` where it has none. */
+export const stoppedText = perObject((message: AssistantMessage): AssistantMessage | undefined => {
+  // The text alone: what a service attached to it may be half a thing.
+  const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
+  const { errorMessage: _stopped, ...answer } = message
+  return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
+})
 
 /** Whether `target` made this response. */
 function isAuthor({ provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
   return provider === target.provider && model === target.model
-}
-
-/** Whether `target` issued the id of `call`, which then goes back as it came: services keep state in ids. */
-export function issuedId(call: ToolCallContent, message: AssistantMessage, target: NormaliseTarget): boolean {
-  return call.id !== '' && isAuthor(message, target) && isStateOf(call, target)
 }
 
 function legalCall(call: ToolCallContent, target: NormaliseTarget, isIssued: boolean): ToolCallContent {
@@ -194,10 +145,6 @@ function legalCall(call: ToolCallContent, target: NormaliseTarget, isIssued: boo
   const hasForgedArguments = call.invalidArguments !== undefined && Object.keys(call.arguments).length > 0
   if (id === call.id && !hasForgedArguments) return call
   return { ...call, id, arguments: call.invalidArguments === undefined ? call.arguments : {} }
-}
-
-function isStateOf(block: Content, { api, model }: NormaliseTarget): boolean {
-  return block.providerState === undefined || (block.providerState.api === api && block.providerState.model === model)
 }
 
 function withoutForeignState<Block extends TextContent | ToolCallContent>(block: Block, target: NormaliseTarget, isOwn: boolean): Block {
