@@ -1,26 +1,25 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { baseType, isTextType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
-import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
+import { type EncodedMessage, joinAnswer, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { legalName } from '../kit/history/hash.ts'
 import { seeAttached } from '../kit/optional/media/media-json.ts'
 import { wordsIn } from '../kit/optional/media/media-rules.ts'
-import { lateResults, payloadOf } from '../kit/optional/server-tools/service-payload.ts'
 
 /** How the Messages service writes messages. `cites`: all documents are to be cited. */
 export function messageEncoder(cites: boolean): MessageEncoder {
-  const shown = (block: Content) => shownBlock(block, cites)
+  const shown = (block: Content) => shownBlocks(block, cites)
   return {
     encode: perObject((message: Message) => encode(message, shown)),
     bare: perObject((message: AssistantMessage) => encodeAnswer(message, false)),
   }
 }
 
-type ShownBlock = (block: Content) => JsonObject | undefined
+type ShownBlock = (block: Content) => JsonObject[]
 
 /** Tool definitions as JSON. */
 export const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
@@ -44,11 +43,10 @@ function encode(message: Message, shown: ShownBlock): EncodedMessage {
 }
 
 function encodeAnswer({ content }: AssistantMessage, withReasoning: boolean): EncodedMessage {
-  const late = lateResults(content)
-  return joinBlocks(content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
+  return joinAnswer(content, (block) => answerBlocks(block, withReasoning))
 }
 
-function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shownBlock: ShownBlock): EncodedMessage {
+function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shownBlocks: ShownBlock): EncodedMessage {
   const [first] = content
   // A failed result may hold text only.
   const moved = isError ? content.filter((block) => block.type !== 'text') : []
@@ -56,18 +54,18 @@ function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shown
   let shown: unknown
   if (kept.length === 0) shown = seeAttached(content)
   else if (kept.length === 1 && first?.type === 'text') shown = first.text
-  else shown = kept.map((block) => shownBlock(block))
+  else shown = kept.flatMap(shownBlocks)
   const result: JsonObject = { type: 'tool_result', tool_use_id: toolCallId }
   if (isError) result.is_error = true
   const blocks = toJson({ ...result, content: shown })
   const hasMedia = kept.some((block) => block.type !== 'text')
-  return { blocks, ...(hasMedia && { media: { before: '', end: blocks, after: '' } }), after: joinBlocks(moved, shownBlock).blocks }
+  return { blocks, ...(hasMedia && { media: { before: '', end: blocks, after: '' } }), after: joinBlocks(moved, shownBlocks).blocks }
 }
 
-function shownBlock(block: Content, cites: boolean): JsonObject | undefined {
-  if (block.type === 'text') return { type: 'text', text: block.text }
-  if (block.type === 'file') return documentBlock(block, cites)
-  return block.type === 'image' ? { type: 'image', source: sourceJson(block) } : undefined
+function shownBlocks(block: Content, cites: boolean): JsonObject[] {
+  if (block.type === 'text') return [{ type: 'text', text: block.text }]
+  if (block.type === 'file') return [documentBlock(block, cites)]
+  return block.type === 'image' ? [{ type: 'image', source: sourceJson(block) }] : []
 }
 
 function documentBlock(file: FileContent, cites: boolean): JsonObject {
@@ -100,14 +98,6 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
       const { caller, toolset_name } = block.providerState?.payload ?? {}
       const call = { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
       return [{ ...call, ...(caller !== undefined && { caller }), ...(toolset_name !== undefined && { toolset_name }) }]
-    }
-    case 'serviceTool': {
-      const { call, result, gap } = payloadOf(block)
-      return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
-    }
-    case 'opaque': {
-      const wire = block.providerState?.payload.block
-      return isJsonObject(wire) ? [wire] : []
     }
     default:
       return []

@@ -1,14 +1,13 @@
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import { type Content, isMedia, type TextContent, type ThinkingContent } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
-import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
+import { type EncodedMessage, joinAnswer, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { legalName } from '../kit/history/hash.ts'
 import { seeAttached } from '../kit/optional/media/media-json.ts'
-import { lateResults, payloadOf } from '../kit/optional/server-tools/service-payload.ts'
-import { fileBlock, imageBlock, isDocument, maxDocuments } from './media.ts'
+import { fileBlocks, imageBlock, isDocument, maxDocuments } from './media.ts'
 
 /** What the models of a family take inside messages. */
 export interface MessageRules {
@@ -71,8 +70,7 @@ export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
 function encode(message: Message, withReasoning: boolean, rules: ShownRules): EncodedMessage {
   if (message.role === 'toolResult') return encodeResult(message, rules)
   if (message.role === 'user') return encodeUser(message, rules)
-  const late = lateResults(message.content)
-  return joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
+  return joinAnswer(message.content, (block) => answerBlocks(block, withReasoning))
 }
 
 /** Stands for a document that finds no room: the service takes few beside each other, and neighbours become one message. */
@@ -83,7 +81,7 @@ const besideDocument = text('(see attached document)')
 
 function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
   const documents = content.filter(isDocument).length
-  if (documents === 0) return joinBlocks(content, (block, at) => shownBlock(block, at, rules))
+  if (documents === 0) return joinBlocks(content, (block, at) => shownBlocks(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
   let loose = 0
   // By their places: a block may stand there twice.
@@ -93,7 +91,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
     loose += 1
     return block
   })
-  const encoded = joinBlocks(isBare ? [...fitting, besideDocument] : fitting, (block, at) => shownBlock(block, at, rules))
+  const encoded = joinBlocks(isBare ? [...fitting, besideDocument] : fitting, (block, at) => shownBlocks(block, at, rules))
   return { ...encoded, documents, loose, crowdedOut: documents - loose }
 }
 
@@ -103,7 +101,7 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   const shown: JsonObject[] = []
   const after: string[] = []
   for (const [at, block] of content.entries()) {
-    const wire = shownBlock(block, at, rules)
+    const [wire] = shownBlocks(block, at, rules)
     if (wire === undefined) continue
     if (isMedia(block) && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
     else shown.push(wire)
@@ -123,10 +121,10 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   return { blocks, ...(hasMedia && { media }), after: told.join(','), ...(documents > 0 && counted) }
 }
 
-function shownBlock(block: Content, at: number, { citesPdf, cites, nameAt }: ShownRules): JsonObject | undefined {
-  if (block.type === 'text') return { text: block.text }
-  if (block.type === 'file') return fileBlock(block, { name: nameAt(at), citesPdf, cites })
-  return block.type === 'image' ? imageBlock(block) : undefined
+function shownBlocks(block: Content, at: number, { citesPdf, cites, nameAt }: ShownRules): JsonObject[] {
+  if (block.type === 'text') return [{ text: block.text }]
+  if (block.type === 'file') return fileBlocks(block, { name: nameAt(at), citesPdf, cites })
+  return block.type === 'image' ? [imageBlock(block)] : []
 }
 
 function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
@@ -137,14 +135,6 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
       return withReasoning ? [reasoningBlock(block)] : []
     case 'toolCall':
       return [{ toolUse: { toolUseId: block.id, name: legalName(block.name), input: block.arguments } }]
-    case 'serviceTool': {
-      const { call, result, gap } = payloadOf(block)
-      return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
-    }
-    case 'opaque': {
-      const wire = block.providerState?.payload.block
-      return isJsonObject(wire) ? [wire] : []
-    }
     default:
       return []
   }

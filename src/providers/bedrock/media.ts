@@ -66,23 +66,22 @@ interface FileForm {
   cites: boolean
 }
 
-/** A file as a block of Converse; `undefined` for one that it does not carry. The service takes few characters in a name, and each once: it is a number. */
-export function fileBlock(file: FileContent, { name, citesPdf, cites }: FileForm): JsonObject | undefined {
+/** A file as a block of Converse; none for one that it does not carry. The service takes few characters in a name, and each once: it is a number. */
+export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileForm): JsonObject[] {
   const { mimeType, data = '' } = file
   const video = videoFormats.get(baseType(mimeType))
-  if (video !== undefined) return { video: { format: video, source: { bytes: data } } }
+  if (video !== undefined) return [{ video: { format: video, source: { bytes: data } } }]
   const format = documentFormats.get(baseType(mimeType))
-  if (format === undefined) return undefined
+  if (format === undefined) return []
   const context = [file.name, file.context].filter((words) => words !== undefined && words.trim() !== '').join(': ')
   // Claude sees the pages of a PDF, and not its text alone, where it is to cite.
   const isCited = cites && (file.citations === undefined ? citesPdf && format === 'pdf' : isToBeCited(file))
-  return {
-    document: {
-      ...{ format, name, source: { bytes: data } },
-      ...(context !== '' && { context }),
-      ...(isCited && { citations: { enabled: true } }),
-    },
+  const document = {
+    ...{ format, name, source: { bytes: data } },
+    ...(context !== '' && { context }),
+    ...(isCited && { citations: { enabled: true } }),
   }
+  return [{ document }]
 }
 
 /** A picture as a block of Converse; a line for one that it does not carry. */

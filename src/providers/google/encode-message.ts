@@ -14,7 +14,7 @@ import { sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll, perObject, toJson } from '../kit/encode/json-pieces.ts'
 import { mediaJson, seeAttached } from '../kit/optional/media/media-json.ts'
-import { lateResults, payloadOf } from '../kit/optional/server-tools/service-payload.ts'
+import { lateResults, payloadOf, serviceToolBlocks } from '../kit/optional/server-tools/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */
@@ -100,7 +100,7 @@ function answerParts(block: Content, family: GeminiProfile['family']): JsonObjec
     case 'file':
       return [filePart(block)]
     case 'serviceTool':
-      return serviceParts(block)
+      return serviceToolBlocks(block)
     case 'opaque': {
       const part = block.providerState?.payload.part
       return isJsonObject(part) ? [part] : []
@@ -115,11 +115,6 @@ function isUnsigned(block: Content): block is ServiceToolContent {
   if (block.type !== 'serviceTool') return false
   const { call } = payloadOf(block)
   return call?.toolCall !== undefined && call.thoughtSignature === undefined
-}
-
-function serviceParts(block: ServiceToolContent): JsonObject[] {
-  const { call, result, gap } = payloadOf(block)
-  return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
 }
 
 function answerPart(block: TextContent | ThinkingContent | ToolCallContent, family: GeminiProfile['family']): JsonObject {

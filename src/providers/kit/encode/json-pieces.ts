@@ -1,4 +1,5 @@
 import type { CacheStrategy, ToolDefinition } from '../../../contract/model/request.ts'
+import { isSame } from '../history/beginnings.ts'
 
 const escapes = /\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g
 
@@ -38,8 +39,7 @@ export function toolsEncoder(encode: (tool: ToolDefinition) => string): (tools: 
   const one = perObject(encode)
   let last: { tools: readonly ToolDefinition[]; json: string } = { tools: [], json: '' }
   return (tools) => {
-    const isSame = tools.length === last.tools.length && tools.every((tool, index) => tool === last.tools[index])
-    if (!isSame) last = { tools: [...tools], json: tools.map(one).join(',') }
+    if (!isSame(last.tools, tools, tools.length)) last = { tools: [...tools], json: tools.map(one).join(',') }
     return last.json
   }
 }

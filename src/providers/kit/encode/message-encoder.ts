@@ -1,18 +1,13 @@
-import type { JsonObject } from '../../../contract/json.ts'
-import { type Content, type FileContent, type ImageContent, isMedia } from '../../../contract/message/content.ts'
+import { type Content, isMedia } from '../../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
-import { partsAround } from '../optional/media/media-json.ts'
-import { type CacheMarks, GrowingText, joined, joinedAll, toJson } from './json-pieces.ts'
+import { type BlockEncoder, type JoinedBlocks, joinMediaBlocks, type MediaPlace } from '../optional/media/media-blocks.ts'
+import { withReturnedBlocks } from '../optional/server-tools/service-payload.ts'
+import { type CacheMarks, GrowingText, toJson } from './json-pieces.ts'
 
-/** The encoded blocks of one message, comma-separated, each a JSON object. */
-export interface EncodedMessage {
-  readonly blocks: string
-  /** `blocks` around the end of the last block with media; absent where there is none. */
-  readonly media?: MediaPlace
-  /** `blocks` with all data in the parts that it was made of, where it is long: it is not to be made one text to be hashed. */
-  readonly parts?: readonly string[]
+/** The encoded blocks of one message. */
+export interface EncodedMessage extends JoinedBlocks {
   /** Images of results that cannot hold them: they go behind all results of the turn. */
   readonly after: string
   /** How many of the blocks are documents with a number, where the service wants each to have one in the conversation. */
@@ -22,13 +17,6 @@ export interface EncodedMessage {
   readonly crowdedOut?: number
   /** Made when it is asked for. */
   hash?: Hash
-}
-
-/** A list of blocks, cut such that `end` ends a block with media. */
-export interface MediaPlace {
-  before: string
-  end: string
-  after: string
 }
 
 /** Documents before a message: in the conversation, and in no result of the wire message that it will be part of. */
@@ -101,7 +89,9 @@ export class TurnWriter implements HistoryWriter {
   add(message: Message): void {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     if (role !== this.#role) this.#loose = 0
-    const encoded = message.role === 'assistant' ? this.#answer(message) : this.#encode(message)
+    const isBare = this.#prefix !== undefined && message.role === 'assistant' && !isBoundTo(message, this.#prefix)
+    const numbers = { before: this.#documents, beside: this.#loose }
+    const encoded = isBare ? this.#encoder.bare(message) : this.#encoder.encode(message, numbers)
     if (encoded.blocks === '') return
     this.#documents += encoded.documents ?? 0
     this.#loose += encoded.loose ?? 0
@@ -145,10 +135,6 @@ export class TurnWriter implements HistoryWriter {
     return this.#crowdedOut
   }
 
-  #encode(message: Message): EncodedMessage {
-    return this.#encoder.encode(message, { before: this.#documents, beside: this.#loose })
-  }
-
   #append({ blocks, media }: EncodedMessage): void {
     this.#middle += `${this.#last},`
     this.#last = blocks
@@ -168,19 +154,17 @@ export class TurnWriter implements HistoryWriter {
     this.#role = role
     this.#media = media && { ...media, before: this.#middle + media.before }
   }
+}
 
-  /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
-  #answer(message: AssistantMessage): EncodedMessage {
-    const prefix = this.#prefix
-    if (prefix === undefined) return this.#encode(message)
-    let expected: string | undefined
-    for (const block of message.content) {
-      if (block.type !== 'thinking') continue
-      expected ??= hashToString(prefix)
-      if (block.providerState?.prefixHash !== expected) return this.#encoder.bare(message)
-    }
-    return this.#encode(message)
+/** Whether the reasoning of an answer is bound to this prefix. It is kept or dropped together: a part of it would be refused. */
+function isBoundTo({ content }: AssistantMessage, prefix: Hash): boolean {
+  let expected: string | undefined
+  for (const block of content) {
+    if (block.type !== 'thinking') continue
+    expected ??= hashToString(prefix)
+    if (block.providerState?.prefixHash !== expected) return false
   }
+  return true
 }
 
 function hashOf(encoded: EncodedMessage): Hash {
@@ -189,72 +173,25 @@ function hashOf(encoded: EncodedMessage): Hash {
 }
 
 /** The blocks that `encode` makes of `content`; what it leaves out must not leave reasoning at the end. */
-export function joinBlocks(
-  content: readonly Content[],
-  encode: (block: Content, at: number) => JsonObject | readonly JsonObject[] | undefined,
-): EncodedMessage {
-  const blocks: EncodedBlock[] = []
+export function joinBlocks(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
+  if (content.some(isMedia)) return { ...joinMediaBlocks(content, encode), after: '' }
+  const blocks: string[] = []
   let end = 0
-  let at = -1
-  for (const block of content) {
-    at += 1
-    const wire = encode(block, at)
-    if (wire === undefined || (isList(wire) && wire.length === 0)) continue
-    if (isList(wire)) for (const each of wire) blocks.push({ parts: [toJson(each)], isMedia: false })
-    else if (isMedia(block) && Object(wire.source).type !== 'text') blocks.push(mediaBlock(block, wire, (each) => toJson(encode(each, at))))
-    else blocks.push({ parts: [toJson(wire)], isMedia: false })
+  for (const [at, block] of content.entries()) {
+    const made = encode(block, at)
+    for (const wire of made) blocks.push(toJson(wire))
     // Reasoning must be followed by what it led to.
-    if (block.type !== 'thinking') end = blocks.length
+    if (made.length > 0 && block.type !== 'thinking') end = blocks.length
   }
   blocks.length = end
-  return joinedBlocks(blocks)
+  return { blocks: blocks.join(','), after: '' }
 }
 
-/** The texts that a block is made of, one after the other. */
-interface EncodedBlock {
-  parts: readonly string[]
-  isMedia: boolean
-  /** The same with its data, where a name stands for them. */
-  hashed?: readonly string[]
-}
-
-function mediaBlock(
-  block: ImageContent | FileContent,
-  wire: JsonObject,
-  encode: (block: ImageContent | FileContent) => string,
-): EncodedBlock {
-  const around = partsAround(block, encode)
-  if (around === undefined) return { parts: [toJson(wire)], isMedia: true }
-  const { before, shown, data, after } = around
-  return { parts: [before, shown, after], isMedia: true, hashed: [before, data, after] }
-}
-
-function joinedBlocks(blocks: readonly EncodedBlock[]): EncodedMessage {
-  const last = blocks.findLastIndex(({ isMedia }) => isMedia)
-  const media = blocks[last]
-  if (media === undefined) return { blocks: joinedAll(blocks.map(jsonOf)), after: '' }
-  const rest = joinedAll(blocks.slice(last + 1).map(jsonOf))
-  const before = joined(joinedAll(blocks.slice(0, last).map(jsonOf)), media.parts.slice(0, -1).reduce(concatenated, ''))
-  const end = media.parts.at(-1) ?? ''
-  const after = rest === '' ? '' : `,${rest}`
-  const place = { before: last > 0 && media.parts.length === 1 ? `${before},` : before, end, after }
-  const isLong = blocks.some(({ hashed }) => hashed !== undefined)
-  return {
-    blocks: place.before + end + after,
-    media: place,
-    ...(isLong && { parts: blocks.flatMap(({ parts, hashed }) => hashed ?? parts) }),
-    after: '',
-  }
-}
-
-function jsonOf({ parts }: EncodedBlock): string {
-  return parts.reduce(concatenated, '')
-}
-
-function concatenated(text: string, more: string): string {
-  return text + more
-}
-
-function isList(wire: JsonObject | readonly JsonObject[]): wire is readonly JsonObject[] {
-  return Array.isArray(wire)
+/**
+ * The blocks of an answer, which `encode` makes of text, reasoning and calls. Tools that the service ran, and what this version does not know, go back as they
+ * came.
+ */
+export function joinAnswer(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
+  const isReturned = content.some(({ type }) => type === 'serviceTool' || type === 'opaque')
+  return joinBlocks(content, isReturned ? withReturnedBlocks(content, encode) : encode)
 }

@@ -10,16 +10,14 @@ const chunk = lateChunk('the part that fits schemas', () => import('../optional/
 /** Loads what fits the schemas of `request`, where one of them is more than plain. To be awaited before it is encoded. */
 export function schemasReady({ tools, searchable, responseFormat }: StreamRequest): Promise<unknown> | undefined {
   if (chunk.loaded !== undefined) return undefined
-  const isPlain = ({ parameters }: ToolDefinition): boolean => plainness(parameters).isPlain
-  const isReady = tools.every(isPlain) && (searchable === undefined || searchable.tools.every(isPlain))
-  if (isReady && (responseFormat?.type !== 'jsonSchema' || plainness(responseFormat.schema).isHeld)) return undefined
-  return chunk.load()
+  for (const { parameters } of searchable === undefined ? tools : [...tools, ...searchable.tools])
+    if (!isPlain(parameters)) return chunk.load()
+  return responseFormat?.type !== 'jsonSchema' || isHeld(responseFormat.schema) ? undefined : chunk.load()
 }
 
 /** `schema` as a service takes it. Made once. */
 export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSchema => {
-  const { isPlain, isHeld } = plainness(schema)
-  if (isHeld || (isPlain && !holding.has(dialect))) return { schema: withProperties(schema), leftOut: [] }
+  if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) return { schema: withProperties(schema), leftOut: [] }
   if (chunk.loaded === undefined) throw new TypeError('A schema was to be encoded before the part that fits it was loaded.')
   return chunk.loaded.fitSchema(schema, dialect)
 })
@@ -31,26 +29,29 @@ export function fittedTools(tools: readonly ToolDefinition[], dialect: SchemaDia
   return fitted.tools
 }
 
-const fittedList = perDialect((tools: readonly ToolDefinition[], dialect) => ({
-  tools: tools.map((tool) => fittedTool(tool, dialect)),
-  warnings: tools.flatMap(({ name, parameters }) => {
-    const { leftOut } = fittedSchema(parameters, dialect)
-    return leftOut.length === 0 ? [] : [`tool ${name} is sent without ${leftOut.join(', ')}: calls are still checked against it`]
-  }),
-}))
-
-const fittedTool = perDialect((tool: ToolDefinition, dialect): ToolDefinition => {
-  const { schema } = fittedSchema(tool.parameters, dialect)
-  return schema === tool.parameters ? tool : { ...tool, parameters: schema }
+const fittedList = perDialect((tools: readonly ToolDefinition[], dialect) => {
+  const fitted: { tools: ToolDefinition[]; warnings: string[] } = { tools: [], warnings: [] }
+  for (const tool of tools) {
+    const { schema, leftOut } = fittedSchema(tool.parameters, dialect)
+    fitted.tools.push(schema === tool.parameters ? tool : fittedTool(tool, dialect))
+    if (leftOut.length > 0)
+      fitted.warnings.push(`tool ${tool.name} is sent without ${leftOut.join(', ')}: calls are still checked against it`)
+  }
+  return fitted
 })
+
+/** Made once: what is encoded of it is found again. */
+const fittedTool = perDialect(
+  (tool: ToolDefinition, dialect): ToolDefinition => ({ ...tool, parameters: fittedSchema(tool.parameters, dialect).schema }),
+)
 
 /** `make` with a memory for each object and dialect. */
 function perDialect<Key extends object, Value>(make: (key: Key, dialect: SchemaDialect) => Value) {
-  const known = perObject((_key: Key) => new Map<SchemaDialect, Value>())
+  const known = new WeakMap<Key, Map<SchemaDialect, Value>>()
   return (key: Key, dialect: SchemaDialect): Value => {
-    const values = known(key)
+    const values = known.get(key) ?? new Map<SchemaDialect, Value>()
     const value = values.get(dialect) ?? make(key, dialect)
-    values.set(dialect, value)
+    known.set(key, values.set(dialect, value))
     return value
   }
 }
@@ -65,11 +66,11 @@ function withProperties(schema: JsonSchema): JsonSchema {
   return { properties: {}, ...said }
 }
 
-/** Whether every service takes a schema in tools, and whether each can be held to it. */
-const plainness = perObject((schema: JsonSchema) => {
-  const isPlain = schema.type === 'object' && isPlainSchema(schema, true)
-  return { isPlain, isHeld: isPlain && isComplete(schema) }
-})
+/** Whether every service takes a schema in tools. */
+const isPlain = perObject((schema: JsonSchema) => schema.type === 'object' && isPlainSchema(schema, true))
+
+/** Whether each can be held to it, too. */
+const isHeld = perObject((schema: JsonSchema) => isPlain(schema) && isComplete(schema))
 
 const plainKeywords = new Set(['type', 'title', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum'])
 /** Names that every service takes. */
@@ -77,14 +78,15 @@ const plainName = /^\w[\w.-]{0,63}$/
 
 function isPlainSchema(value: unknown, isRoot = false): boolean {
   if (!isObject(value) || typeof value.type !== 'string') return false
-  if (!Object.keys(value).every((keyword) => plainKeywords.has(keyword) || (isRoot && keyword === '$schema'))) return false
+  for (const keyword of Object.keys(value)) if (!plainKeywords.has(keyword) && !(isRoot && keyword === '$schema')) return false
   const { type, properties, additionalProperties: more, items, enum: values } = value
   if (values !== undefined && !(Array.isArray(values) && values.every((each) => typeof each === 'string'))) return false
   if (type === 'array' ? !isPlainSchema(items) : items !== undefined) return false
   if (type !== 'object') return properties === undefined
   if (isRoot && properties === undefined) return more === undefined || typeof more === 'boolean'
   if (!isObject(properties) || (more !== undefined && typeof more !== 'boolean')) return false
-  return Object.entries(properties).every(([name, each]) => plainName.test(name) && isPlainSchema(each))
+  for (const [name, each] of Object.entries(properties)) if (!plainName.test(name) || !isPlainSchema(each)) return false
+  return true
 }
 
 /** Whether each object of a plain schema demands all that it names, and takes nothing else. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../../../../contract/json.ts'
 import type { Content, ServiceToolContent } from '../../../../contract/message/content.ts'
 
 /**
@@ -38,4 +38,26 @@ export function lateResults(content: readonly Content[]): ReadonlyMap<number, re
   const byPlace = new Map<number, JsonObject[]>()
   for (const { place, result } of late.toSorted((a, b) => a.order - b.order)) byPlace.set(place, [...(byPlace.get(place) ?? []), result])
   return byPlace
+}
+
+/** The blocks of a tool of the service as they go back: its call, and its result where nothing stood between. */
+export function serviceToolBlocks(block: ServiceToolContent): JsonObject[] {
+  const { call, result, gap } = payloadOf(block)
+  return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
+}
+
+/** `encode` for an answer of `content` with tools of the service or unknown blocks: each goes back as it came, where it stood, and so does what came later of a tool. */
+export function withReturnedBlocks(
+  content: readonly Content[],
+  encode: (block: Content, at: number) => readonly JsonObject[],
+): (block: Content, at: number) => readonly JsonObject[] {
+  const late = lateResults(content)
+  return (block, at) => [...(returnedBlocks(block) ?? encode(block, at)), ...(late.get(at) ?? [])]
+}
+
+function returnedBlocks(block: Content): JsonObject[] | undefined {
+  if (block.type === 'serviceTool') return serviceToolBlocks(block)
+  if (block.type !== 'opaque') return undefined
+  const wire = block.providerState?.payload.block
+  return isJsonObject(wire) ? [wire] : []
 }
