@@ -5,7 +5,7 @@ import { anthropic as anthropicModel } from '../../src/providers/anthropic/index
 import { BedrockDecoder } from '../../src/providers/bedrock/decode/converse-decoder.ts'
 import { GeminiDecoder } from '../../src/providers/google/decode/gemini-decoder.ts'
 import type { StreamDecoder } from '../../src/providers/kit/decode/decoder.ts'
-import { CitedDocuments } from '../../src/providers/kit/optional/citations/cited-documents.ts'
+import type { CitedDocuments } from '../../src/providers/kit/optional/citations/cited-documents.ts'
 import { ChatDecoder } from '../../src/providers/openai/decode/chat-decoder.ts'
 import { ResponsesDecoder } from '../../src/providers/openai-responses/decode/responses-decoder.ts'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
@@ -29,7 +29,7 @@ interface Row {
 
 const model = anthropicModel('bench').config
 const request = { model, systemPrompt: '', messages: [], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } } as const
-const cited = new CitedDocuments([], { api: 'anthropicMessages', media: { media: [], mediaByUrl: [], mediaById: [] } })
+const cited: CitedDocuments = { messages: [], api: 'anthropicMessages', media: { media: [], mediaByUrl: [], mediaById: [] } }
 const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false, hasThinkTags: false, cited }
 const contextOf = (service: string, emit: Emit) => ({ request, service, emit })
 const rows: Row[] = [

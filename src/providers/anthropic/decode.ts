@@ -19,7 +19,7 @@ import {
 import { textOfArguments } from '../kit/decode/parse-call.ts'
 import { growBlock, UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
-import type { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
+import { type CitedDocuments, namedCitation } from '../kit/optional/citations/cited-documents.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
 import { expectedKinds, fallbackModel, isServiceCall, isServiceResult, keptBlock, ServiceBlocks, shownDeltas } from './service-blocks.ts'
@@ -260,7 +260,7 @@ export class AnthropicDecoder implements StreamDecoder {
       this.builder.warn('Anthropic sent a citation of a kind that this version does not know: what it points at is left out.')
     block.citations ??= []
     block.citations.push(wire as JsonObject) // off the wire, so it is JSON
-    const citation = this.#cited.named(citationOf(wire))
+    const citation = namedCitation(citationOf(wire), this.#cited)
     if (Object.keys(citation).length > 0) this.builder.citation(block.key, citation)
   }
 

@@ -12,7 +12,7 @@ import { placesOfMedia } from '../kit/history/beginnings.ts'
 import { legalName } from '../kit/history/hash.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { mediaRules, type NormaliseTarget, targetOf } from '../kit/history/target.ts'
-import { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
+import type { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
 import type { MediaRules } from '../kit/optional/media/media-rules.ts'
 import { citesDocuments, type FormatPlan } from '../kit/optional/response-format/response-format.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
@@ -27,7 +27,7 @@ import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 /** A call, and what its answer will be bound to. */
 export interface AnthropicCall extends EncodedCall {
   prefixHash: string | undefined
-  /** Finds the documents that its answer cites. */
+  /** The documents that its answer may cite. */
   cited: CitedDocuments
 }
 
@@ -71,6 +71,7 @@ export function requestEncoder(wire: AnthropicWire): (asked: StreamRequest) => A
 
 function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url, historyFor }: ReturnType<typeof knownOf>): AnthropicCall {
   const { capabilities } = profile
+  const media = mediaRules(profile)
   const warnings: string[] = []
   const plan = planRequest(asked, profile, toolRules, warnings)
   const { request, format, deferred } = plan
@@ -83,7 +84,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const tools = [deferredJson(fitted(deferred)), search, serverTools.tools, toolsJson(fitted(request.tools))]
     .filter((part) => part !== '')
     .join(',')
-  const cites = placesOfMedia(request.messages).length > 0 && citesAll(format, mediaRules(profile), warnings)
+  const cites = placesOfMedia(request.messages).length > 0 && citesAll(format, media, warnings)
   const head = capabilities.boundReasoning ? [system.join('\n'), tools] : []
   const { messages, writer, leftOut } = historyFor(plan, cites).write(request.messages, head)
   warnings.push(...leftOut)
@@ -110,7 +111,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
     answerTool: format.answerTool,
     hint: keyHint(request, wire),
     prefixHash: writer.prefixHash,
-    cited: new CitedDocuments(asked.messages, { api: 'anthropicMessages', media: mediaRules(profile), failedLast: true }),
+    cited: { messages: asked.messages, api: 'anthropicMessages', media, failedLast: true },
   }
 }
 

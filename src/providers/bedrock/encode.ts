@@ -13,7 +13,7 @@ import { legalName } from '../kit/history/hash.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { targetOf } from '../kit/history/target.ts'
-import { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
+import type { CitedDocuments } from '../kit/optional/citations/cited-documents.ts'
 import { citesDocuments } from '../kit/optional/response-format/response-format.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/optional/server-tools/server-tools.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
@@ -38,7 +38,7 @@ export interface BedrockWire {
 /** A call, and what its answer will be bound to. */
 export interface BedrockCall extends EncodedCall {
   prefixHash: string | undefined
-  /** Finds the documents that its answer cites. */
+  /** The documents that its answer may cite. */
   cited: CitedDocuments
 }
 
@@ -148,7 +148,7 @@ function bodyOf(
   if (Object.keys(additional).length > 0) body += `,"additionalModelRequestFields":${toJson(additional)}`
   for (const [name, value] of Object.entries(beside)) body += `,${JSON.stringify(name)}:${toJson(value)}`
   if (format.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(format.name, format.schema))}`
-  const cited = new CitedDocuments(asked.messages, { api: 'bedrockConverseStream', media: capabilities, isDocument })
+  const cited: CitedDocuments = { messages: asked.messages, api: 'bedrockConverseStream', media: capabilities, isDocument }
   return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: format.answerTool, cited }
 }
 

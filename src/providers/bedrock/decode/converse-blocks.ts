@@ -10,6 +10,7 @@ import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import { growBlock, type UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { nameIn, OddValue, objectIn, textIn } from '../../kit/decode/wire-value.ts'
+import { namedCitation } from '../../kit/optional/citations/cited-documents.ts'
 import type { BedrockCall } from '../encode.ts'
 import { documentName } from '../media.ts'
 import { citationOf, ServiceBlocks, unknownPlaceIn } from './service-blocks.ts'
@@ -235,7 +236,7 @@ export class ConverseBlocks {
   }
 
   #cite(key: number, wire: Record<string, unknown>): void {
-    const citation = this.#call.cited.named(citationOf(wire), documentName)
+    const citation = namedCitation(citationOf(wire), this.#call.cited, documentName)
     const place = unknownPlaceIn(wire)
     if (place !== undefined)
       this.#builder.warn(

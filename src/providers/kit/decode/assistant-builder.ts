@@ -1,25 +1,33 @@
+import { ProviderError } from '../../../contract/errors.ts'
 import { interruptedTool, isRunningTool, withToolsEnded } from '../../../contract/message/block-words.ts'
-import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
+import type { Citation, Content, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { isId, newId } from '../../../contract/message/identity.ts'
 import { type AssistantMessage, hasCallsToAnswer, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
-import { BegunBlocks, type BegunKind, emptyAnswer } from './begun-blocks.ts'
-import { checkLength, parseCalls, release } from './parse-call.ts'
+import { endCalls, maxArguments, release, tooLongArguments } from './parse-call.ts'
 import {
+  type BegunKind,
   type BlockKey,
-  checkCount,
+  emptyAnswer,
   emptySlots,
   type IgnoredSlot,
   ignored,
+  renameWaiting,
   type Slot,
   serviceKey,
+  settled,
   type ThinkingSlot,
   type ToolCallSlot,
+  type WaitingBlocks,
   type WholeBlock,
+  waitingBefore,
 } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
+
+/** Blocks of one answer: what is done for a block may look at the others. */
+const maxBlocks = 10_000
 
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
@@ -48,7 +56,9 @@ export class AssistantBuilder {
   readonly #answerTool: string | undefined
   readonly #model: ModelConfig
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
-  readonly #begun = new BegunBlocks()
+  readonly #waiting: WaitingBlocks = new Map()
+  /** Blocks that hold the place of one that has begun. */
+  readonly #placed = new Set<Content>()
   readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
@@ -106,18 +116,18 @@ export class AssistantBuilder {
 
   /** A block begins: blocks that begin later stand behind it, also if their content comes first. */
   begins(key: BlockKey, kind: BegunKind): void {
-    if (!this.#slots.has(key)) this.#begun.add(key, kind)
+    if (!this.#slots.has(key)) this.#waiting.set(key, kind)
   }
 
   /** A block ends. Without content there is none. */
   ends(key: BlockKey): void {
-    this.#begun.delete(key)
+    this.#waiting.delete(key)
   }
 
   /** The block that began as `from` has its content under `to`. */
   beganAs(from: BlockKey, to: BlockKey): void {
     const slot = this.#slots.get(from)
-    this.#begun.rename(from, to)
+    renameWaiting(this.#waiting, from, to)
     if (slot === undefined) return
     this.#slots.delete(from)
     this.#slots.set(to, slot)
@@ -128,7 +138,7 @@ export class AssistantBuilder {
   text(key: BlockKey, fragment: string): void {
     const delta = textIn(fragment, 'text')
     if (delta === '') return
-    const slot = this.#find(key) ?? this.#textSlot(key)
+    const slot = this.#find(key) ?? this.#add(key, emptySlots.text())
     if (slot.kind !== 'text') return
     slot.block.text += delta
     this.#emit({ type: 'text', contentIndex: slot.index, delta })
@@ -138,7 +148,7 @@ export class AssistantBuilder {
   refusal(key: BlockKey, fragment: string): void {
     const delta = textIn(fragment, 'a refusal')
     if (delta === '') return
-    const slot = this.#find(key) ?? this.#textSlot(key)
+    const slot = this.#find(key) ?? this.#add(key, emptySlots.text())
     if (slot.kind !== 'text') return
     slot.block.text += delta
     this.#refusals.add(slot.block)
@@ -158,7 +168,7 @@ export class AssistantBuilder {
 
   /** Adds to what a text block rests on; it may come before the text. */
   citation(key: BlockKey, citation: Citation): void {
-    const slot = this.#find(key) ?? this.#textSlot(key)
+    const slot = this.#find(key) ?? this.#add(key, emptySlots.text())
     if (slot.kind !== 'text') return
     slot.block.citations ??= []
     slot.block.citations.push(citation)
@@ -238,7 +248,7 @@ export class AssistantBuilder {
     }
     if (slot?.kind !== 'toolCall') return
     slot.raw += delta
-    checkLength(slot)
+    if (slot.raw.length > maxArguments) throw tooLongArguments()
     const { id, name } = slot.block
     if (id !== '' && name !== '' && slot.held === '') {
       this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
@@ -289,7 +299,7 @@ export class AssistantBuilder {
   setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
     // What belongs to a call does not belong to the text that it became.
     if (key === this.#answerKey) return
-    const slot = this.#find(key) ?? (opens === 'text' ? this.#textSlot(key) : this.#thinkingSlot(key))
+    const slot = this.#find(key) ?? (opens === 'text' ? this.#add(key, emptySlots.text()) : this.#thinkingSlot(key))
     if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
   }
 
@@ -299,7 +309,8 @@ export class AssistantBuilder {
    */
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
     this.start()
-    this.#parseCalls(stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY)
+    const cutFrom = stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY
+    endCalls(this.#slots.values(), cutFrom, this.#model, this.#emit)
     const hasCalls = hasCallsToAnswer(this.message.content)
     const key = this.#answerKey
     // Without arguments it is an empty object, unless it was cut off before the first.
@@ -307,16 +318,13 @@ export class AssistantBuilder {
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     const { stopReason: told } = this.message
-    if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools)) this.#endTools()
-    this.message.content = this.#begun.settled(this.message.content)
+    // A tool that waits for a person goes on after the decision.
+    if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools))
+      for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
+    this.message.content = settled(this.message.content, this.#placed)
     if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))
     this.#addUsage(usage)
     return this.message
-  }
-
-  /** A tool that waits for a person goes on after the decision. */
-  #endTools(): void {
-    for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
   }
 
   #addUsage(usage: Usage): void {
@@ -326,8 +334,8 @@ export class AssistantBuilder {
 
   /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
-    this.#parseCalls(0)
-    this.message.content = withToolsEnded(this.#begun.settled(this.message.content))
+    endCalls(this.#slots.values(), 0, this.#model, this.#emit)
+    this.message.content = withToolsEnded(settled(this.message.content, this.#placed))
     if (this.#usage !== undefined) this.#addUsage(this.#usage)
     this.message.stopReason = stopReason
     this.message.errorMessage = errorMessage
@@ -345,15 +353,16 @@ export class AssistantBuilder {
   }
 
   #add(key: BlockKey, slot: Slot): Slot {
-    if (this.#begun.size > 0)
-      for (const [earlier, kind] of this.#begun.before(key)) this.#begun.placed(this.#append(earlier, emptySlots[kind]()).block)
+    if (this.#waiting.size > 0)
+      for (const [earlier, kind] of waitingBefore(this.#waiting, key)) this.#placed.add(this.#append(earlier, emptySlots[kind]()).block)
     return this.#append(key, slot)
   }
 
   #append(key: BlockKey, slot: Slot): Slot {
     this.start()
     slot.index = this.message.content.length
-    checkCount(slot)
+    // Not retryable: the response would be as long again.
+    if (slot.index >= maxBlocks) throw new ProviderError('api', `The answer has more than ${maxBlocks} blocks, which no model writes.`)
     this.message.content.push(slot.block)
     this.#slots.set(key, slot)
     this.#lastKey = key
@@ -375,23 +384,8 @@ export class AssistantBuilder {
     if (opened !== undefined) this.text(key, opened.held)
   }
 
-  #textSlot(key: BlockKey): Slot {
-    return this.#add(key, emptySlots.text())
-  }
-
   #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {
     const slot = this.#find(key) ?? this.#add(key, emptySlots.thinking())
     return slot.kind === 'thinking' ? slot : undefined
-  }
-
-  /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
-  #parseCalls(cutFrom: number): void {
-    const calls: ToolCallSlot[] = []
-    for (const slot of this.#slots.values()) if (slot.kind === 'toolCall') calls.push(slot)
-    for (const slot of calls) {
-      if (slot.block.id === '') slot.block.id = newId()
-      if (slot.held !== '') release(slot, this.#emit)
-    }
-    parseCalls(calls, cutFrom, this.#model)
   }
 }

@@ -1,16 +1,16 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
 import { ProviderError } from '../../../contract/errors.ts'
+import { newId } from '../../../contract/message/identity.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
-import type { ToolCallSlot } from './slots.ts'
+import type { IgnoredSlot, Slot, ToolCallSlot } from './slots.ts'
 
 /** Characters of one call. */
-const maxArguments = 16 * 1024 * 1024
+export const maxArguments = 16 * 1024 * 1024
 
-/** Throws `ProviderError` for arguments that grew too long. Not retryable: a model that writes on and on would do so again. */
-export function checkLength({ raw }: ToolCallSlot): void {
-  if (raw.length <= maxArguments) return
-  throw new ProviderError('api', `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`)
+/** The error for arguments that grew longer. Not retryable: a model that writes on and on would do so again. */
+export function tooLongArguments(): ProviderError {
+  return new ProviderError('api', `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`)
 }
 
 /** Emits the argument text of `slot` that was held back, if the id and the name of the call are known. */
@@ -25,9 +25,25 @@ export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void):
 /** What every protocol takes as an id. Another one goes back through the protocol that it came by, so the call says which that was. */
 const plainId = /^[\w-]{1,40}$/
 
-/** Reads the arguments of the calls of one response, which get no more of them. From block `cutFrom` on, a call without any text may have been cut. */
-export function parseCalls(calls: readonly ToolCallSlot[], cutFrom: number, { api, id: model }: ModelConfig): void {
-  const hasStray = calls.some(({ block, raw }) => block.name === '' && raw.trim() !== '')
+/**
+ * Ends the calls among the blocks of one response, which get no more fragments: each has an id from now on, its held text is emitted, and its arguments are
+ * read. From block `cutFrom` on, a call without any text may have been cut.
+ */
+export function endCalls(
+  slots: Iterable<Slot | IgnoredSlot>,
+  cutFrom: number,
+  { api, id: model }: ModelConfig,
+  emit: (event: StreamEvent) => void,
+): void {
+  const calls: ToolCallSlot[] = []
+  let hasStray = false
+  for (const slot of slots) {
+    if (slot.kind !== 'toolCall') continue
+    calls.push(slot)
+    if (slot.block.id === '') slot.block.id = newId()
+    if (slot.held !== '') release(slot, emit)
+    if (slot.block.name === '' && slot.raw.trim() !== '') hasStray = true
+  }
   for (const slot of calls) {
     if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api, model, payload: {} }
     parseCall(slot, slot.index < cutFrom, hasStray)

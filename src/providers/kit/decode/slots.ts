@@ -1,5 +1,5 @@
-import { ProviderError } from '../../../contract/errors.ts'
 import type {
+  Content,
   FileContent,
   ImageContent,
   OpaqueContent,
@@ -8,6 +8,9 @@ import type {
   TextContent,
   ToolCallContent,
 } from '../../../contract/message/content.ts'
+import { type AssistantMessage, now } from '../../../contract/message/message.ts'
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import { emptyUsage } from '../../../contract/model/usage.ts'
 
 /** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
 export type BlockKey = number | string
@@ -74,10 +77,53 @@ export type Slot = TextSlot | ThinkingSlot | ToolCallSlot | WholeSlot
 
 export const ignored: IgnoredSlot = { kind: 'ignored' }
 
-/** Blocks of one answer: what is done for a block may look at the others. */
-const maxBlocks = 10_000
+/** Kinds of block that may begin before their first fragment comes. */
+export type BegunKind = 'text' | 'thinking'
 
-/** Throws `ProviderError` for a block too many. Not retryable: the response would be as long again. */
-export function checkCount({ index }: Slot): void {
-  if (index >= maxBlocks) throw new ProviderError('api', `The answer has more than ${maxBlocks} blocks, which no model writes.`)
+/** Blocks that have begun and have no content yet, in the order in which they began. */
+export type WaitingBlocks = Map<BlockKey, BegunKind>
+
+/**
+ * Takes out the blocks that began before that of `key`, which has its first fragment now. They take their place before it, so that interleaved blocks keep the
+ * order in which they began.
+ */
+export function waitingBefore(waiting: WaitingBlocks, key: BlockKey): [BlockKey, BegunKind][] {
+  const earlier: [BlockKey, BegunKind][] = []
+  for (const entry of waiting) {
+    if (entry[0] === key) break
+    earlier.push(entry)
+  }
+  for (const [taken] of earlier) waiting.delete(taken)
+  waiting.delete(key)
+  return earlier
+}
+
+/** The block of `from` is known as `to` from now on. */
+export function renameWaiting(waiting: WaitingBlocks, from: BlockKey, to: BlockKey): void {
+  const before = [...waiting]
+  waiting.clear()
+  for (const [key, kind] of before) waiting.set(key === from ? to : key, kind)
+}
+
+/** Returns `content` in which the blocks of `placed` that stayed empty are empty texts: every other block keeps its index, and no request has them. */
+export function settled(content: Content[], placed: ReadonlySet<Content>): Content[] {
+  if (placed.size === 0) return content
+  return content.map((block) => (placed.has(block) && isEmpty(block) ? { type: 'text', text: '' } : block))
+}
+
+function isEmpty(block: Content): boolean {
+  return block.type === 'thinking' && block.thinking === '' && block.signature === undefined && block.providerState === undefined
+}
+
+/** Returns a response of `model` without content. */
+export function emptyAnswer(model: ModelConfig): AssistantMessage {
+  return {
+    role: 'assistant',
+    content: [],
+    stopReason: 'stop',
+    model: model.id,
+    provider: model.provider,
+    usage: emptyUsage(),
+    timestamp: now(),
+  }
 }

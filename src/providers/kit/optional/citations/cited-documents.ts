@@ -1,6 +1,7 @@
 import type { Citation, FileContent } from '../../../../contract/message/content.ts'
 import type { Message } from '../../../../contract/message/message.ts'
 import type { ApiProtocol } from '../../../../contract/model/model-config.ts'
+import { perObject } from '../../encode/json-pieces.ts'
 import { leftOutAt, type MediaRules, whyNotSent } from '../media/media-rules.ts'
 
 /** Whose documents they are, and how the service counts them. */
@@ -20,36 +21,31 @@ interface SentDocument {
   fileIndex: number
 }
 
-/** The documents of a request as its service counts them, so that a citation names the block that it points at. They are looked for when one is cited. */
-export class CitedDocuments {
-  readonly #messages: readonly Message[]
-  readonly #rules: DocumentRules
-  #documents: readonly (SentDocument | undefined)[] | undefined
-
-  /** `messages`: those of the request, with their media as they are sent. */
-  constructor(messages: readonly Message[], rules: DocumentRules) {
-    this.#messages = messages
-    this.#rules = rules
-  }
-
-  /**
-   * `citation` with the message and the block that it points at, where both are known and the service calls the document by its name. `neutral` finds the
-   * number, from 1, in a name that the document was sent under in place of its own: then it is cited under its own.
-   */
-  named(citation: Citation, neutral?: RegExp): Citation {
-    const { document: within, title, url } = citation
-    if (within === undefined || url !== undefined) return citation
-    this.#documents ??= documentsIn(this.#messages, this.#rules)
-    const number = neutral?.exec(title ?? '')?.[1]
-    const sent = this.#documents[number === undefined ? within.index : Number(number) - 1]
-    if (sent === undefined || (number === undefined && title !== undefined && title !== sent.name)) return citation
-    const { messageId, fileIndex, name } = sent
-    const called = number === undefined || name === undefined ? {} : { title: name }
-    return { ...citation, ...called, document: { ...within, messageId, fileIndex } }
-  }
+/** Where the documents of a request are looked for, once one is cited: `messages` are those of the request, with their media as they are sent. */
+export interface CitedDocuments extends DocumentRules {
+  messages: readonly Message[]
 }
 
-function documentsIn(messages: readonly Message[], rules: DocumentRules): (SentDocument | undefined)[] {
+/** The documents of a request as its service counts them. */
+const sentDocuments = perObject(documentsIn)
+
+/**
+ * `citation` with the message and the block that it points at, where both are known and the service calls the document by its name. `neutral` finds the
+ * number, from 1, in a name that the document was sent under in place of its own: then it is cited under its own.
+ */
+export function namedCitation(citation: Citation, cited: CitedDocuments, neutral?: RegExp): Citation {
+  const { document: within, title, url } = citation
+  if (within === undefined || url !== undefined) return citation
+  const documents = sentDocuments(cited)
+  const number = neutral?.exec(title ?? '')?.[1]
+  const sent = documents[number === undefined ? within.index : Number(number) - 1]
+  if (sent === undefined || (number === undefined && title !== undefined && title !== sent.name)) return citation
+  const { messageId, fileIndex, name } = sent
+  const called = number === undefined || name === undefined ? {} : { title: name }
+  return { ...citation, ...called, document: { ...within, messageId, fileIndex } }
+}
+
+function documentsIn({ messages, ...rules }: CitedDocuments): (SentDocument | undefined)[] {
   const found: (SentDocument | undefined)[] = []
   let held: (SentDocument | undefined)[] = []
   for (const message of messages) {
