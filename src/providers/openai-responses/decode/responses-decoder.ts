@@ -16,13 +16,20 @@ const incompleteReasons: { readonly [reason: string]: StopReason } = {
   content_filter: 'guardRail',
 }
 
-/** Events whose fields are read here. */
-const readTypes: ReadonlySet<string> = new Set(
-  [
-    ...['output_text.delta', 'function_call_arguments.delta', 'reasoning_summary_text.delta', 'reasoning_text.delta', 'reasoning.delta'],
-    ...['refusal.delta', 'output_text.annotation.added', 'output_item.added', 'output_item.done', 'function_call_arguments.done'],
-  ].map((name) => `response.${name}`),
-)
+/** Events of one item, and what is made of each. */
+const itemEvents = new Map<string, (writer: ItemWriter, event: ResponsesEvent) => void>([
+  ['response.output_text.delta', ({ message }, event) => message.text(event)],
+  ['response.function_call_arguments.delta', ({ call }, event) => call.argumentsDelta(event)],
+  ['response.reasoning_summary_text.delta', ({ reasoning }, event) => reasoning.summary(event)],
+  ['response.reasoning_text.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
+  // In the specification's documents, and sent by servers built after them.
+  ['response.reasoning.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
+  ['response.refusal.delta', ({ message }, event) => message.refusal(event)],
+  ['response.output_text.annotation.added', ({ message }, event) => message.annotation(event)],
+  ['response.output_item.added', (writer, event) => writer.open(event)],
+  ['response.output_item.done', (writer, event) => writer.close(event)],
+  ['response.function_call_arguments.done', ({ call }, event) => call.argumentsDone(event)],
+])
 
 /** Events that say how far the service is, or once more what other events have said. */
 const repeating: ReadonlySet<string> = new Set(
@@ -46,45 +53,13 @@ const known = {
   ]),
   /** A response repeats what was asked for. */
   response: new Set([
-    ...[
-      'id',
-      'object',
-      'created_at',
-      'completed_at',
-      'status',
-      'background',
-      'error',
-      'incomplete_details',
-      'instructions',
-      'model',
-      'output',
-    ],
-    ...['output_text', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id', 'prompt', 'usage'],
-    ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'reasoning', 'safety_identifier', 'service_tier', 'store'],
-    ...[
-      'temperature',
-      'text',
-      'tool_choice',
-      'tools',
-      'top_logprobs',
-      'top_p',
-      'truncation',
-      'user',
-      'tool_usage',
-      'conversation',
-      'billing',
-    ],
-    ...[
-      'frequency_penalty',
-      'presence_penalty',
-      'content_filters',
-      'context_management',
-      'include',
-      'moderation',
-      'debug_output',
-      'stream',
-    ],
-    ...['access_policy', 'next_response_ids', 'verbosity', 'stop', 'seed', 'provider', 'openrouter_metadata', 'cost_token', 'multi_agent'],
+    ...['id', 'object', 'created_at', 'completed_at', 'status', 'background', 'error', 'incomplete_details', 'instructions', 'model'],
+    ...['output', 'output_text', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id'],
+    ...['prompt', 'usage', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'reasoning', 'safety_identifier'],
+    ...['service_tier', 'store', 'temperature', 'text', 'tool_choice', 'tools', 'top_logprobs', 'top_p', 'truncation', 'user'],
+    ...['tool_usage', 'conversation', 'billing', 'frequency_penalty', 'presence_penalty', 'content_filters', 'context_management'],
+    ...['include', 'moderation', 'debug_output', 'stream', 'access_policy', 'next_response_ids', 'verbosity', 'stop', 'seed', 'provider'],
+    ...['openrouter_metadata', 'cost_token', 'multi_agent'],
   ]),
 }
 
@@ -154,28 +129,13 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #read(event: ResponsesEvent, type: string | undefined): void {
-    if (type !== undefined && readTypes.has(type)) this.#unknown.look(event, known.event)
+    const write = type === undefined ? undefined : itemEvents.get(type)
+    if (write !== undefined) {
+      this.#unknown.look(event, known.event)
+      write(this.#writer, event)
+      return
+    }
     switch (type) {
-      case 'response.output_text.delta':
-        this.#writer.text(event)
-        return
-      case 'response.function_call_arguments.delta':
-        this.#writer.argumentsDelta(event)
-        return
-      case 'response.reasoning_summary_text.delta':
-        this.#writer.summary(event)
-        return
-      case 'response.reasoning_text.delta':
-      // In the specification's documents, and sent by servers built after them.
-      case 'response.reasoning.delta':
-        this.#writer.reasoning(event)
-        return
-      case 'response.refusal.delta':
-        this.#writer.refusal(event)
-        return
-      case 'response.output_text.annotation.added':
-        this.#writer.annotation(event)
-        return
       case 'response.created': {
         const id = event.response?.id
         if (this.#id !== undefined && id !== this.#id) throw secondMessage(this.#service)
@@ -183,18 +143,9 @@ export class ResponsesDecoder implements StreamDecoder {
         this.builder.answeredBy(id, event.response?.model)
         return
       }
-      case 'response.output_item.added':
-        this.#writer.open(event)
-        return
-      case 'response.output_item.done':
-        this.#writer.close(event)
-        return
       // As `response.reasoning.delta`.
       case 'response.function_call_arguments.start':
-        this.#writer.call(event)
-        return
-      case 'response.function_call_arguments.done':
-        this.#writer.argumentsDone(event)
+        this.#writer.call.start(event)
         return
       case 'response.completed':
       case 'response.incomplete':

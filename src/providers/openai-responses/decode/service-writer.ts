@@ -5,10 +5,13 @@ import { newId } from '../../../contract/message/identity.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { runsCustomTools } from '../profile.ts'
 import { type ReplayPayload, replayPayload } from '../replay-state.ts'
+import type { ItemBlocks, ItemKindWriter } from './item-blocks.ts'
 import type { OutputItem } from './output-items.ts'
 import { idOf, isAnsweredApart, outputOf, roleOf, textIn, viewOf } from './service-items.ts'
-import type { ResponsesEvent } from './wire.ts'
+import type { ResponsesEvent, WireItem } from './wire.ts'
+import { jsonOf } from './wire-item.ts'
 
 /** A call of this answer. */
 interface Call {
@@ -39,30 +42,22 @@ const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
  * - An output finds its call by `call_id`, else by order, also in an earlier message.
  * - An item of a kind that is not known is an opaque block, with a warning.
  */
-export class ServiceWriter {
+export class ServiceWriter implements ItemKindWriter {
+  readonly #blocks: ItemBlocks
   readonly #builder: AssistantBuilder
-  readonly #state: (payload: ReplayPayload) => ProviderState
   readonly #history: readonly Message[]
   readonly #calls: Call[] = []
   readonly #ids = new Set<string>()
-  readonly #runsCustom: boolean
 
-  /** `runsCustom`: the service runs the custom tools that it calls. */
-  constructor(
-    builder: AssistantBuilder,
-    state: (payload: ReplayPayload) => ProviderState,
-    history: readonly Message[],
-    runsCustom: boolean,
-  ) {
-    this.#builder = builder
-    this.#state = state
+  constructor(blocks: ItemBlocks, history: readonly Message[]) {
+    this.#blocks = blocks
+    this.#builder = blocks.builder
     this.#history = history
-    this.#runsCustom = runsCustom
   }
 
-  /** An item begins. */
-  open(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
-    if (roleOf(item) === 'call') this.#show(this.#begun(open, item, after), 'running')
+  begin(open: OutputItem, wire: WireItem): void {
+    const item = jsonOf(wire)
+    if (roleOf(item) === 'call') this.#show(this.#begun(open, item), 'running')
   }
 
   /** An event between the beginning and the end of an item. */
@@ -77,27 +72,34 @@ export class ServiceWriter {
     if (type !== 'response.image_generation_call.partial_image') this.#show(call, 'running')
   }
 
-  /** An item is complete. */
-  close(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+  /** Text that was streamed under such an item goes back with it. */
+  complete(open: OutputItem, wire: WireItem): void {
+    const item = jsonOf(wire)
     const role = roleOf(item)
-    if (role === 'call') this.#endCall(this.#begun(open, item, after), item)
-    else if (role === 'output') this.#answer(open, item, after)
-    else if (role === 'aside') this.#keepAside(open, item, after)
-    else this.#builder.unknown(opaqueKey(open), textIn(item.type), this.#state({ items: [item], ...after }))
+    this.#builder.start()
+    if (role === 'call') this.#endCall(this.#begun(open, item), item)
+    else if (role === 'output') this.#answer(open, item)
+    else if (role === 'aside') this.#keepAside(open, item)
+    else this.#builder.unknown(opaqueKey(open), textIn(item.type), this.#stateOf([item], this.#blocks.after(open)))
+    for (const key of open.keys) this.#blocks.keep(key, { shownBy: open.id })
+  }
+
+  isAlike({ type }: OutputItem, item: WireItem): boolean {
+    return type === item.type
   }
 
   /**
    * The answer is over. A call without its end is a failed one, and so is one without an output, unless the service goes on once ours are answered.
-   * So is what a person let it do, and of which it said nothing more. Returns the items that do not go back.
+   * So is what a person let it do, and of which it said nothing more. What does not go back takes the reasoning before it along.
    */
-  end(isWaiting: boolean): OutputItem[] {
+  end(isWaiting: boolean): void {
     if (!isWaiting) this.#settleAllowed()
-    return this.#calls.flatMap((call) => {
-      const waits = call.item.type === 'mcp_approval_request' || isWaiting
-      if (call.isOver || (call.isDone && waits)) return []
-      this.#fail({ id: call.id, ...viewOf(call.item) }, 'The service did not end it.')
-      return [call.open]
+    const unended = this.#calls.filter(({ item, isOver, isDone }) => {
+      const waits = item.type === 'mcp_approval_request' || isWaiting
+      return !isOver && !(isDone && waits)
     })
+    for (const { id, item } of unended) this.#fail({ id, ...viewOf(item) }, 'The service did not end it.')
+    for (const { open } of unended) this.#blocks.forgetReasoning(open)
   }
 
   #fail({ id, name, input }: Pick<ServiceToolContent, 'id' | 'name' | 'input'>, message: string): void {
@@ -125,7 +127,7 @@ export class ServiceWriter {
     return this.#calls.find((call) => call.open === open)
   }
 
-  #begun(open: OutputItem, item: JsonObject, after: ReplayPayload): Call {
+  #begun(open: OutputItem, item: JsonObject): Call {
     const known = this.#callOf(open)
     if (known !== undefined) return known
     const said = idOf(item)
@@ -134,7 +136,7 @@ export class ServiceWriter {
       this.#builder.warn(`The service gave the id "${said.slice(0, 60)}" to two of its tool calls. The second one is shown under a new id.`)
     const id = said === '' || isTaken ? newId() : said
     this.#ids.add(id)
-    const call: Call = { open, id, item, after, isDone: false, isOver: false }
+    const call: Call = { open, id, item, after: this.#blocks.after(open), isDone: false, isOver: false }
     this.#calls.push(call)
     return call
   }
@@ -143,7 +145,7 @@ export class ServiceWriter {
     call.item = item
     if (item.status === 'incomplete') return
     call.isDone = true
-    if (item.type === 'custom_tool_call' && !this.#runsCustom) {
+    if (item.type === 'custom_tool_call' && !runsCustomTools(this.#blocks.model)) {
       this.#endUnrun(call, item)
       return
     }
@@ -163,24 +165,24 @@ export class ServiceWriter {
     const output = { type: 'custom_tool_call_output', call_id: textIn(item.call_id), output: message }
     this.#show(call, 'failed', {
       error: { code: 'unavailable', message },
-      providerState: this.#state({ items: [item, output], ...call.after }),
+      providerState: this.#stateOf([item, output], call.after),
     })
   }
 
   #show(call: Call, status: ServiceToolContent['status'], more: Partial<ServiceToolContent> = {}): void {
     const block: ServiceToolContent = { type: 'serviceTool', id: call.id, ...viewOf(call.item), status, ...more }
-    if (call.isDone) block.providerState = more.providerState ?? this.#stateOf(call)
+    if (call.isDone) block.providerState = more.providerState ?? this.#stateOfCall(call)
     this.#builder.serviceTool(block)
   }
 
   /** A generated picture carries the item, whose bytes it has. */
-  #stateOf(call: Call): ProviderState {
+  #stateOfCall(call: Call): ProviderState {
     const { item, open, after, id } = call
     const result = item.type === 'image_generation_call' ? textIn(item.result) : ''
     if (result !== '' && !isBase64(result)) this.#builder.warn('The service drew a picture whose bytes cannot be read. It is left out.')
-    if (result === '' || !isBase64(result)) return this.#state({ items: [item], ...after })
-    this.#picture(`picture ${open.key}`, result, call, { items: [{ ...item, result: null }], ...after })
-    return this.#state({ shownBy: id })
+    if (result === '' || !isBase64(result)) return this.#stateOf([item], after)
+    this.#picture(`picture ${open.key}`, result, call, this.#stateOf([{ ...item, result: null }], after))
+    return this.#blocks.state({ shownBy: id })
   }
 
   /** A picture that gets finer. The finished one says whether its bytes can be read. */
@@ -188,11 +190,10 @@ export class ServiceWriter {
     if (typeof data === 'string' && isBase64(data)) this.#picture(`picture ${call.open.key}`, data, call)
   }
 
-  #picture(key: string, data: unknown, { item }: Call, payload?: ReplayPayload): void {
+  #picture(key: string, data: unknown, { item }: Call, providerState?: ProviderState): void {
     if (typeof data !== 'string' || data === '') return
     const mimeType = pictureType(`image/${textIn(item.output_format) || 'png'}`, data)
-    const state = payload && { providerState: this.#state(payload) }
-    this.#builder.whole(key, { type: 'image', mimeType, data, ...state })
+    this.#builder.whole(key, { type: 'image', mimeType, data, ...(providerState && { providerState }) })
   }
 
   /** They go back with the call. */
@@ -200,12 +201,16 @@ export class ServiceWriter {
     jsonObjectsIn(item.outputs).forEach(({ type, url }, index) => {
       const source = type === 'image' ? pictureAt(url) : undefined
       if (source !== undefined) {
-        this.#builder.whole(`picture ${open.key} ${index}`, { type: 'image', ...source, providerState: this.#state({ shownBy: id }) })
+        this.#builder.whole(`picture ${open.key} ${index}`, {
+          type: 'image',
+          ...source,
+          providerState: this.#blocks.state({ shownBy: id }),
+        })
       }
     })
   }
 
-  #answer(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+  #answer(open: OutputItem, item: JsonObject): void {
     const answered = outputOf(item)
     const callId = textIn(item.call_id)
     const call = this.#calls.find(
@@ -213,7 +218,7 @@ export class ServiceWriter {
     )
     const output = answered?.shown === undefined ? {} : { output: answered.shown }
     if (call === undefined) {
-      this.#answerEarlier(open, item, after, answered?.of ?? '', output)
+      this.#answerEarlier(open, item, answered?.of ?? '', output)
       return
     }
     if (item.status === 'incomplete') return
@@ -224,13 +229,13 @@ export class ServiceWriter {
     this.#show(call, isFailed ? 'failed' : 'done', {
       ...output,
       ...(isFailed && { error: { code: 'failed' } }),
-      providerState: this.#state({ items, ...call.after }),
+      providerState: this.#stateOf(items, call.after),
     })
-    if (!isNext) this.#keepAside(open, item, after)
+    if (!isNext) this.#keepAside(open, item)
   }
 
   /** Of a call that an earlier message began. */
-  #answerEarlier(open: OutputItem, item: JsonObject, after: ReplayPayload, type: string, output: { output?: JsonValue }): void {
+  #answerEarlier(open: OutputItem, item: JsonObject, type: string, output: { output?: JsonValue }): void {
     const callId = textIn(item.call_id)
     const blocks = this.#history.flatMap((message) => (message.role === 'assistant' ? message.content : []))
     const begun = blocks.findLast(
@@ -238,7 +243,7 @@ export class ServiceWriter {
         block.type === 'serviceTool' &&
         replayPayload(block.providerState).items?.some((each) => each.type === type && callId !== '' && each.call_id === callId),
     )
-    const providerState = this.#state({ items: [item], ...after })
+    const providerState = this.#stateOf([item], this.#blocks.after(open))
     if (begun?.type !== 'serviceTool') {
       this.#builder.unknown(opaqueKey(open), textIn(item.type), providerState)
       return
@@ -255,9 +260,14 @@ export class ServiceWriter {
     })
   }
 
-  #keepAside(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+  /** The items go back behind the reasoning that led to them. */
+  #stateOf(items: JsonObject[], after: ReplayPayload): ProviderState {
+    return this.#blocks.state({ items, ...after })
+  }
+
+  #keepAside(open: OutputItem, item: JsonObject): void {
     const kind = textIn(item.type)
-    this.#builder.whole(opaqueKey(open), { type: 'opaque', kind, providerState: this.#state({ items: [item], ...after }) })
+    this.#builder.whole(opaqueKey(open), { type: 'opaque', kind, providerState: this.#stateOf([item], this.#blocks.after(open)) })
     const fault = kind === 'mcp_list_tools' ? viewOf(item).error : undefined
     if (fault !== undefined) {
       const label = textIn(item.server_label).slice(0, 60)
