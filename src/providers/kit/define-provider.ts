@@ -97,20 +97,23 @@ async function send<Call extends EncodedCall>(
   request: StreamRequest,
   warnings: readonly string[],
 ): Promise<AssistantMessage> {
-  const { definition, signal } = attempts
+  const { definition, emit, signal } = attempts
   const call = await encoded(definition, request, warnings)
-  const exchange = exchangeOf(attempts, call, request)
+  const { service, transport } = definition
+  const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
+  const context = { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
+  const exchange = exchangeOf(attempts, call, context)
   try {
     return await sendStreaming(exchange)
   } catch (error) {
     const { recover, guards } = definition.codec
     const { refusal } = attempts
     if (recover === undefined || refusal === undefined || exchange.decoder.builder.isStarted || signal.aborted) throw error
-    const recovery = recover(refusal.body, call, { ...contextOf(attempts, request), secrets: exchange.secrets() })
+    const recovery = recover(refusal.body, call, { ...context, secrets: exchange.secrets() })
     if (recovery === undefined) throw error
     if (recovery.kind === 'answer') return recovery.message
     const repeated = await completed({ ...recovery.call, media: call.media }, request, guards)
-    return await sendStreaming(exchangeOf(attempts, repeated, request))
+    return await sendStreaming(exchangeOf(attempts, repeated, context))
   }
 }
 
@@ -127,19 +130,12 @@ function withoutRefusedMedia<Call extends EncodedCall>(
   return part.withoutRefusedMedia({ ...refused, ask: (sent) => ask(attempts, sent) }, error)
 }
 
-/** What a decoder is made for. */
-function contextOf<Call extends EncodedCall>({ definition, emit }: Attempts<Call>, request: StreamRequest): DecoderContext {
-  const { service, transport } = definition
-  const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
-  return { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
-}
-
 /** One call on the wire. */
-function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Call, request: StreamRequest): Exchange {
+function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Call, context: DecoderContext): Exchange {
   const { definition, emit, signal } = attempts
   const { codec, transport = {}, browserHint } = definition
   attempts.refusal = undefined
-  const context = contextOf(attempts, request)
+  const { request } = context
   const known = call.secrets ?? (request.credential === undefined ? [] : [request.credential])
   const { provider, id: model } = request.model
   return {

@@ -24,7 +24,7 @@ import {
   withMethods,
 } from '../../contract/shape/shape.ts'
 import type { ApiKey, ModelCatalogue } from '../../types/model/model.ts'
-import { isHeaderKey } from './transport/endpoint.ts'
+import { headerKey } from './transport/endpoint.ts'
 import type { Patience } from './transport/stall-clock.ts'
 
 /** How a provider sends, whatever the protocol. */
@@ -86,7 +86,7 @@ export function keyFault(key: string, name: string): string | undefined {
     key !== key.trim() && 'white space around it',
     /^["'`]|["'`]$/.test(key) && 'quotes around it',
     /^bearer\s/i.test(key) && 'a word before it',
-    !isHeaderKey(key) && 'characters that no header may carry, such as a line break',
+    !headerKey.test(key) && 'characters that no header may carry, such as a line break',
   ].find(Boolean)
   return excess ? `${name} has ${excess}. Pass the key alone: a .env file or a header may have more than that.` : undefined
 }

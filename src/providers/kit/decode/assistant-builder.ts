@@ -321,7 +321,7 @@ export class AssistantBuilder {
     // A tool that waits for a person goes on after the decision.
     if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools))
       for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
-    this.message.content = settled(this.message.content, this.#placed)
+    if (this.#placed.size > 0) this.message.content = settled(this.message.content, this.#placed)
     if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))
     this.#addUsage(usage)
     return this.message

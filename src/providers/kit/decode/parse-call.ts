@@ -46,18 +46,14 @@ export function endCalls(
   }
   for (const slot of calls) {
     if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api, model, payload: {} }
-    parseCall(slot, slot.index < cutFrom, hasStray)
+    const raw = slot.whole ?? slot.raw
+    const parsed = parseArguments(raw.trim() === '' && slot.index < cutFrom ? '{}' : raw)
+    // Text without a call may be what another one lacks.
+    const isCut = slot.isCut === true || hasStray
+    if (isCut) slot.block.isCut = true
+    if (isCut || parsed.fault !== undefined) slot.block.invalidArguments = raw
+    else slot.block.arguments = parsed.arguments
   }
-}
-
-/** `mayBeEmpty`: a call without any text has none. `hasStray`: there is text that may be its own. */
-function parseCall(slot: ToolCallSlot, mayBeEmpty: boolean, hasStray: boolean): void {
-  const raw = slot.whole ?? slot.raw
-  const parsed = parseArguments(raw.trim() === '' && mayBeEmpty ? '{}' : raw)
-  const isCut = slot.isCut === true || hasStray
-  if (isCut) slot.block.isCut = true
-  if (isCut || parsed.fault !== undefined) slot.block.invalidArguments = raw
-  else slot.block.arguments = parsed.arguments
 }
 
 /**

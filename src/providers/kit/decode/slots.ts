@@ -107,7 +107,6 @@ export function renameWaiting(waiting: WaitingBlocks, from: BlockKey, to: BlockK
 
 /** Returns `content` in which the blocks of `placed` that stayed empty are empty texts: every other block keeps its index, and no request has them. */
 export function settled(content: Content[], placed: ReadonlySet<Content>): Content[] {
-  if (placed.size === 0) return content
   return content.map((block) => (placed.has(block) && isEmpty(block) ? { type: 'text', text: '' } : block))
 }
 

@@ -19,20 +19,13 @@ export class Beginnings<Known extends Beginning> {
   /** Takes out the longest one of at most `end` messages that `messages` begin with, and that `fits`: it goes on, so it may not be used twice. */
   take(messages: readonly Message[], end: number, fits?: (known: Known) => boolean): Known | undefined {
     for (let at = end; at > 0; at--) {
-      const found = this.upTo(messages, at)
       const last = messages[at - 1]
-      if (last === undefined || found === undefined || fits?.(found) === false) continue
+      const found = last && this.#byLast.get(last)
+      if (last === undefined || found === undefined || !isSame(found.messages, messages, at) || fits?.(found) === false) continue
       this.#byLast.delete(last)
       return found
     }
     return undefined
-  }
-
-  /** What was made of the first `length` messages: to look at, not to go on. */
-  upTo(messages: readonly Message[], length: number): Known | undefined {
-    const last = messages[length - 1]
-    const found = last === undefined ? undefined : this.#byLast.get(last)
-    return found !== undefined && isSame(found.messages, messages, length) ? found : undefined
   }
 
   keep(known: Known): void {
@@ -50,8 +43,6 @@ const looked = new Beginnings<Looked>()
 
 /** Returns which messages have media. Each is looked at once, not with every request. */
 export function placesOfMedia(messages: readonly Message[]): readonly number[] {
-  const whole = looked.upTo(messages, messages.length)
-  if (whole !== undefined) return whole.places
   const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
   for (let at = known.messages.length; at < messages.length; at++) {
     const message = messages[at]

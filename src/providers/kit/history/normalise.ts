@@ -77,7 +77,8 @@ export class HistoryWalk {
   readonly list: Message[]
   /** A result came for a call that the base has already closed: only a walk from the beginning can put it in its place. */
   isLate = false
-  #leftOut: Set<string> | undefined
+  /** What media were left out so far, and why. */
+  leftOut: ReadonlySet<string>
   /** The last answer, while it is not known how somebody goes on after having stopped it. */
   #stopped: AssistantMessage | undefined
   /** Nothing but failures came since the last question. */
@@ -100,12 +101,8 @@ export class HistoryWalk {
       this.#hasFailed = base.#hasFailed
     }
     this.list = base?.list ?? []
+    this.leftOut = base?.leftOut ?? nothing
     this.#settled = this.list.length
-  }
-
-  /** What media were left out so far, and why. */
-  get leftOut(): ReadonlySet<string> {
-    return this.#leftOut ?? this.#base?.leftOut ?? nothing
   }
 
   /** Everything so far stays as it is; returns how many messages that are. */
@@ -156,12 +153,8 @@ export class HistoryWalk {
   }
 
   #noteLeftOut({ content }: Message): void {
-    for (const block of content) {
-      const left = leftOutAt(block)
-      if (left === undefined) continue
-      this.#leftOut ??= new Set(this.leftOut)
-      this.#leftOut.add(leftOutWarning(left))
-    }
+    const left = content.flatMap((block) => leftOutAt(block) ?? []).map(leftOutWarning)
+    if (left.some((warning) => !this.leftOut.has(warning))) this.leftOut = new Set([...this.leftOut, ...left])
   }
 
   /** The history ends here. */

@@ -17,7 +17,11 @@ export function schemasReady({ tools, searchable, responseFormat }: StreamReques
 
 /** `schema` as a service takes it. Made once. */
 export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSchema => {
-  if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) return { schema: withProperties(schema), leftOut: [] }
+  if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) {
+    // The draft that it is written in says nothing, and some want the properties of an object that has none.
+    const { $schema: draft, ...said } = schema
+    return { schema: draft === undefined && said.properties !== undefined ? schema : { properties: {}, ...said }, leftOut: [] }
+  }
   if (chunk.loaded === undefined) throw new TypeError('A schema was to be encoded before the part that fits it was loaded.')
   return chunk.loaded.fitSchema(schema, dialect)
 })
@@ -58,13 +62,6 @@ function perDialect<Key extends object, Value>(make: (key: Key, dialect: SchemaD
 
 /** Those to which answers are held: they want objects closed. */
 const holding: ReadonlySet<SchemaDialect> = new Set(['claudeFormat', 'bedrockFormat', 'openAiStrict'])
-
-/** What a service is sent of a plain schema: the draft that it is written in says nothing, and some want the properties of an object that has none. */
-function withProperties(schema: JsonSchema): JsonSchema {
-  if (!('$schema' in schema) && schema.properties !== undefined) return schema
-  const { $schema: _, ...said } = schema
-  return { properties: {}, ...said }
-}
 
 /** Whether every service takes a schema in tools. */
 const isPlain = perObject((schema: JsonSchema) => schema.type === 'object' && isPlainSchema(schema, true))

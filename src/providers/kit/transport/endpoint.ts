@@ -49,17 +49,15 @@ export function redactedHeaders(headers: Record<string, string>): Record<string,
   return shown
 }
 
-/** Whether a key may stand in a header: visible characters, and one at least. */
-export function isHeaderKey(key: string): boolean {
-  return /^[\x21-\x7e]+$/.test(key)
-}
+/** A key that may stand in a header: visible characters, and one at least. */
+export const headerKey = /^[\x21-\x7e]+$/
 
 /**
  * `credential` as a header value. Throws `ProviderError` `other` where a key cannot be one: engines would print it in their own error.
  */
 export function headerCredential(service: string, credential: string): string {
   const key = credential.trim()
-  if (!isHeaderKey(key)) {
+  if (!headerKey.test(key)) {
     throw new ProviderError(
       'other',
       `The ${service} API key contains characters no header may carry, or is empty. Check where it is read from.`,

@@ -186,7 +186,6 @@ class Call {
         return
       }
       if (chunk.done) return this.#end()
-      this.#clock.touch()
       bytes += chunk.value.length
       if (bytes > maxAnswerBytes) throw endless(service)
       if (!isStream) {
@@ -198,7 +197,7 @@ class Call {
       this.#push(chunk.value)
       const isContent = decoder.progress !== progress
       progress = decoder.progress
-      if (isContent) this.#clock.touchContent()
+      this.#clock.touch(isContent)
       if (decoder.isComplete && (isContent || !hasEnded)) {
         hasEnded = true
         this.#clock.endWithin(decoder.owed === undefined ? trailingMs : owedMs)
@@ -220,6 +219,7 @@ class Call {
 
   /** A service that did not stream: its answer is one JSON text, mostly an error. */
   async #readWhole(reader: Reader, first: Uint8Array): Promise<void> {
+    this.#clock.touch(false)
     const { decoder, service, transport } = this.#exchange
     const text = await this.#readText(reader, transport.maxEventChars ?? maxWhole, first)
     if (this.#aborter.signal.aborted) throw this.#exchange.signal.reason
@@ -261,7 +261,7 @@ class Call {
           this.#hasEnded = true
           break
         }
-        if (first !== undefined) this.#clock.touch()
+        if (first !== undefined) this.#clock.touch(false)
         text += decoder.decode(value, { stream: true })
       }
     } catch {

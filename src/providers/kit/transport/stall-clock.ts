@@ -57,21 +57,18 @@ export class StallClock {
     this.#timer = setInterval(this.#tick, this.#tickMs)
   }
 
-  /** Bytes arrived. */
-  touch(): void {
+  /** Bytes arrived, and content in them. */
+  touch(isContent: boolean): void {
     this.#bytesAt = this.#ticks
     this.#hasBytes = true
-  }
-
-  /** Content arrived. */
-  touchContent(): void {
+    if (!isContent) return
     this.#contentAt = this.#ticks
     this.#hasContent = true
   }
 
   /** Ends the wait `ms` from now, whatever bytes arrive meanwhile: pings do not restart it. Another call does. */
   endWithin(ms: number): void {
-    this.touch()
+    this.touch(false)
     this.#endsAt = this.#ticks + Math.ceil(ms / this.#tickMs)
   }
 
