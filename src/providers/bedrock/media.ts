@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
-import { isToBeCited, type MediaRules } from '../kit/optional/media/media-rules.ts'
+import { type FileLimits, isToBeCited } from '../kit/optional/media/media-rules.ts'
 
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],
@@ -45,7 +45,7 @@ export const maxDocuments = 5
 const maxDocumentBytes = 4.5 * 1024 * 1024
 
 /** What the service takes of documents in one message; `unlimited` are the types that may be larger. */
-export function documentLimits(unlimited: readonly string[]): NonNullable<MediaRules['files']> {
+export function documentLimits(unlimited: readonly string[]): FileLimits {
   return { types: documents, most: maxDocuments, maxBytes: maxDocumentBytes, unlimited }
 }
 

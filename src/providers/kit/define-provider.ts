@@ -62,7 +62,12 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
       const request = withModelSettings(asked)
       const attempts: Attempts<Call> = { definition, emit, signal, refusal: undefined }
       try {
-        return await ask(attempts, request).catch((error) => withoutRefusedMedia(attempts, request, error))
+        return await ask(attempts, request).catch((error) => {
+          const part = attempts.refusal && loadedMedia()
+          if (part === undefined) throw error
+          const call = { request, target: definition, signal, refusal: () => attempts.refusal }
+          return part.withoutRefusedMedia({ ...call, ask: (sent) => ask(attempts, sent) }, error)
+        })
       } catch (error) {
         throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
       }
@@ -86,8 +91,7 @@ async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: 
   try {
     return await send(attempts, taken, warnings)
   } catch (error) {
-    const call = { request: taken, warnings, signal: attempts.signal, refusal: () => attempts.refusal?.body }
-    return withoutRefusedSettings({ ...call, send: (sent) => send(attempts, sent, warnings) }, error)
+    return withoutRefusedSettings({ request: taken, warnings, attempts, send: (sent) => send(attempts, sent, warnings) }, error)
   }
 }
 
@@ -117,31 +121,17 @@ async function send<Call extends EncodedCall>(
   }
 }
 
-/** Sends `request` without the media that its service refused; rejects with `error` if it refused none. */
-function withoutRefusedMedia<Call extends EncodedCall>(
-  attempts: Attempts<Call>,
-  request: StreamRequest,
-  error: unknown,
-): Promise<AssistantMessage> {
-  const { definition, signal } = attempts
-  const part = attempts.refusal && loadedMedia()
-  if (part === undefined) throw error
-  const refused = { request, target: definition, signal, refusal: () => attempts.refusal }
-  return part.withoutRefusedMedia({ ...refused, ask: (sent) => ask(attempts, sent) }, error)
-}
-
 /** One call on the wire. */
 function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Call, context: DecoderContext): Exchange {
   const { definition, emit, signal } = attempts
   const { codec, transport = {}, browserHint } = definition
   attempts.refusal = undefined
-  const { request } = context
-  const known = call.secrets ?? (request.credential === undefined ? [] : [request.credential])
-  const { provider, id: model } = request.model
+  const { credential, model } = context.request
+  const known = call.secrets ?? (credential === undefined ? [] : [credential])
   return {
     ...{ service: context.service, call, decoder: codec.decoder(call, context), signal, transport, browserHint },
     secrets: () => [...known, ...secretsIn(call.url, call.headers)],
-    onRateLimits: (limits) => emit({ type: 'rateLimits', of: { provider, model }, limits }),
+    onRateLimits: (limits) => emit({ type: 'rateLimits', of: { provider: model.provider, model: model.id }, limits }),
     onRefusal: (body) => {
       attempts.refusal = { body, sent: () => wholeText(call.body, call.media) }
     },
@@ -188,11 +178,11 @@ async function completed<Call extends EncodedCall>(
   { body: extra, headers }: StreamRequest,
   guards?: readonly string[],
 ): Promise<Call> {
-  if (extra === undefined && headers === undefined && call.sign === undefined) return call
-  const body = extra === undefined ? call.body : withExtraFields(call.body, extra, guards)
-  const whole = { ...call, body, headers: headers === undefined ? call.headers : mergeHeaders(call.headers, headers) }
-  if (whole.sign === undefined) return whole
-  return { ...whole, headers: await whole.sign({ ...whole, body: wholeText(body, call.media) }) }
+  const whole = { ...call }
+  if (extra !== undefined) whole.body = withExtraFields(call.body, extra, guards)
+  if (headers !== undefined) whole.headers = mergeHeaders(call.headers, headers)
+  if (call.sign !== undefined) whole.headers = await call.sign({ ...whole, body: wholeText(whole.body, call.media) })
+  return whole
 }
 
 /** What `encode` shows. The headers are copies: they may be remembered for the next call. */

@@ -2,7 +2,7 @@ import { definedFields } from '../../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/hash.ts'
-import type { MediaRules } from '../optional/media/media-rules.ts'
+import type { FileLimits } from '../optional/media/media-rules.ts'
 import type { FormatRules } from '../optional/response-format/response-format.ts'
 import type { SchemaDialect } from '../optional/schema/dialects.ts'
 
@@ -67,7 +67,7 @@ export interface ModelProfile {
   /** Which ids of calls its service takes. */
   callIds: CallIdRule
   /** What the service takes of files in one message. */
-  files?: MediaRules['files']
+  files?: FileLimits
   /** Addresses that the service fetches, whatever the type of what is there. */
   fetches?: RegExp
   /** Files of text are documents where they are to be cited. */

@@ -1,10 +1,11 @@
+import type { JsonObject } from '../../../contract/json.ts'
 import { type Content, isMedia } from '../../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
-import { type BlockEncoder, type JoinedBlocks, joinMediaBlocks, type MediaPlace } from '../optional/media/media-blocks.ts'
+import { type JoinedBlocks, joinedMedia, type MediaBlock, type MediaPlace, mediaBlock } from '../optional/media/media-blocks.ts'
 import { withReturnedBlocks } from '../optional/server-tools/service-payload.ts'
-import { type CacheMarks, GrowingText, toJson } from './json-pieces.ts'
+import { type CacheMarks, GrowingText, joined, toJson } from './json-pieces.ts'
 
 /** The encoded blocks of one message. */
 export interface EncodedMessage extends JoinedBlocks {
@@ -105,7 +106,7 @@ export class TurnWriter implements HistoryWriter {
     else this.#begin(role, encoded)
     // Nothing may stand between results.
     if (message.role === 'toolResult' && this.#media !== undefined) this.#media = { before: this.#middle, end: this.#last, after: '' }
-    if (encoded.after !== '') this.#held = this.#held === '' ? encoded.after : `${this.#held},${encoded.after}`
+    if (encoded.after !== '') this.#held = joined(this.#held, encoded.after)
   }
 
   /**
@@ -172,19 +173,30 @@ function hashOf(encoded: EncodedMessage): Hash {
   return encoded.hash
 }
 
+/** The blocks on the wire that a block becomes; `at` is its place. */
+type BlockEncoder = (block: Content, at: number) => readonly JsonObject[]
+
 /** The blocks that `encode` makes of `content`; what it leaves out must not leave reasoning at the end. */
 export function joinBlocks(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
-  if (content.some(isMedia)) return { ...joinMediaBlocks(content, encode), after: '' }
   const blocks: string[] = []
+  const media = new Map<number, MediaBlock>()
   let end = 0
   for (const [at, block] of content.entries()) {
     const made = encode(block, at)
-    for (const wire of made) blocks.push(toJson(wire))
+    for (const wire of made) {
+      const isShown = isMedia(block) && Object(wire.source).type !== 'text'
+      if (isShown)
+        media.set(
+          blocks.length,
+          mediaBlock(block, wire, (each) => encode(each, at)[0]),
+        )
+      blocks.push(isShown ? '' : toJson(wire))
+    }
     // Reasoning must be followed by what it led to.
     if (made.length > 0 && block.type !== 'thinking') end = blocks.length
   }
   blocks.length = end
-  return { blocks: blocks.join(','), after: '' }
+  return { ...(media.size === 0 ? { blocks: blocks.join(',') } : joinedMedia(blocks, media)), after: '' }
 }
 
 /**

@@ -44,11 +44,9 @@ const looked = new Beginnings<Looked>()
 /** Returns which messages have media. Each is looked at once, not with every request. */
 export function placesOfMedia(messages: readonly Message[]): readonly number[] {
   const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
-  for (let at = known.messages.length; at < messages.length; at++) {
-    const message = messages[at]
-    if (message === undefined) break
+  for (const message of messages.slice(known.messages.length)) {
+    if (message.content.some(isMedia)) known.places.push(known.messages.length)
     known.messages.push(message)
-    if (message.content.some(isMedia)) known.places.push(at)
   }
   looked.keep(known)
   return known.places

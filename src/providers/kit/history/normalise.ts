@@ -14,7 +14,7 @@ import { perObject } from '../encode/json-pieces.ts'
 import { cleanMessage, picturesOf, stoppedText } from '../optional/history/clean-message.ts'
 import { leftOutAt, leftOutWarning } from '../optional/media/media-rules.ts'
 import { hashText } from './hash.ts'
-import { issuedId, isTakenAsIs, type NormaliseTarget } from './target.ts'
+import { isAuthor, issuedId, isTakenAsIs, type NormaliseTarget } from './target.ts'
 
 export type { NormaliseTarget } from './target.ts'
 
@@ -163,12 +163,9 @@ export class HistoryWalk {
     if (this.list.length === 0) this.list.push(opening)
     const last = this.list.at(-1)
     // The service goes on with what it paused.
-    if (last?.role === 'assistant' && !this.#isPaused(last)) this.list.push(closing)
-  }
-
-  #isPaused({ stopReason, provider, model }: AssistantMessage): boolean {
-    const { pauses = false, provider: ownProvider, model: ownModel } = this.#target
-    return pauses && stopReason === 'paused' && provider === ownProvider && model === ownModel
+    if (last?.role !== 'assistant') return
+    const isPaused = this.#target.pauses === true && last.stopReason === 'paused' && isAuthor(last, this.#target)
+    if (!isPaused) this.list.push(closing)
   }
 
   #answer(cleaned: AssistantMessage, original: AssistantMessage): void {

@@ -31,8 +31,7 @@ export interface NormaliseTarget {
 
 /** What media a model takes, as its profile says it. */
 export function mediaRules({ capabilities, files, fetches, citesText, inline }: ModelProfile): MediaRules {
-  if (files === undefined && fetches === undefined && citesText === undefined && inline === undefined) return capabilities
-  return { ...capabilities, ...(files !== undefined && { files }), fetches, citesText, inline }
+  return { ...capabilities, files, fetches, citesText, inline }
 }
 
 /** The target that `model` is, with its profile. */
@@ -64,27 +63,32 @@ export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean 
   const { role, content } = message
   const isOwn = role === 'assistant'
   if (isOwn) {
-    const { provider, model, stopReason, refusal } = message
-    if (provider !== target.provider || model !== target.model || refusal !== undefined) return false
+    const { stopReason, refusal } = message
+    if (!isAuthor(message, target) || refusal !== undefined || stopReason === 'error' || stopReason === 'aborted') return false
     // Reasoning must be followed by what it led to.
-    if (stopReason === 'error' || stopReason === 'aborted' || content.at(-1)?.type === 'thinking') return false
+    if (content.at(-1)?.type === 'thinking') return false
   }
   for (const block of content) if (!isPlain(block, target, isOwn)) return false
   return content.length > 0
 }
 
-function isPlain(block: Content, { api, model, keepsThinking }: NormaliseTarget, isOwn: boolean): boolean {
-  const { type, providerState: state } = block
-  if (state !== undefined && !(isOwn && state.api === api && state.model === model)) return false
+function isPlain(block: Content, target: NormaliseTarget, isOwn: boolean): boolean {
+  const { type, providerState } = block
+  if (providerState !== undefined && !(isOwn && isStateOf(block, target))) return false
   // A line that stands for media is told, too.
   if (type === 'text') return block.text.trim() !== '' && !leftOutLines.has(block)
   if (type === 'toolCall') return isOwn && block.id !== '' && block.invalidArguments === undefined
-  return type === 'thinking' && isOwn && keepsThinking(block)
+  return type === 'thinking' && isOwn && target.keepsThinking(block)
+}
+
+/** Whether `target` made this response. */
+export function isAuthor({ provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
+  return provider === target.provider && model === target.model
 }
 
 /** Whether `target` issued the id of `call`, which then goes back as it came: services keep state in ids. */
-export function issuedId(call: ToolCallContent, { provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
-  return call.id !== '' && provider === target.provider && model === target.model && isStateOf(call, target)
+export function issuedId(call: ToolCallContent, message: AssistantMessage, target: NormaliseTarget): boolean {
+  return call.id !== '' && isAuthor(message, target) && isStateOf(call, target)
 }
 
 /** Whether the state of a block, if it has any, is of `target`. */

@@ -31,20 +31,17 @@ export function planRequest(
   warnings: string[],
 ): RequestPlan {
   const search = rules.searches === true && asked.searchable !== undefined ? planSearch(asked, capabilities) : undefined
-  const { request: searched = asked, deferred = none } = search ?? {}
-  const isText = searched.responseFormat === undefined || searched.responseFormat.type === 'text'
-  const format: FormatPlan = isText ? { kind: 'text', request: searched } : planFormat(searched, capabilities, formats, warnings)
-  const { toolChoice, parallelToolCalls, tools } = format.request
-  const isFree = toolChoice === undefined && format.kind !== 'tool'
-  const plan = isFree
-    ? { request: format.request, isSingle: parallelToolCalls === false && tools.length > 0 }
-    : planChoice(format, capabilities, rules, warnings)
+  const { request: searched, deferred } = search ?? { request: asked, deferred: none }
+  const { responseFormat: form } = searched
+  const isText = form === undefined || form.type === 'text'
+  const format: FormatPlan = isText ? { kind: 'text', request: searched } : planFormat(searched, form, { capabilities, formats }, warnings)
+  const { request } = format
+  const isSingle = request.parallelToolCalls === false && request.tools.length > 0
+  const isFree = request.toolChoice === undefined && format.kind !== 'tool'
+  const plan = isFree ? { request, isSingle } : planChoice(format, { isSingle, rules, capabilities }, warnings)
+  const { model, tools } = plan.request
   const { maxTools = Infinity } = rules
-  if (plan.request.tools.length > maxTools) throw tooManyTools(plan.request, maxTools)
-  return { ...plan, format, deferred }
-}
-
-function tooManyTools({ model, tools }: StreamRequest, maxTools: number): ProviderError {
+  if (tools.length <= maxTools) return { ...plan, format, deferred }
   const next = 'Give it fewer, let it search among them (toolSearch), or hand work to sub-agents.'
-  return new ProviderError('unsupported', `The service takes at most ${maxTools} tools, and ${model.id} was given ${tools.length}. ${next}`)
+  throw new ProviderError('unsupported', `The service takes at most ${maxTools} tools, and ${model.id} was given ${tools.length}. ${next}`)
 }

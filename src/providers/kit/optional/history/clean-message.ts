@@ -1,15 +1,8 @@
 import { interrupted, mediaName, serviceToolText, wordsOf } from '../../../../contract/message/block-words.ts'
 import { type Content, isMedia, type TextContent, type ToolCallContent } from '../../../../contract/message/content.ts'
-import {
-  type AssistantMessage,
-  type Message,
-  shownContent,
-  type ToolResultMessage,
-  text,
-  type UserMessage,
-} from '../../../../contract/message/message.ts'
+import { type AssistantMessage, type Message, shownContent, text, type UserMessage } from '../../../../contract/message/message.ts'
 import { perObject } from '../../encode/json-pieces.ts'
-import { isStateOf, type NormaliseTarget } from '../../history/target.ts'
+import { isAuthor, isStateOf, type NormaliseTarget } from '../../history/target.ts'
 import { leftOutAt, leftOutFor, takenMedia } from '../media/media-rules.ts'
 
 /** The copies that were made for a target, so that each is found again by identity. */
@@ -32,19 +25,9 @@ export function cleanMessage(message: Message, target: NormaliseTarget): Message
 }
 
 function cleaning(message: Message, target: NormaliseTarget): Message | undefined {
-  if (message.role === 'user') return cleanUser(message, target)
-  if (message.role === 'toolResult') return cleanResult(message, target)
-  return cleanAssistant(message, target)
-}
-
-function cleanUser(message: UserMessage, target: NormaliseTarget): UserMessage {
-  const content = shown(message.content, target, noText)
-  return content === message.content ? message : { ...message, content }
-}
-
-function cleanResult(message: ToolResultMessage, target: NormaliseTarget): ToolResultMessage {
-  const content = shown(message.content, target, noOutput)
-  // Its id follows the call: see `HistoryWalk`.
+  if (message.role === 'assistant') return cleanAssistant(message, target)
+  // The id of a result follows its call: see `HistoryWalk`.
+  const content = shown(message.content, target, message.role === 'user' ? noText : noOutput)
   return content === message.content ? message : { ...message, content }
 }
 
@@ -135,11 +118,6 @@ export const stoppedText = perObject((message: AssistantMessage): AssistantMessa
   return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
 })
 
-/** Whether `target` made this response. */
-function isAuthor({ provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
-  return provider === target.provider && model === target.model
-}
-
 function legalCall(call: ToolCallContent, target: NormaliseTarget, isIssued: boolean): ToolCallContent {
   const id = isIssued && call.id !== '' ? call.id : target.toolCallId(call.id)
   const hasForgedArguments = call.invalidArguments !== undefined && Object.keys(call.arguments).length > 0
@@ -149,8 +127,7 @@ function legalCall(call: ToolCallContent, target: NormaliseTarget, isIssued: boo
 
 function withoutForeignState<Block extends TextContent | ToolCallContent>(block: Block, target: NormaliseTarget, isOwn: boolean): Block {
   const state = block.providerState
-  if (state === undefined || (isOwn && state.api === target.api && state.model === target.model)) return block
-  return withoutState(block)
+  return state === undefined || (isOwn && isStateOf(block, target)) ? block : withoutState(block)
 }
 
 function withoutState<Block extends TextContent | ToolCallContent>(block: Block): Block {

@@ -1,10 +1,7 @@
 import type { JsonObject } from '../../../../contract/json.ts'
-import { type Content, isMedia, type MediaContent } from '../../../../contract/message/content.ts'
+import type { MediaContent } from '../../../../contract/message/content.ts'
 import { joined, joinedAll, toJson } from '../../encode/json-pieces.ts'
 import { partsAround } from './media-json.ts'
-
-/** The blocks on the wire that a block becomes; `at` is its place. */
-export type BlockEncoder = (block: Content, at: number) => readonly JsonObject[]
 
 /** A list of blocks, cut such that `end` ends a block with media. */
 export interface MediaPlace {
@@ -22,40 +19,31 @@ export interface JoinedBlocks {
   readonly parts?: readonly string[]
 }
 
-/** The texts that a block is made of, one after the other. */
-interface EncodedBlock {
+/** A block with media, as the texts that it is made of, one after the other. */
+export interface MediaBlock {
   parts: readonly string[]
-  isMedia: boolean
   /** The same with its data, where a name stands for them. */
   hashed?: readonly string[]
 }
 
-/** The blocks that `encode` makes of content with media: long data are not copied. */
-export function joinMediaBlocks(content: readonly Content[], encode: BlockEncoder): JoinedBlocks {
-  const blocks: EncodedBlock[] = []
-  let end = 0
-  for (const [at, block] of content.entries()) {
-    const made = encode(block, at)
-    for (const wire of made) {
-      const isShown = isMedia(block) && Object(wire.source).type !== 'text'
-      blocks.push(isShown ? mediaBlock(block, wire, (each) => toJson(encode(each, at)[0])) : { parts: [toJson(wire)], isMedia: false })
-    }
-    // Reasoning must be followed by what it led to.
-    if (made.length > 0 && block.type !== 'thinking') end = blocks.length
-  }
-  blocks.length = end
-  return joinedBlocks(blocks)
+/** A block that became `wire`. `encode` makes the same of a block with other data: long data are not copied. */
+export function mediaBlock(block: MediaContent, wire: JsonObject, encode: (block: MediaContent) => JsonObject | undefined): MediaBlock {
+  const around = partsAround(block, (each) => toJson(encode(each)))
+  if (around === undefined) return { parts: [toJson(wire)] }
+  const { before, shown, data, after } = around
+  return { parts: [before, shown, after], hashed: [before, data, after] }
 }
 
-function joinedBlocks(blocks: readonly EncodedBlock[]): JoinedBlocks {
-  const last = blocks.findLastIndex(({ isMedia }) => isMedia)
-  const media = blocks[last]
-  if (media === undefined) return { blocks: joinedAll(blocks.map(jsonOf)) }
+/** `texts` with the blocks of `media` in their places. */
+export function joinedMedia(texts: readonly string[], media: ReadonlyMap<number, MediaBlock>): JoinedBlocks {
+  const blocks = texts.map((text, at): MediaBlock => media.get(at) ?? { parts: [text] })
+  const last = Math.max(...media.keys())
+  const parts = blocks[last]?.parts ?? []
   const rest = joinedAll(blocks.slice(last + 1).map(jsonOf))
-  const before = joined(joinedAll(blocks.slice(0, last).map(jsonOf)), media.parts.slice(0, -1).reduce(concatenated, ''))
-  const end = media.parts.at(-1) ?? ''
+  const before = joined(joinedAll(blocks.slice(0, last).map(jsonOf)), jsonOf({ parts: parts.slice(0, -1) }))
+  const end = parts.at(-1) ?? ''
   const after = rest === '' ? '' : `,${rest}`
-  const place = { before: last > 0 && media.parts.length === 1 ? `${before},` : before, end, after }
+  const place = { before: last > 0 && parts.length === 1 ? `${before},` : before, end, after }
   const isLong = blocks.some(({ hashed }) => hashed !== undefined)
   return {
     blocks: place.before + end + after,
@@ -64,17 +52,7 @@ function joinedBlocks(blocks: readonly EncodedBlock[]): JoinedBlocks {
   }
 }
 
-function mediaBlock(block: MediaContent, wire: JsonObject, encode: (block: MediaContent) => string): EncodedBlock {
-  const around = partsAround(block, encode)
-  if (around === undefined) return { parts: [toJson(wire)], isMedia: true }
-  const { before, shown, data, after } = around
-  return { parts: [before, shown, after], isMedia: true, hashed: [before, data, after] }
-}
-
-function jsonOf({ parts }: EncodedBlock): string {
-  return parts.reduce(concatenated, '')
-}
-
-function concatenated(text: string, more: string): string {
-  return text + more
+/** Not by `join`, which copies what may be megabytes. */
+function jsonOf({ parts }: MediaBlock): string {
+  return parts.reduce((text, more) => text + more, '')
 }

@@ -16,15 +16,18 @@ export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUr
   /** Of which media the bytes may stand in a request. Default: of all that the model takes. */
   inline?: readonly string[] | undefined
   /** What the service takes of files in one message. Default: no limit but that of a request. */
-  files?: {
-    types: readonly string[]
-    /** How many of `types`. */
-    most: number
-    /** Bytes of each. */
-    maxBytes: number
-    /** Those of `types` that may be larger. */
-    unlimited: readonly string[]
-  }
+  files?: FileLimits | undefined
+}
+
+/** Limits of the files of some types. */
+export interface FileLimits {
+  types: readonly string[]
+  /** How many of `types`. */
+  most: number
+  /** Bytes of each. */
+  maxBytes: number
+  /** Those of `types` that may be larger. */
+  unlimited: readonly string[]
 }
 
 const lines = new WeakMap<ImageContent | FileContent, TextContent>()
@@ -125,7 +128,7 @@ export function isFetched(url: string, mimeType: string, { mediaByUrl, fetches }
 
 function whyTooMuch(
   block: ImageContent | FileContent,
-  { types, most, maxBytes, unlimited }: NonNullable<MediaRules['files']>,
+  { types, most, maxBytes, unlimited }: FileLimits,
   others: readonly Content[],
 ): string | undefined {
   if (block.type !== 'file' || !isMediaOf(block.mimeType, types)) return undefined

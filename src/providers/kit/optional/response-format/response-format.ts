@@ -38,16 +38,22 @@ export type FormatPlan =
   | { kind: 'schema'; request: StreamRequest; answerTool?: undefined; name: string; schema: JsonObject; strict?: boolean }
   | ({ kind: 'tool' } & AnswerByTool)
 
+/** A form other than text. */
+type AskedFormat = Exclude<ResponseFormat, { type: 'text' }>
+
 /**
- * The plan for the `responseFormat` of `request`.
+ * The plan for `format`, the `responseFormat` of `request`.
  *
  * What had to be changed is added to `warnings`. Throws `ProviderError` `schemaMismatch` where the model cannot be held to the form.
  *
  * Source: docs/concepts/structured-output.md
  */
-export function planFormat(request: StreamRequest, capabilities: ModelCapabilities, rules: FormatRules, warnings: string[]): FormatPlan {
-  const format = request.responseFormat
-  if (format === undefined || format.type === 'text') return { kind: 'text', request }
+export function planFormat(
+  request: StreamRequest,
+  format: AskedFormat,
+  { capabilities, formats: rules }: { capabilities: ModelCapabilities; formats: FormatRules },
+  warnings: string[],
+): FormatPlan {
   const native = rules.excludesTools === true && request.tools.length > 0 ? undefined : nativePlan(request, format, rules, warnings)
   if (native !== undefined) return native
   if (rules.otherwise === 'refuse') throw noForm(request, format.type, capabilities)
@@ -56,12 +62,7 @@ export function planFormat(request: StreamRequest, capabilities: ModelCapabiliti
   return byTool === undefined ? { kind: 'text', request } : { kind: 'tool', ...byTool }
 }
 
-function nativePlan(
-  request: StreamRequest,
-  format: Exclude<ResponseFormat, { type: 'text' }>,
-  rules: FormatRules,
-  warnings: string[],
-): FormatPlan | undefined {
+function nativePlan(request: StreamRequest, format: AskedFormat, rules: FormatRules, warnings: string[]): FormatPlan | undefined {
   if (format.type === 'jsonObject') {
     if (rules.jsonObject === undefined) return undefined
     const named = rules.jsonMustBeNamed === true ? namingJson(request) : request

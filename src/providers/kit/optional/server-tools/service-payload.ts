@@ -25,11 +25,8 @@ export function withResult(content: readonly Content[], call: ServiceToolContent
   return { ...payloadOf(call), result, ...(gap > 0 && { gap, order }) }
 }
 
-const noResults: ReadonlyMap<number, readonly JsonObject[]> = new Map()
-
 /** Results that came some blocks after their call, by the position behind which they belong, in their order. */
 export function lateResults(content: readonly Content[]): ReadonlyMap<number, readonly JsonObject[]> {
-  if (!content.some(({ type }) => type === 'serviceTool')) return noResults
   const late = content.flatMap((block, at) => {
     const { call, result, gap, order = 0 } = block.type === 'serviceTool' ? payloadOf(block) : {}
     if (call === undefined || result === undefined || gap === undefined) return []
@@ -43,7 +40,7 @@ export function lateResults(content: readonly Content[]): ReadonlyMap<number, re
 /** The blocks of a tool of the service as they go back: its call, and its result where nothing stood between. */
 export function serviceToolBlocks(block: ServiceToolContent): JsonObject[] {
   const { call, result, gap } = payloadOf(block)
-  return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
+  return [call, gap === undefined ? result : undefined].filter((sent) => sent !== undefined)
 }
 
 /** `encode` for an answer of `content` with tools of the service or unknown blocks: each goes back as it came, where it stood, and so does what came later of a tool. */
@@ -52,12 +49,9 @@ export function withReturnedBlocks(
   encode: (block: Content, at: number) => readonly JsonObject[],
 ): (block: Content, at: number) => readonly JsonObject[] {
   const late = lateResults(content)
-  return (block, at) => [...(returnedBlocks(block) ?? encode(block, at)), ...(late.get(at) ?? [])]
-}
-
-function returnedBlocks(block: Content): JsonObject[] | undefined {
-  if (block.type === 'serviceTool') return serviceToolBlocks(block)
-  if (block.type !== 'opaque') return undefined
-  const wire = block.providerState?.payload.block
-  return isJsonObject(wire) ? [wire] : []
+  return (block, at) => {
+    const kept = block.type === 'opaque' ? block.providerState?.payload.block : undefined
+    const own = block.type === 'serviceTool' ? serviceToolBlocks(block) : isJsonObject(kept) ? [kept] : encode(block, at)
+    return [...own, ...(late.get(at) ?? [])]
+  }
 }

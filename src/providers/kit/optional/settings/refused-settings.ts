@@ -49,9 +49,8 @@ interface RefusedCall {
   request: StreamRequest
   /** What was left out of it; settings that are refused are added. */
   warnings: string[]
-  signal: AbortSignal
-  /** What the service said to the last request, if it refused that. */
-  refusal: () => unknown
+  /** `refusal` is what the service said to the last request, if it refused that. */
+  attempts: { readonly signal: AbortSignal; readonly refusal: { body: unknown } | undefined }
   send: (request: StreamRequest) => Promise<AssistantMessage>
 }
 
@@ -64,13 +63,13 @@ interface RefusedCall {
  *   `unsupported`.
  */
 export async function withoutRefusedSettings(
-  { request, warnings, signal, refusal, send }: RefusedCall,
+  { request, warnings, attempts, send }: RefusedCall,
   error: unknown,
 ): Promise<AssistantMessage> {
   let asked = request
   let last = error
   for (;;) {
-    const names = signal.aborted || !isRefusal(last) ? [] : namedBy(refusal(), asked)
+    const names = attempts.signal.aborted || !isRefusal(last) ? [] : namedBy(attempts.refusal?.body, asked)
     if (names.length === 0) throw last
     asked = without(asked, names, warnings)
     try {

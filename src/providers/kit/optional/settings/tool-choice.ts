@@ -31,11 +31,19 @@ export interface ToolPlan {
   isSingle: boolean
 }
 
+/** What a choice depends on. */
+interface Forcing {
+  /** At most one call is wanted. */
+  isSingle: boolean
+  rules: ToolChoiceRules
+  capabilities: ModelCapabilities
+}
+
 /** What `plan`, which says how the answer is formed, makes of the choice among tools. See `planRequest`. */
-export function planChoice(plan: FormatPlan, capabilities: ModelCapabilities, rules: ToolChoiceRules, warnings: string[]): ToolPlan {
+export function planChoice(plan: FormatPlan, service: Forcing, warnings: string[]): ToolPlan {
   const { request } = plan
-  const { toolChoice: asked, parallelToolCalls, tools } = request
-  const isSingle = parallelToolCalls === false && tools.length > 0
+  const { toolChoice: asked, tools } = request
+  const { isSingle, rules } = service
   const answer = plan.kind === 'tool' ? answerChoice(plan, asked) : undefined
   if (answer !== undefined) return { request, isSingle, choice: answer === 'auto' ? undefined : answer }
   if (asked === undefined || asked === 'auto') return { request, isSingle, choice: asked && tools.length > 0 ? asked : undefined }
@@ -44,7 +52,7 @@ export function planChoice(plan: FormatPlan, capabilities: ModelCapabilities, ru
     return { request, isSingle: false }
   }
   if (asked === 'none') return rules.none ? { request, isSingle, choice: 'none' } : { request: withTools(request, []), isSingle: false }
-  return chosen(request, { asked, isSingle, rules, capabilities }, warnings)
+  return chosen(request, asked, service, warnings)
 }
 
 /** What the form of the answer demands; `undefined` where the choice of the caller stands. */
@@ -55,14 +63,12 @@ function answerChoice(plan: Extract<FormatPlan, { kind: 'tool' }>, asked: ToolCh
   return plan.force === 'answer' || asked === 'none' ? { tool: answerToolName } : 'required'
 }
 
-interface Forcing {
-  asked: Exclude<ToolChoice, 'auto' | 'none'>
-  isSingle: boolean
-  rules: ToolChoiceRules
-  capabilities: ModelCapabilities
-}
-
-function chosen(request: StreamRequest, { asked, isSingle, rules, capabilities }: Forcing, warnings: string[]): ToolPlan {
+function chosen(
+  request: StreamRequest,
+  asked: Exclude<ToolChoice, 'auto' | 'none'>,
+  { isSingle, rules, capabilities }: Forcing,
+  warnings: string[],
+): ToolPlan {
   const names = asked === 'required' ? undefined : 'tool' in asked ? [asked.tool] : asked.allowed
   if (names !== undefined && isUnknown(request, names, warnings)) return { request, isSingle }
   const isForced = asked === 'required' || 'tool' in asked || asked.mode === 'required'
