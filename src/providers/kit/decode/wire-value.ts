@@ -52,7 +52,7 @@ export function objectsIn<Fields extends object>(value: readonly (Fields | null)
   if (!Array.isArray(value)) throw new OddValue(`the list of ${place}`, value)
   const list: readonly (Fields | null)[] = value
   // Mostly nothing is to be left out.
-  return list.every((entry): entry is Fields => isObject(entry)) ? list : list.flatMap((entry) => objectIn(entry, place) ?? [])
+  return list.every(isFields) ? list : list.flatMap((entry) => objectIn(entry, place) ?? [])
 }
 
 /** An index, or a count of what came before; `undefined` for what cannot be one. */
@@ -72,6 +72,10 @@ export function wordIn(value: unknown, place: string): string | undefined {
 /** A name or an id, which may be a number; `undefined` for nothing. Throws `OddValue` for anything else. */
 export function nameIn(value: unknown, place: string): string | undefined {
   return typeof value === 'number' ? String(value) : wordIn(value, place)
+}
+
+function isFields<Fields extends object>(value: Fields | null): value is Fields {
+  return isObject(value)
 }
 
 /** Services fill fields that they do not use with whatever their language calls empty. */
