@@ -147,11 +147,12 @@ async function encoded<Call extends EncodedCall>(
   const { codec } = definition
   try {
     const places = placesOfMedia(request.messages)
-    const asked = places.length === 0 ? request : await withReadyMedia(request, definition, places)
+    const hasMedia = places.length > 0
+    const asked = hasMedia ? await withReadyMedia(request, definition, places) : request
     await schemasReady(request)
-    const media = places.length === 0 ? undefined : mediaBeside(asked.messages, places)
+    const media = hasMedia ? mediaBeside(asked.messages, places) : undefined
     const made = await codec.encode(asked)
-    const told = places.length === 0 ? warnings : [...unsaidIn(codec, asked, places), ...warnings]
+    const told = hasMedia ? [...unsaidIn(codec, asked, places), ...warnings] : warnings
     const call = told.length === 0 ? made : { ...made, warnings: [...made.warnings, ...told] }
     const isComplete = request.body === undefined && request.headers === undefined && call.sign === undefined
     return isComplete && media === undefined ? call : await completed({ ...call, media }, request, codec.guards)

@@ -12,8 +12,6 @@ export interface RequestPlan extends ToolPlan {
   deferred: readonly ToolDefinition[]
 }
 
-const none: readonly ToolDefinition[] = []
-
 /**
  * What `asked` says of tools and of the form of the answer, as a service with these `rules` takes it for a model with this profile.
  *
@@ -31,7 +29,7 @@ export function planRequest(
   warnings: string[],
 ): RequestPlan {
   const search = rules.searches === true && asked.searchable !== undefined ? planSearch(asked, capabilities) : undefined
-  const { request: searched, deferred } = search ?? { request: asked, deferred: none }
+  const { request: searched, deferred } = search ?? { request: asked, deferred: [] }
   const { responseFormat: form } = searched
   const isText = form === undefined || form.type === 'text'
   const format: FormatPlan = isText ? { kind: 'text', request: searched } : planFormat(searched, form, { capabilities, formats }, warnings)
