@@ -172,6 +172,8 @@ $(echo rm -fr /)
 X='rm -fr /'; eval "$X"
 export X='rm -fr /'; eval "$X"
 set -- rm -fr /; "$@"
+a=(rm -fr /); "${'${a[@]}'}"
+a=('rm -fr /' b); eval "$a"
 bash -c 'rm -fr "$1"' _ /`,
     'bash <<EOF\nrm -fr /\nEOF',
     'bash <<EOF\necho \\"; rm -fr /; echo \\"\nEOF',
@@ -218,6 +220,7 @@ grep -rn 'rm -rf /' . | head -5
 npm test && git commit -m 'fix: check rm -rf /'
 cat mkfs.md
 which mkfs
+words=(rm -fr /); echo done
 cp dd if=`,
     "cat > x.sh <<'EOF'\nrm -rf /\nEOF",
     "cat > x.sh <<'EOF'\nrm -rf /tmp/build\nEOF\nsh x.sh",

@@ -98,16 +98,18 @@ export class WordReader {
     else parts.push({ kind: 'bare', text })
   }
 
-  /** The values of `a=(…)`. */
+  /** The values of `a=(…)`. `"${a[@]}"` runs them as one command. */
   #array(): void {
     if (++this.#depth > deepest) this.#giveUp()
     this.at++
+    const values: string[] = []
     while (!this.isAtEnd && this.next !== ')') {
       if (this.skipsBlank()) continue
-      if (!endOfWord.test(this.next)) this.found.texts.push(laterText(this.word()))
+      if (!endOfWord.test(this.next)) values.push(laterText(this.word()))
       else if (this.next === '\n') this.at++
       else break
     }
+    for (const text of [...values, values.join(' ')]) this.found.texts.push(text)
     if (this.next === ')') this.at++
     else this.doubt()
     this.#depth--
