@@ -51,16 +51,7 @@ import { type Choices, checkChoices, choicesShape } from './choices.ts'
 /** What of a loop's configuration an agent passes on unchanged. */
 type LoopSettings = Omit<
   LoopConfig,
-  | 'model'
-  | 'journal'
-  | 'checkAnswer'
-  | 'systemPrompt'
-  | 'skills'
-  | 'thinkingLevel'
-  | 'responseFormat'
-  | 'steering'
-  | 'followUps'
-  | 'firstTurnTrigger'
+  'model' | 'journal' | 'checkAnswer' | 'systemPrompt' | 'skills' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
 >
 
 /** How an agent is set up. Only the model is required. `Output` is what `responseFormat` promises. Source: docs/concepts/agent-and-run.md */
@@ -77,8 +68,6 @@ export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool
   choices?: Choices
   /** History to begin with. */
   messages?: readonly MessageInput[]
-  /** Default `off`. */
-  thinking?: LoopConfig['thinkingLevel']
   /** One switch for execution limits and context management. Default `true`. */
   contextManagement?: boolean
   /** Default `oneAtATime`. */
@@ -146,7 +135,6 @@ export interface CompactOptions extends Pick<PromptOptions, 'signal' | 'metadata
 
 /** The settings of an agent as the loop takes them. */
 export function toLoopConfig({
-  thinking,
   contextManagement,
   limits,
   contextConfig,
@@ -165,7 +153,6 @@ export function toLoopConfig({
   return {
     ...rest,
     ...(typeof systemPrompt === 'function' && { systemPrompt, ...(skills !== undefined && { skills }) }),
-    ...(thinking !== undefined && { thinkingLevel: thinking }),
     ...(limits !== undefined && { limits }),
     ...(contextConfig !== undefined && { contextConfig }),
     ...(contextManagement === false && { limits: false, contextConfig: false }),
@@ -183,7 +170,6 @@ export const agentTable: OptionTable<AgentOptions> = {
   choices: choicesShape,
   // Checked, and completed, by `toHistory`.
   messages: anything,
-  thinking: thinkingLevel,
   contextManagement: aFlag,
   steeringMode: aQueueMode,
   followUpMode: aQueueMode,

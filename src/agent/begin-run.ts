@@ -163,7 +163,7 @@ function keepAsked(context: AgentContext, { start }: RunStart, before: PromptSet
 function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): Partial<LoopConfig> {
   return {
     ...settingsIn(given),
-    ...(thinking !== undefined && { thinkingLevel: thinking }),
+    ...(thinking !== undefined && { thinking }),
     ...(responseFormat !== undefined && { responseFormat }),
     ...(repair !== undefined && { repair }),
   }

@@ -113,6 +113,7 @@ const hookTable: OptionTable<LoopHooks> = {
 /** What a loop and an agent share. */
 export const settingTable = {
   model: required(aModel),
+  thinking: thinkingLevel,
   configId: aText,
   ...settingFields,
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
@@ -145,7 +146,6 @@ const configTable: OptionTable<LoopConfig> = {
   systemPrompt: aFunction,
   skills: aSkillSet,
   checkAnswer: aFunction,
-  thinkingLevel,
   firstTurnTrigger: turnTrigger,
   steering: aSupplier,
   followUps: aSupplier,

@@ -100,7 +100,7 @@ export interface LoopConfig extends RequestSettings {
   /** Default `user`. */
   firstTurnTrigger?: TurnTrigger
   /** Default `off`. */
-  thinkingLevel?: ThinkingLevel
+  thinking?: ThinkingLevel
   /** Default `auto`. */
   cache?: CacheStrategy | 'auto' | 'disabled'
   /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */

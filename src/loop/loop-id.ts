@@ -9,7 +9,7 @@ import type { AgentContext, LoopConfig } from './loop-config.ts'
 function configSegment(config: LoopConfig): string {
   if (config.configId !== undefined) return config.configId
   const { provider, id } = config.model.config
-  const thinking = config.thinkingLevel ?? config.model.config.settings?.thinking ?? 'off'
+  const thinking = config.thinking ?? config.model.config.settings?.thinking ?? 'off'
   const base = `${provider}.${id.replace(/[^a-zA-Z0-9-]/g, '-')}`
   return thinking === 'off' ? base : `${base}.${thinking}`
 }
@@ -58,7 +58,7 @@ export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
     reasoning: model.reasoning,
     contextWindow: model.contextWindow,
     maxTokens: config.maxTokens ?? model.maxTokens,
-    thinkingLevel: config.thinkingLevel ?? model.settings?.thinking ?? 'off',
+    thinkingLevel: config.thinking ?? model.settings?.thinking ?? 'off',
   }
   if (config.configId !== undefined) snapshot.configId = config.configId
   if (config.temperature !== undefined) snapshot.temperature = config.temperature

@@ -48,8 +48,8 @@ describe('settings', () => {
     agent.configure({ tools: [add] })
     await agent.prompt('go').result
     const [first, second] = model.provider.requests
-    expect(first).toMatchObject({ systemPrompt: 'Be brief.', thinkingLevel: 'off', tools: [] })
-    expect(second).toMatchObject({ systemPrompt: 'Be kind.', thinkingLevel: 'high', maxTokens: 99, temperature: 0.1 })
+    expect(first).toMatchObject({ systemPrompt: 'Be brief.', thinking: 'off', tools: [] })
+    expect(second).toMatchObject({ systemPrompt: 'Be kind.', thinking: 'high', maxTokens: 99, temperature: 0.1 })
     expect(second?.tools.map((tool) => tool.name)).toEqual(['add'])
     agent.configure({ maxTokens: undefined })
     agent.configure({ temperature: undefined })

@@ -6,8 +6,8 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 function models() {
   const asked: string[] = []
   const named = (name: string): Model =>
-    scripted(({ temperature, thinkingLevel }) => {
-      asked.push(`${name} ${temperature ?? '-'} ${thinkingLevel}`)
+    scripted(({ temperature, thinking }) => {
+      asked.push(`${name} ${temperature ?? '-'} ${thinking}`)
       return { text: name }
     })
   const settings = { model: named('fast'), choices: { models: { deep: named('deep') } } }

@@ -9,7 +9,7 @@ import { add } from '../support/play.ts'
 
 /** What a prompt says of its requests, as far as a record may hold it. */
 const asked = { temperature: 0.2, topP: 0.5, seed: 7, thinking: 'high', maxTokens: 99, user: 'hash', strict: true, cacheTtl: '1h' } as const
-const sent = { temperature: 0.2, topP: 0.5, seed: 7, thinkingLevel: 'high', maxTokens: 99, user: 'hash', strict: true, cacheTtl: '1h' }
+const sent = { temperature: 0.2, topP: 0.5, seed: 7, thinking: 'high', maxTokens: 99, user: 'hash', strict: true, cacheTtl: '1h' }
 const adding = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
 const never = () => new Promise<never>(() => undefined)
 
@@ -50,7 +50,7 @@ describe('settings of a prompt', () => {
     await agent.continueLoop().result
     expect(requests[0]).toMatchObject({ ...sent, seed: 8 })
     await agent.prompt('And one more?').result
-    expect(requests[1]).toMatchObject({ topP: 0.9, thinkingLevel: 'off' })
+    expect(requests[1]).toMatchObject({ topP: 0.9, thinking: 'off' })
     expect(requests[1]).not.toHaveProperty('seed')
     expect((await resumed(store)).agent.checkpoint().asked).toBeUndefined()
   })
@@ -61,7 +61,7 @@ describe('settings of a prompt', () => {
     expect(requests[0]).toMatchObject({ ...sent, temperature: 1 })
     const other = await resumed(await cutOff(asked))
     await other.agent.send('Never mind.', { topK: 3 }).result
-    expect(other.requests[0]).toMatchObject({ topK: 3, topP: 0.9, thinkingLevel: 'off' })
+    expect(other.requests[0]).toMatchObject({ topK: 3, topP: 0.9, thinking: 'off' })
   })
 
   it('hold with the form of the answer, its repairs, and fields of the body that hold no secret', async () => {
@@ -143,7 +143,7 @@ describe('settings of a prompt', () => {
     other.send('Something else.', { seed: 9 })
     await expect.poll(() => hung.provider.requests.length).toBe(1)
     await agent.continueLoop().result
-    expect(requests[0]).toMatchObject({ seed: 9, topP: 0.9, thinkingLevel: 'off' })
+    expect(requests[0]).toMatchObject({ seed: 9, topP: 0.9, thinking: 'off' })
   })
 
   it('hold where all that is left is to hear of what went on in the background', async () => {

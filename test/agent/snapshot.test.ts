@@ -43,7 +43,7 @@ describe('checkpoint and restore', () => {
     const [here, there] = [model.provider.requests.at(-1), otherModel.provider.requests.at(-1)]
     const plain = (text: string) => text.replace(/"(id|timestamp)":[^,}]+/g, '')
     expect(plain(requestText(there))).toBe(plain(requestText(here)))
-    expect(there).toMatchObject({ systemPrompt: 'be brief', thinkingLevel: 'low', temperature: 0.5 })
+    expect(there).toMatchObject({ systemPrompt: 'be brief', thinking: 'low', temperature: 0.5 })
     expect(next[0]?.loopId).toBe(next[1]?.loopId)
   })
 

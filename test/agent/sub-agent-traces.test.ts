@@ -181,6 +181,6 @@ describe('the limits of a sub-agent that is given none', () => {
 
   it('thinks not, compacts not, and is triggered by the parent', async () => {
     const { requests } = await used(() => ({ text: 'ok' }))
-    expect(requests[0]).toMatchObject({ thinkingLevel: 'off', systemPrompt: '' })
+    expect(requests[0]).toMatchObject({ thinking: 'off', systemPrompt: '' })
   })
 })

@@ -28,7 +28,7 @@ interface Row {
 }
 
 const model = anthropicModel('bench').config
-const request = { model, systemPrompt: '', messages: [], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } } as const
+const request = { model, systemPrompt: '', messages: [], tools: [], thinking: 'off', cache: { type: 'auto' } } as const
 const cited: CitedDocuments = { messages: [], api: 'anthropicMessages', media: { media: [], mediaByUrl: [], mediaById: [] } }
 const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false, hasThinkTags: false, cited }
 const contextOf = (service: string, emit: Emit) => ({ request, service, emit })

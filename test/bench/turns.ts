@@ -156,7 +156,7 @@ async function behindMedia(): Promise<Row> {
     const asked = messages.filter((message) => message.role !== 'extension').slice(0, -1)
     const start = performance.now()
     const { body } = await provider.encode({
-      ...{ model: config, systemPrompt: 'Look.', messages: asked, tools: [], thinkingLevel: 'off', cache: { type: 'auto' } },
+      ...{ model: config, systemPrompt: 'Look.', messages: asked, tools: [], thinking: 'off', cache: { type: 'auto' } },
     })
     // Flat only once it is looked into.
     body.charCodeAt(body.length - 1)

@@ -109,7 +109,7 @@ describe('what stands for others', () => {
     return { ...made, content, model, provider: 'anthropic' }
   }
   const wireMessages = async (messages: readonly Message[]): Promise<WireMessages> => {
-    const body = await bodyFor(request(model, { messages, cache: { type: 'disabled' }, thinkingLevel: 'high' }))
+    const body = await bodyFor(request(model, { messages, cache: { type: 'disabled' }, thinking: 'high' }))
     // The grammar test of the codec checks this.
     return body.messages as WireMessages
   }

@@ -95,7 +95,7 @@ describe('Anthropic → OpenAI → Anthropic', () => {
     systemPrompt: '',
     messages,
     tools: [],
-    thinkingLevel: 'low',
+    thinking: 'low',
     cache: { type: 'disabled' },
   })
 

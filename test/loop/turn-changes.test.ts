@@ -24,7 +24,7 @@ describe('prepareTurn', () => {
     expect(model.provider.requests).toHaveLength(1)
     expect(model.provider.requests[0]).toMatchObject({ systemPrompt: 'Be brief.', toolChoice: 'required', temperature: 0 })
     expect(model.provider.requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
-    expect(strong.provider.requests[0]).toMatchObject({ systemPrompt: 'Be brief. Explain.', thinkingLevel: 'high' })
+    expect(strong.provider.requests[0]).toMatchObject({ systemPrompt: 'Be brief. Explain.', thinking: 'high' })
     expect(strong.provider.requests[0]?.tools).toHaveLength(2)
     expect(ofType(events, 'turnPrepared').map(({ changes }) => changes)).toEqual([
       { tools: ['add'], temperature: 0, settings: { toolChoice: 'required' } },
@@ -258,7 +258,7 @@ describe('a model of one turn', () => {
     const other = scripted([{ text: 'ok' }])
     other.config.settings = { topP: 0.5 }
     await new Agent({ model: usual, seed: 7, hooks: { prepareTurn: () => ({ model: other }) } }).prompt('go').result
-    expect(other.provider.requests[0]).toMatchObject({ topP: 0.5, seed: 7, thinkingLevel: 'off' })
+    expect(other.provider.requests[0]).toMatchObject({ topP: 0.5, seed: 7, thinking: 'off' })
     expect(other.provider.requests[0]).not.toHaveProperty('temperature')
     expect(other.provider.requests[0]).not.toHaveProperty('topK')
   })

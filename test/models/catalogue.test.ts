@@ -98,7 +98,7 @@ describe('a factory with a catalogue', () => {
       systemPrompt: '',
       messages,
       tools: [],
-      thinkingLevel: 'off' as const,
+      thinking: 'off' as const,
       cache: { type: 'auto' as const },
       credential: apiKey,
     }

@@ -43,7 +43,7 @@ const hooks: Required<LoopHooks> = {
 }
 
 const shared: Required<
-  Omit<LoopConfig, 'model' | 'checkAnswer' | 'thinkingLevel' | 'systemPrompt' | 'skills' | 'firstTurnTrigger' | 'steering' | 'followUps'>
+  Omit<LoopConfig, 'model' | 'checkAnswer' | 'thinking' | 'systemPrompt' | 'skills' | 'firstTurnTrigger' | 'steering' | 'followUps'>
 > = {
   configId: 'c',
   ...everySetting,
@@ -139,7 +139,7 @@ checkedOptions<LoopConfig>(
     systemPrompt: () => 'x',
     checkAnswer: async () => undefined,
     skills,
-    thinkingLevel: 'low',
+    thinking: 'low',
     firstTurnTrigger: 'user',
     steering: supplier,
     followUps: supplier,

@@ -161,7 +161,7 @@ describe('the model of the browser', () => {
       systemPrompt: '',
       messages: [],
       tools: [],
-      thinkingLevel: 'off',
+      thinking: 'off',
       cache: { type: 'auto' },
       temperature: 1,
     } as const

@@ -43,7 +43,7 @@ const anthropicCases: [keyof ModelCapabilities, string, AnthropicOptions, Partia
     'thinking',
     'claude-opus-4-8',
     { capabilities: { thinking: 'budget' } },
-    { thinkingLevel: 'high' },
+    { thinking: 'high' },
     { thinking: { type: 'adaptive' } },
     { thinking: { type: 'enabled', budget_tokens: 8192 } },
   ],
@@ -75,9 +75,9 @@ describe('any field of the table can be overridden', () => {
 
   it('efforts', async () => {
     const id = 'claude-opus-4-8'
-    expect(await bodyOf(anthropic(id), { thinkingLevel: 'high' })).toMatchObject({ output_config: { effort: 'high' } })
+    expect(await bodyOf(anthropic(id), { thinking: 'high' })).toMatchObject({ output_config: { effort: 'high' } })
     const weak = anthropic(id, { capabilities: { efforts: ['low'] } })
-    expect(await bodyOf(weak, { thinkingLevel: 'high' })).toMatchObject({ output_config: { effort: 'low' } })
+    expect(await bodyOf(weak, { thinking: 'high' })).toMatchObject({ output_config: { effort: 'low' } })
   })
 
   it('images', async () => {
@@ -104,10 +104,10 @@ describe('any field of the table can be overridden', () => {
   it('in Chat Completions too', async () => {
     const baseUrl = 'http://127.0.0.1:9'
     const thinks = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true } })
-    expect(await bodyOf(thinks, { thinkingLevel: 'high' })).toMatchObject({ reasoning_effort: 'high' })
+    expect(await bodyOf(thinks, { thinking: 'high' })).toMatchObject({ reasoning_effort: 'high' })
     const capabilities = { efforts: ['low', 'max'], media: [], jsonSchema: false }
     const weak = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true }, capabilities })
-    const body = await bodyOf(weak, { thinkingLevel: 'high', responseFormat: { type: 'jsonSchema', name: 'x', schema } })
+    const body = await bodyOf(weak, { thinking: 'high', responseFormat: { type: 'jsonSchema', name: 'x', schema } })
     expect(body).toMatchObject({ reasoning_effort: 'max', tool_choice: { function: { name: 'respond_json' } } })
     expect(JSON.stringify(body)).not.toContain('AA==')
   })

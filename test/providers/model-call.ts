@@ -43,7 +43,7 @@ export const noIds: ReadonlySet<string> = new Set()
 /** A request to `model`, with everything at its default but `changes`. */
 export function plainRequest(model: ModelConfig, changes: Partial<StreamRequest> = {}): StreamRequest {
   const messages = [user('Hi')]
-  return { model, systemPrompt: '', messages, tools: [], thinkingLevel: 'off', cache: { type: 'auto' }, ...changes }
+  return { model, systemPrompt: '', messages, tools: [], thinking: 'off', cache: { type: 'auto' }, ...changes }
 }
 
 /** The body that a provider sends for `request`, parsed, as far as tests read it. */

@@ -118,8 +118,8 @@ describe('reasoning', () => {
     ['qwen/qwen3-32b', true, 'off', 'hidden'],
     ['openai/gpt-oss-120b', true, 'medium', undefined],
     ['llama-3.3-70b-versatile', false, 'off', undefined],
-  ] as const)('is kept out of the text by Groq: %s, reasoning %s, %s', async (id, reasoning, thinkingLevel, format) => {
+  ] as const)('is kept out of the text by Groq: %s, reasoning %s, %s', async (id, reasoning, thinking, format) => {
     const model = openaiCompatible(id, { backend: 'groq', reasoning })
-    expect((await bodyFor(model, { thinkingLevel })).reasoning_format).toBe(format)
+    expect((await bodyFor(model, { thinking })).reasoning_format).toBe(format)
   })
 })

@@ -229,7 +229,7 @@ describe('the same call by the client of the service sends the same', () => {
 
   it('Responses: media, a call, a result, settings', async () => {
     const model = openaiResponses('gpt-5.1')
-    const settings = { thinkingLevel: 'high', thinkingSummary: 'detailed', verbosity: 'low', cacheTtl: '1h' } as const
+    const settings = { thinking: 'high', thinkingSummary: 'detailed', verbosity: 'low', cacheTtl: '1h' } as const
     const params: ResponseCreateParamsStreaming = {
       model: 'gpt-5.1',
       stream: true,

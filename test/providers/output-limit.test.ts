@@ -103,7 +103,7 @@ describe('what a request says', () => {
 
   it('a budget of thinking fits beside an answer without a limit', async () => {
     const { config, provider } = google('gemini-2.5-flash')
-    const request = plainRequest(config, { messages: [userMessage('Hi.')], thinkingLevel: 'high' })
+    const request = plainRequest(config, { messages: [userMessage('Hi.')], thinking: 'high' })
     expect((await sentBody(provider, request)).generationConfig).toEqual({
       thinkingConfig: { includeThoughts: true, thinkingBudget: 8192 },
     })

@@ -15,12 +15,12 @@ describe('Kimi', () => {
   it.each(['kimi-k3.1-pro', 'kimi-k2.7-code', 'kimi-k2.7-code-highspeed', 'kimi-k3', 'kimi-k4'])(
     'takes an effort and no switch: %s',
     async (id) => {
-      for (const [thinkingLevel, effort] of [
+      for (const [thinking, effort] of [
         ['off', 'low'],
         ['medium', 'high'],
         ['max', 'max'],
       ] as const) {
-        const body = await bodyOf(kimi(id), { thinkingLevel })
+        const body = await bodyOf(kimi(id), { thinking })
         expect(body).toMatchObject({ reasoning_effort: effort })
         expect(body).not.toHaveProperty('thinking')
       }
@@ -29,7 +29,7 @@ describe('Kimi', () => {
 
   it.each(['kimi-k2.6', 'kimi-k2.5', 'kimi-k2-0905-preview'])('keeps the switch of older models: %s', async (id) => {
     expect(await bodyOf(kimi(id))).toMatchObject({ thinking: { type: 'disabled' } })
-    expect(await bodyOf(kimi(id), { thinkingLevel: 'high' })).toMatchObject({ thinking: { type: 'enabled' } })
+    expect(await bodyOf(kimi(id), { thinking: 'high' })).toMatchObject({ thinking: { type: 'enabled' } })
   })
 })
 
@@ -82,8 +82,8 @@ describe('reasoning models of OpenAI', () => {
     ['gpt-7', 'gpt-6-astra'],
     ['gpt-10-luna', 'gpt-6-astra'],
   ])('behave like the newest known when newer: %s as %s', async (id, known) => {
-    for (const thinkingLevel of ['off', 'minimal', 'max'] as const) {
-      const changes = { thinkingLevel, temperature: 0.5, tools: [{ name: 'a', description: 'A.', parameters: { type: 'object' } }] }
+    for (const thinking of ['off', 'minimal', 'max'] as const) {
+      const changes = { thinking, temperature: 0.5, tools: [{ name: 'a', description: 'A.', parameters: { type: 'object' } }] }
       expect({ ...(await bodyOf(openai(id), changes)), model: '' }).toEqual({ ...(await bodyOf(openai(known), changes)), model: '' })
     }
   })

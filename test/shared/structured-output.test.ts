@@ -25,7 +25,7 @@ describe('the registry', () => {
       const model = { ...config, api, baseUrl: 'https://llm.example.com' }
       const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }], timestamp: 1 }]
       const cache = { type: 'auto' as const }
-      const request = { model, credential: 'key-0123456789', systemPrompt: '', messages, tools: [], thinkingLevel: 'off' as const, cache }
+      const request = { model, credential: 'key-0123456789', systemPrompt: '', messages, tools: [], thinking: 'off' as const, cache }
       const { url, body } = await registry.get(api).encode(request)
       expect(url.startsWith('https://llm.example.com/')).toBe(true)
       expect(JSON.parse(body)).not.toEqual({})

@@ -45,7 +45,7 @@ const fetch = async (...request) => { requests.push(request); throw new TypeErro
 const model = new ProviderRegistry().createModel(config, { credentials: 'key', fetch })
 const request = {
   model: config, credential: 'key', systemPrompt: '', messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }], timestamp: 1 }],
-  tools: [], thinkingLevel: 'off', cache: { type: 'auto' },
+  tools: [], thinking: 'off', cache: { type: 'auto' },
 }
 const encoded = model.provider.encode(request).then(() => 'encoded', ({ name, code }) => name + ' ' + code)
 globalThis.outcome = encoded.then((outcome) => {

@@ -62,7 +62,7 @@ describe('errors', () => {
       systemPrompt: '',
       messages: [userMessage('go')],
       tools: [],
-      thinkingLevel: 'off' as const,
+      thinking: 'off' as const,
       cache: { type: 'auto' as const },
     }
     const error: unknown = await model.provider.stream(request, () => undefined, new AbortController().signal).catch((thrown) => thrown)

@@ -43,7 +43,7 @@ export async function requestFor(model: Model): Promise<StreamRequest> {
     systemPrompt: 'Be brief.',
     messages: [userMessage('Hello')],
     tools: [{ name: 'read', description: 'Reads a file.', parameters: { type: 'object', properties: { path: { type: 'string' } } } }],
-    thinkingLevel: 'off',
+    thinking: 'off',
     cache: { type: 'auto' },
   }
   const credential = await model.credentials?.current(new AbortController().signal)

@@ -26,7 +26,7 @@ export async function contestOf(entries: readonly Entry[], judge: JudgeName, set
 async function configOf({ model, thinking }: Entry, settings: Settings): Promise<LoopConfig> {
   const { limits } = plainOptions(settings)
   const made = model.source === 'scripted' ? demoVoice(model.modelId) : await makeModel(model)
-  return { model: made, thinkingLevel: thinking, captureTurnRequests: true, ...(limits !== undefined && { limits }) }
+  return { model: made, thinking, captureTurnRequests: true, ...(limits !== undefined && { limits }) }
 }
 
 function strategyOf(judge: JudgeName, model: LoopConfig['model']): EvaluationStrategy {

@@ -86,7 +86,7 @@ export interface SubAgentOptions
   /** Milliseconds per task, checked before each of its turns. Default 300,000. */
   maxDurationMs?: number
   /** Default `off`. */
-  thinking?: LoopConfig['thinkingLevel']
+  thinking?: LoopConfig['thinking']
   /** Milliseconds after which a task is cut off; overrides the parent's `toolTimeoutMs`. */
   timeoutMs?: number
   /** Ask a person before a task begins. */
@@ -288,7 +288,7 @@ function childConfig(
   const { thinking = 'off', maxTurns, maxTotalTokens, maxDurationMs, ...rest } = settings
   return {
     ...rest,
-    thinkingLevel: thinking,
+    thinking,
     limits: { ...defaultTaskLimits, ...definedFields({ maxTurns, maxTotalTokens, maxDurationMs }) },
     contextConfig: false,
     firstTurnTrigger: 'subAgent',

@@ -77,7 +77,7 @@ async function ask(options: LlmCompactionOptions, input: CompactionInput, prompt
     systemPrompt: options.systemPrompt ?? instructions,
     messages: [userMessage(prompt)],
     tools: [],
-    thinkingLevel: 'off',
+    thinking: 'off',
     maxTokens,
     cache: { type: 'disabled' },
   }

@@ -14,7 +14,7 @@ import type { DerivedRequest } from '../model/request.ts'
  * Source: docs/concepts/request-capture.md
  */
 export async function captureRequest(loop: LoopState, { request, entries }: DerivedRequest, afterOverflow: boolean): Promise<void> {
-  const { model, systemPrompt, messages, tools, thinkingLevel, maxTokens, temperature, responseFormat } = request
+  const { model, systemPrompt, messages, tools, thinking, maxTokens, temperature, responseFormat } = request
   const settings = toRecord(request)
   const { captureTurnRequests } = loop.config
   const captured: AnnotatedRequest = {
@@ -25,7 +25,7 @@ export async function captureRequest(loop: LoopState, { request, entries }: Deri
     modelId: model.id,
     provider: model.provider,
     api: model.api,
-    thinkingLevel,
+    thinkingLevel: thinking,
   }
   if (maxTokens !== undefined) captured.maxTokens = maxTokens
   if (temperature !== undefined) captured.temperature = temperature

@@ -44,7 +44,7 @@ function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest
     systemPrompt: turn.systemPrompt,
     messages: translated(loop, messages),
     tools: definitionsOf(turn.tools),
-    thinkingLevel: turn.thinkingLevel,
+    thinking: turn.thinking,
     cache: typeof cache === 'string' ? { type: cache } : cache,
   }
   Object.assign(request, turn.settings)

@@ -106,7 +106,7 @@ function changed({ context, turns }: LoopState, turn: TurnSetup, changes: TurnCh
     model,
     systemPrompt,
     ...(activeTools === undefined ? { tools: offer.tools, searchable: offer.searchable } : active(all, offer, activeTools)),
-    thinkingLevel: thinking ?? turn.thinkingLevel,
+    thinking: thinking ?? turn.thinking,
     settings: { ...turn.settings, ...settingsIn(changes) },
     messages: messages
       ?.map((message, at) => toMessage(message, `prepareTurn().messages[${at}]`))

@@ -14,7 +14,7 @@ export interface TurnSetup {
   /** Those that a service may find by itself; they can be called too. */
   searchable: readonly AgentTool[]
   systemPrompt: string
-  thinkingLevel: NonNullable<LoopConfig['thinkingLevel']>
+  thinking: NonNullable<LoopConfig['thinking']>
   settings: RequestSettings
   /** Whether it only runs calls that waited. */
   goesOn?: true
@@ -52,7 +52,7 @@ export class TurnSource {
       model,
       ...this.offer(tools),
       systemPrompt,
-      thinkingLevel: this.#config.thinkingLevel ?? ofModel?.thinking ?? 'off',
+      thinking: this.#config.thinking ?? ofModel?.thinking ?? 'off',
       settings: this.hasCalled ? unforced(settings) : settings,
     }
   }

@@ -39,7 +39,7 @@ export async function accessOf(
     systemPrompt: '',
     messages: [userMessage('-')],
     tools: [],
-    thinkingLevel: 'off',
+    thinking: 'off',
     cache: { type: 'disabled' },
   })
   const { 'content-type': _json, ...kept } = headers

@@ -41,7 +41,7 @@ export function generationOf(
   warnings: string[],
 ): Generation {
   if (field === 'claude') return claudeGeneration(request, messages, capabilities, warnings)
-  const { thinkingLevel } = request
+  const { thinking } = request
   const maxTokens = statedLimit(request, capabilities)
   const settings = sorted(settingFieldsOf(request, { rules, capabilities }, warnings))
   const inferenceConfig: JsonObject = { ...(maxTokens !== undefined && { maxTokens }), ...settings.inferenceConfig }
@@ -49,13 +49,13 @@ export function generationOf(
   if (request.thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'does not count what it thinks', warnings)
   if (request.thinkingSummary !== undefined) leaveOut(request, 'thinkingSummary', undefined, warnings)
   if (field === 'none' || capabilities.thinking === 'none') {
-    if (thinkingLevel !== 'off') leaveOut(request, `thinking level ${thinkingLevel}`, 'does not think, or cannot be asked to', warnings)
+    if (thinking !== 'off') leaveOut(request, `thinking level ${thinking}`, 'does not think, or cannot be asked to', warnings)
     return { inferenceConfig, additional: {}, beside }
   }
   const effort = effortFor(request, capabilities, warnings) ?? 'low'
   if (field === 'reasoningEffort') return { inferenceConfig, additional: { reasoning_effort: effort }, beside }
   if (field === 'reasoning') return { inferenceConfig, additional: { reasoning: { effort } }, beside }
-  if (thinkingLevel === 'off') return { inferenceConfig, additional: {}, beside }
+  if (thinking === 'off') return { inferenceConfig, additional: {}, beside }
   const additional = { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
   return { inferenceConfig: effort === 'high' ? withoutLimits(request, inferenceConfig, warnings) : inferenceConfig, additional, beside }
 }

@@ -199,7 +199,7 @@ function formOf(format: StreamRequest['responseFormat']): JsonSchema | undefined
 /** What is said of settings that the browser's model does not have. Throws where they must be kept. */
 function leftOut(request: StreamRequest): string[] {
   const names: string[] = settingNames.filter((name) => request[name] !== undefined && !known.has(name))
-  if (request.thinkingLevel !== 'off') names.push('thinking')
+  if (request.thinking !== 'off') names.push('thinking')
   if (names.length > 0 && request.strict === true)
     throw new ProviderError('unsupported', `The model of the browser does not take ${names.join(', ')}, and strict is set.`)
   return names.map((name) => `${name}: the model of the browser has no such setting`)

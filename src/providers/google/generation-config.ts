@@ -57,7 +57,7 @@ const rules: SettingRules = {
  * changed or left out is added to `warnings`.
  */
 export function generationConfig(request: StreamRequest, profile: GeminiProfile, warnings: string[]): JsonObject {
-  const { thinkingLevel, thinkingBudget, thinkingSummary } = request
+  const { thinking, thinkingBudget, thinkingSummary } = request
   const { capabilities } = profile
   const maxOutputTokens = statedLimit(request, capabilities)
   const settings = settingFieldsOf(request, { rules, capabilities }, warnings)
@@ -66,7 +66,7 @@ export function generationConfig(request: StreamRequest, profile: GeminiProfile,
   if (thinkingBudget !== undefined && !byBudget) leaveOut(request, 'thinkingBudget', 'does not count what it thinks', warnings)
   if (byBudget) addBudget(fields, request, profile, warnings)
   else if (capabilities.thinking !== 'none') addLevel(fields, request, profile, warnings)
-  else if (thinkingLevel !== 'off') leaveOut(request, `thinking level ${thinkingLevel}`, 'does not think', warnings)
+  else if (thinking !== 'off') leaveOut(request, `thinking level ${thinking}`, 'does not think', warnings)
   if (thinkingSummary === 'none' && capabilities.thinking !== 'none')
     fields.thinkingConfig = { ...Object(fields.thinkingConfig), includeThoughts: false }
   return fields
@@ -74,7 +74,7 @@ export function generationConfig(request: StreamRequest, profile: GeminiProfile,
 
 /** The tokens of thoughts count as output, so a budget must leave room for the answer. */
 function addBudget(fields: JsonObject, request: StreamRequest, { family, capabilities }: GeminiProfile, warnings: string[]): void {
-  const { thinkingLevel: level, thinkingBudget: asked } = request
+  const { thinking: level, thinkingBudget: asked } = request
   const { min, max } = family.budget ?? usualBudget
   if (level === 'off' && asked === undefined) {
     fields.thinkingConfig = { thinkingBudget: capabilities.thinkingOff ? 0 : min }
@@ -96,7 +96,7 @@ function addBudget(fields: JsonObject, request: StreamRequest, { family, capabil
 
 /** Thinking cannot be switched off, only be made least. */
 function addLevel(fields: JsonObject, request: StreamRequest, { capabilities }: GeminiProfile, warnings: string[]): void {
-  const isOff = request.thinkingLevel === 'off'
+  const isOff = request.thinking === 'off'
   if (isOff && capabilities.thinkingOff) return
   const effort = isOff ? capabilities.efforts[0] : effortFor(request, capabilities, warnings)
   const config: JsonObject = isOff ? {} : { includeThoughts: true }

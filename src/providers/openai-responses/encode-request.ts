@@ -156,7 +156,7 @@ function parametersOf(
   { reasoningSummary, serverTools }: EncodingOptions,
   warnings: string[],
 ): JsonObject {
-  const { thinkingLevel: level, thinkingSummary = reasoningSummary } = request
+  const { thinking: level, thinkingSummary = reasoningSummary } = request
   const wanted = statedLimit(request, capabilities)
   const fields: JsonObject = wanted === undefined ? {} : { max_output_tokens: Math.max(minTokens, wanted) }
   if (wanted !== undefined && wanted < minTokens)

@@ -18,7 +18,7 @@ export interface ReasoningRequest {
  * left out is added to `warnings`.
  */
 export function reasoningRequest(request: StreamRequest, profile: ChatProfile, warnings: string[]): ReasoningRequest {
-  const { thinkingLevel: level } = request
+  const { thinking: level } = request
   const { capabilities, compat } = profile
   if (capabilities.thinking === 'none') {
     const why = 'is not described as a reasoning model'
@@ -46,26 +46,26 @@ function byEffort(
   effort: string | undefined,
   warnings: string[],
 ): ReasoningRequest {
-  const { model, tools, thinkingLevel } = request
+  const { model, tools, thinking } = request
   const rule = tools.length === 0 ? 'together' : toolsAndEffort(model)
-  if (rule !== 'together' && thinkingLevel !== 'off') {
-    leaveOut(request, `thinking level ${thinkingLevel}`, 'takes tools on Chat Completions only without it. Use the Responses API', warnings)
+  if (rule !== 'together' && thinking !== 'off') {
+    leaveOut(request, `thinking level ${thinking}`, 'takes tools on Chat Completions only without it. Use the Responses API', warnings)
   }
-  if (!compat.supportsReasoningEffort && thinkingLevel !== 'off') {
-    leaveOut(request, `thinking level ${thinkingLevel}`, 'is described with compat.supportsReasoningEffort: false', warnings)
+  if (!compat.supportsReasoningEffort && thinking !== 'off') {
+    leaveOut(request, `thinking level ${thinking}`, 'is described with compat.supportsReasoningEffort: false', warnings)
   }
   const sent = rule === 'effortNone' ? 'none' : rule === 'withoutEffort' || !compat.supportsReasoningEffort ? undefined : effort
   // OpenAI's reasoning models take a temperature at effort "none" only; other backends ignore or use it.
   const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
   const fields: JsonObject = sent === undefined ? {} : { reasoning_effort: sent }
   // Groq writes the reasoning into the text unless told otherwise; the open models of OpenAI have a field for it anyway.
-  if (service === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinkingLevel === 'off' ? 'hidden' : 'parsed'
+  if (service === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinking === 'off' ? 'hidden' : 'parsed'
   return { fields, allowsSampling }
 }
 
 function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile, effort: string | undefined): JsonObject {
   const isForced = mustThink(request.model, capabilities)
-  const { thinkingLevel: level, thinkingBudget, thinkingSummary } = request
+  const { thinking: level, thinkingBudget, thinkingSummary } = request
   const isOn = level !== 'off' || thinkingBudget !== undefined
   // A model that must think refuses the switch that turns it off.
   if (isForced && !isOn && compat.thinkingFormat !== 'deepSeek') return {}

@@ -67,7 +67,7 @@ export interface StreamRequest extends RequestSettings {
   tools: readonly ToolDefinition[]
   /** Tools that the model may find. Only where the service has a search of its own is more sent of them than `tools` has. */
   searchable?: SearchableTools
-  thinkingLevel: ThinkingLevel
+  thinking: ThinkingLevel
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat

@@ -31,7 +31,7 @@ function served(clientSettings?: AgentAppOptions['clientSettings']) {
 describe('settings that a client chooses', () => {
   const settings = { thinking: 'high', temperature: 0.5, toolChoice: { tool: 'add' } } as const
   const allowed = ['thinking', 'temperature', 'toolChoice'] as const
-  const said = { thinkingLevel: 'high', temperature: 0.5, toolChoice: { tool: 'add' } }
+  const said = { thinking: 'high', temperature: 0.5, toolChoice: { tool: 'add' } }
 
   it.each([
     ['a run without a session', '/runs', { prompt: 'hi', settings }],
@@ -80,7 +80,7 @@ describe('settings that a client chooses', () => {
   it.each(Object.entries({ ...ofClients, thinking: 'max' }))('%s reaches the model where it is allowed', async (name, value) => {
     const { model, post } = served([name as 'seed'])
     await (await post('/sessions/s1/chat', { ...chatOf('hi'), settings: { [name]: value } })).text()
-    expect(model.provider.requests[0]).toMatchObject({ [name === 'thinking' ? 'thinkingLevel' : name]: value })
+    expect(model.provider.requests[0]).toMatchObject({ [name]: value })
   })
 
   it('hold for a run that another process goes on with', async () => {
@@ -97,7 +97,7 @@ describe('settings that a client chooses', () => {
     // The first command takes the session over, and what was cut off goes on by itself: that this one is too late says so.
     expect((await serverWith(next).fetch(posted('/sessions/s1/continue', {}))).status).toBe(409)
     await expect.poll(() => next.provider.requests.length).toBe(1)
-    expect(next.provider.requests[0]).toMatchObject({ seed: 3, thinkingLevel: 'max' })
+    expect(next.provider.requests[0]).toMatchObject({ seed: 3, thinking: 'max' })
   })
 
   it('what clients may never set cannot be allowed', () => {
@@ -112,7 +112,7 @@ describe('settings that a client chooses', () => {
       fetch: async (request) => app.fetch(request),
     })
     await session.prompt('hi', { thinking: 'max', seed: 3 }).result
-    expect(model.provider.requests[0]).toMatchObject({ thinkingLevel: 'max', seed: 3 })
+    expect(model.provider.requests[0]).toMatchObject({ thinking: 'max', seed: 3 })
     expect(await session.prompt('hi', { topP: 0.5 }).result).toMatchObject({
       status: 'error',
       error: { message: expect.stringContaining('topP') },

@@ -80,7 +80,7 @@ describe('llmCompaction', () => {
     expect(requests[0]).toMatchObject({
       model: model.config,
       tools: [],
-      thinkingLevel: 'off',
+      thinking: 'off',
       cache: { type: 'disabled' },
       maxTokens: 1000,
     })

@@ -62,7 +62,7 @@ it('a codec sends the same', async () => {
     systemPrompt: '',
     messages,
     tools: [],
-    thinkingLevel: 'off' as const,
+    thinking: 'off' as const,
     cache: { type: 'disabled' as const },
   }
   expect(JSON.parse((await provider.encode(request)).body).messages).toMatchObject([

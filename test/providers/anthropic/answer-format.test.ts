@@ -48,7 +48,7 @@ describe('a schema, where the model has it', () => {
   })
 
   it('stands beside the effort, and beside tools', async () => {
-    const { body } = await encoded('claude-opus-4-8', { responseFormat: format, thinkingLevel: 'high', tools: [look] })
+    const { body } = await encoded('claude-opus-4-8', { responseFormat: format, thinking: 'high', tools: [look] })
     expect(body.output_config).toEqual({ effort: 'high', format: { type: 'json_schema', schema: closed } })
     expect(body.thinking).toEqual({ type: 'adaptive', display: 'summarized' })
     expect(body.tools).toHaveLength(1)
@@ -77,7 +77,7 @@ describe('a schema, where the model has it not', () => {
   })
 
   it('switches thinking off, which a forced tool forbids, and says so', async () => {
-    const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format, thinkingLevel: 'high', temperature: 0.5 })
+    const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format, thinking: 'high', temperature: 0.5 })
     expect(body).not.toHaveProperty('thinking')
     expect(body.temperature).toBe(0.5)
     expect(warnings.join()).toMatch(/thinking switched off/)
@@ -93,7 +93,7 @@ describe('a schema, where the model has it not', () => {
 describe('any JSON object', () => {
   it('is the answer of a tool, forced where that is allowed', async () => {
     const open = { type: 'object', additionalProperties: true }
-    const forced = await encoded('claude-opus-4-8', { responseFormat: { type: 'jsonObject' }, thinkingLevel: 'high' })
+    const forced = await encoded('claude-opus-4-8', { responseFormat: { type: 'jsonObject' }, thinking: 'high' })
     expect(forced.body).toMatchObject({
       tools: [{ name: 'respond_json', input_schema: open }],
       tool_choice: { name: 'respond_json' },

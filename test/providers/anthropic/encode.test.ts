@@ -63,7 +63,7 @@ describe('where a request goes', () => {
 
 describe('thinking', () => {
   const fields = async (id: string, level: ThinkingLevel, changes: Partial<StreamRequest> = {}) => {
-    const { thinking, output_config, max_tokens, temperature } = await bodyFor(request(id, { thinkingLevel: level, ...changes }))
+    const { thinking, output_config, max_tokens, temperature } = await bodyFor(request(id, { thinking: level, ...changes }))
     return { thinking, output_config, max_tokens, temperature }
   }
   const adaptive = { type: 'adaptive', display: 'summarized' }
@@ -96,7 +96,7 @@ describe('thinking', () => {
 
   it('is not asked of MiniMax-M3 at off', async () => {
     const gateway = { baseUrl: 'https://gateway.example' }
-    const body = await bodyFor(request('MiniMax-M3', { thinkingLevel: 'off' }, gateway), gateway)
+    const body = await bodyFor(request('MiniMax-M3', { thinking: 'off' }, gateway), gateway)
     expect(body).toMatchObject({ model: 'MiniMax-M3' })
     expect(body).not.toHaveProperty('thinking')
     expect(body).not.toHaveProperty('output_config')
@@ -125,21 +125,21 @@ describe('thinking', () => {
       ['claude-opus-4-7', 'off'],
     ] as const) {
       expect((await fields(id, level, warm)).temperature).toBeUndefined()
-      const { warnings } = await anthropic(id).provider.encode(request(id, { thinkingLevel: level, ...warm }))
+      const { warnings } = await anthropic(id).provider.encode(request(id, { thinking: level, ...warm }))
       expect(warnings.join()).toContain('temperature')
     }
   })
 
   it('follows the configuration over the table', async () => {
     const options: AnthropicOptions = { capabilities: { thinking: 'budget', sampling: true } }
-    const body = await bodyFor(request('claude-opus-5-5', { thinkingLevel: 'low' }, options))
+    const body = await bodyFor(request('claude-opus-5-5', { thinking: 'low' }, options))
     expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
     expect(await bodyFor(request('claude-opus-5-5', {}, { reasoning: false }))).not.toHaveProperty('output_config')
   })
 
   it('leaves a budget out while a call made without thinking is being answered', async () => {
     const messages = [user('Hi'), answer([call('c1')], { model: 'claude-sonnet-4-5' }), result('c1')]
-    const made = request('claude-sonnet-4-5', { messages, thinkingLevel: 'low' })
+    const made = request('claude-sonnet-4-5', { messages, thinking: 'low' })
     expect(await bodyFor(made)).not.toHaveProperty('thinking')
     expect((await anthropic('claude-sonnet-4-5').provider.encode(made)).warnings.join()).toContain('thinking')
   })

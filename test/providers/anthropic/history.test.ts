@@ -24,10 +24,10 @@ const history = anyHistory({
 describe('any history sends', () => {
   it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('to %s', async (model) => {
     await fc.assert(
-      fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
+      fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
         // Half an answer may be the end of a request: the service goes on with it.
         fc.pre(!messages.some((message) => message.role === 'assistant' && message.stopReason === 'paused'))
-        const asked = request(model, { messages, thinkingLevel })
+        const asked = request(model, { messages, thinking })
         const body = await bodyFor(asked)
         // Checked by the grammar.
         expect(anthropicFaults(body.messages as WireMessages, issuedIds(asked.model, messages))).toEqual([])

@@ -115,7 +115,7 @@ describe('the model behind a deployment', () => {
     })
     expect(JSON.stringify({ config, provider })).not.toContain(canary)
     const restored = { config: JSON.parse(JSON.stringify(config)), provider: azureProvider() }
-    expect(await bodyFor(restored, { thinkingLevel: 'high' })).toMatchObject({ reasoning: { effort: 'low' } })
+    expect(await bodyFor(restored, { thinking: 'high' })).toMatchObject({ reasoning: { effort: 'low' } })
   })
 
   it('gets its reasoning back', async () => {

@@ -219,20 +219,20 @@ describe('thinking', () => {
     ['openai.gpt-oss-120b-1:0', 'minimal', { reasoning_effort: 'low' }, { maxTokens: 8192, temperature: 0.5 }],
     ['openai.gpt-6-sol', 'high', { reasoning: { effort: 'high' } }, { maxTokens: 8192 }],
     [llama, 'high', undefined, { maxTokens: 8192, temperature: 0.5 }],
-  ])('%s, %s', async (id, thinkingLevel, additional, inferenceConfig) => {
-    const body = await bodyFor(request(id, { thinkingLevel, temperature: 0.5, maxTokens: 8192 }))
+  ])('%s, %s', async (id, thinking, additional, inferenceConfig) => {
+    const body = await bodyFor(request(id, { thinking, temperature: 0.5, maxTokens: 8192 }))
     expect(body.additionalModelRequestFields).toEqual(additional)
     expect(body.inferenceConfig).toEqual(inferenceConfig)
   })
 
   it('that cannot be asked for is a warning', async () => {
-    const { warnings } = await bedrock(llama).provider.encode(request(llama, { thinkingLevel: 'high' }))
+    const { warnings } = await bedrock(llama).provider.encode(request(llama, { thinking: 'high' }))
     expect(warnings).toEqual([expect.stringContaining('thinking level high left out')])
   })
 
   it('behind an ARN goes by the model that the caller names', async () => {
     const arn = 'arn:aws:bedrock:us-west-2:123456789012:application-inference-profile/a1b2'
-    const made = request(arn, { thinkingLevel: 'medium' })
+    const made = request(arn, { thinking: 'medium' })
     expect(await bodyFor(made)).not.toHaveProperty('additionalModelRequestFields')
     expect((await bodyFor(made, { underlyingModel: 'anthropic.claude-opus-4-8' })).additionalModelRequestFields).toEqual(adaptive('medium'))
   })
@@ -275,7 +275,7 @@ describe('the form of an answer', () => {
 
   it('is the arguments of a forced tool for Claude models that are not held to one', async () => {
     const id = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
-    const { toolConfig, additionalModelRequestFields } = await bodyFor(request(id, { responseFormat: asked, thinkingLevel: 'high' }))
+    const { toolConfig, additionalModelRequestFields } = await bodyFor(request(id, { responseFormat: asked, thinking: 'high' }))
     expect(toolConfig).toMatchObject({
       tools: [{ toolSpec: { name: 'respond_json', inputSchema: { json: schema } } }, point],
       toolChoice: { tool: { name: 'respond_json' } },

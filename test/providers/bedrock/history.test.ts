@@ -35,8 +35,8 @@ describe('any history sends', () => {
   it.each(models)('to %s', async (model) => {
     const rules = { ids: model.startsWith('mistral') ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/, signed: model.includes('claude') }
     await fc.assert(
-      fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
-        const asked = request(model, { messages, thinkingLevel, credential })
+      fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
+        const asked = request(model, { messages, thinking, credential })
         expect(bedrockFaults(await bodyFor(asked), { ...rules, issued: issuedIds(asked.model, messages) })).toEqual([])
       }),
       { numRuns: runs(100, 3000) },

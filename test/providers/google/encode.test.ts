@@ -111,8 +111,8 @@ describe('a request', () => {
 })
 
 describe('thinking', () => {
-  const thinkingOf = async (id: string, thinkingLevel: ThinkingLevel, changes: Partial<StreamRequest> = {}) =>
-    (await bodyFor(request(id, { thinkingLevel, ...changes }))).generationConfig.thinkingConfig
+  const thinkingOf = async (id: string, thinking: ThinkingLevel, changes: Partial<StreamRequest> = {}) =>
+    (await bodyFor(request(id, { thinking, ...changes }))).generationConfig.thinkingConfig
   const includeThoughts = true
 
   it.each([
@@ -150,18 +150,18 @@ describe('thinking', () => {
   })
 
   it('leaves room for the answer beside a budget, and warns', async () => {
-    const made = request('gemini-2.5-pro', { thinkingLevel: 'high', maxTokens: 8192 })
+    const made = request('gemini-2.5-pro', { thinking: 'high', maxTokens: 8192 })
     expect((await bodyFor(made)).generationConfig.maxOutputTokens).toBe(8192 + 4096)
     expect((await google('gemini-2.5-pro').provider.encode(made)).warnings.join()).toContain('8192')
     expect((await bodyFor({ ...made, maxTokens: 9000 })).generationConfig.maxOutputTokens).toBe(9000)
   })
 
   it('follows the configuration over the table, and warns of what it leaves out', async () => {
-    const level = request('my-tuned', { thinkingLevel: 'low' }, { capabilities: { thinking: 'budget', sampling: false } })
+    const level = request('my-tuned', { thinking: 'low' }, { capabilities: { thinking: 'budget', sampling: false } })
     const { body, warnings } = await google('my-tuned').provider.encode({ ...level, temperature: 1 })
     expect(JSON.parse(body).generationConfig).toEqual({ thinkingConfig: { includeThoughts, thinkingBudget: 512 } })
     expect(warnings.join()).toContain('temperature')
-    const silent = request(modern, { thinkingLevel: 'low' }, { reasoning: false })
+    const silent = request(modern, { thinking: 'low' }, { reasoning: false })
     expect((await bodyFor(silent)).generationConfig).not.toHaveProperty('thinkingConfig')
     expect((await google(modern).provider.encode(silent)).warnings.join()).toContain('does not think')
   })

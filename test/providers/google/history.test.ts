@@ -30,8 +30,8 @@ describe('any history sends', () => {
     ['gemma-3-27b-it', false],
   ])('to %s', async (model, isModern) => {
     await fc.assert(
-      fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
-        const asked = request(model, { messages, thinkingLevel })
+      fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
+        const asked = request(model, { messages, thinking })
         const { contents } = await bodyFor(asked)
         expect(geminiFaults(contents, { isModern, issued: issuedIds(asked.model, messages) })).toEqual([])
       }),

@@ -53,25 +53,25 @@ describe('a request whose answer a tool takes', () => {
   })
 
   it.each(['budget', 'adaptive'] as const)('does not think where that forbids to force: %s', (thinking) => {
-    const { plan: made, warnings } = plan({ thinkingLevel: 'high' }, { thinking })
-    expect(made?.request.thinkingLevel).toBe('off')
+    const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking })
+    expect(made?.request.thinking).toBe('off')
     expect(warnings.join()).toMatch(/thinking switched off/)
   })
 
   it.each(['none', 'alwaysOn'] as const)('leaves the thinking level alone for thinking %s', (thinking) => {
-    const { plan: made, warnings } = plan({ thinkingLevel: 'high' }, { thinking })
-    expect(made?.request.thinkingLevel).toBe('high')
+    const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking })
+    expect(made?.request.thinking).toBe('high')
     expect(warnings).toEqual([])
   })
 
   it('thinks on where a forced tool does not disturb', () => {
     const native = { ...nothing, forcingStopsThinking: false }
-    expect(plan({ thinkingLevel: 'high' }, { thinking: 'adaptive' }, native).plan?.request.thinkingLevel).toBe('high')
+    expect(plan({ thinking: 'high' }, { thinking: 'adaptive' }, native).plan?.request.thinking).toBe('high')
   })
 
   it('asks where it cannot force, and says so', () => {
-    const { plan: made, warnings } = plan({ thinkingLevel: 'high' }, { thinking: 'budget', forcedToolChoice: false })
-    expect(made).toMatchObject({ force: 'none', request: { thinkingLevel: 'high' } })
+    const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking: 'budget', forcedToolChoice: false })
+    expect(made).toMatchObject({ force: 'none', request: { thinking: 'high' } })
     expect(warnings.join()).toMatch(/cannot be made/)
   })
 

@@ -185,7 +185,7 @@ describe('a service whose models read text alone', () => {
   it.each(['deepseek', 'cerebras'] as const)('is sent no picture: %s', async (backend) => {
     const model = openaiCompatible('some-model', { backend, apiKey: 'k' })
     const { body, warnings } = await model.provider.encode({
-      ...{ model: model.config, systemPrompt: '', messages: [asking(small)], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } },
+      ...{ model: model.config, systemPrompt: '', messages: [asking(small)], tools: [], thinking: 'off', cache: { type: 'auto' } },
     })
     expect(body).not.toContain(small.data)
     expect(body).toContain('this model takes text only')

@@ -56,11 +56,11 @@ describe('what is always sent', () => {
   })
 
   it('a model that does not think is asked for no reasoning', async () => {
-    const made = await body('gpt-4o', { thinkingLevel: 'high', temperature: 0.5 })
+    const made = await body('gpt-4o', { thinking: 'high', temperature: 0.5 })
     expect(made).not.toHaveProperty('include')
     expect(made).not.toHaveProperty('reasoning')
     expect(made.temperature).toBe(0.5)
-    expect((await encoded('gpt-4o', { thinkingLevel: 'high' })).warnings).toHaveLength(1)
+    expect((await encoded('gpt-4o', { thinking: 'high' })).warnings).toHaveLength(1)
     expect(await body('some-model', {}, { ...xai, reasoning: false })).not.toHaveProperty('include')
   })
 
@@ -110,7 +110,7 @@ describe('efforts', () => {
   ]
   it.each(cases)('%s', async (id, efforts) => {
     for (const level of ['off', 'minimal', 'low', 'medium', 'high'] as const) {
-      const { reasoning } = await body(id, { thinkingLevel: level })
+      const { reasoning } = await body(id, { thinking: level })
       const summary = level === 'off' ? {} : { summary: 'auto' }
       expect(reasoning).toEqual({ effort: efforts[level], ...summary })
     }
@@ -118,19 +118,19 @@ describe('efforts', () => {
 
   it('of other services, and as the configuration says', async () => {
     expect((await body('grok-4.3', {}, xai)).reasoning).toBeUndefined()
-    expect((await body('grok-4.3', { thinkingLevel: 'minimal' }, xai)).reasoning).toEqual({ effort: 'low', summary: 'auto' })
+    expect((await body('grok-4.3', { thinking: 'minimal' }, xai)).reasoning).toEqual({ effort: 'low', summary: 'auto' })
     const capabilities: Partial<ModelCapabilities> = { efforts: [] }
     const options = { ...xai, capabilities, reasoningSummary: 'none' } as const
-    expect((await body('grok-4.20', { thinkingLevel: 'high' }, options)).reasoning).toBeUndefined()
+    expect((await body('grok-4.20', { thinking: 'high' }, options)).reasoning).toBeUndefined()
     const concise = { reasoningSummary: 'concise' } as const
-    expect((await body('gpt-5.1', { thinkingLevel: 'high' }, concise)).reasoning).toEqual({ effort: 'high', summary: 'concise' })
+    expect((await body('gpt-5.1', { thinking: 'high' }, concise)).reasoning).toEqual({ effort: 'high', summary: 'concise' })
   })
 
   it('a temperature goes only to models that do not reason now', async () => {
     expect((await body('gpt-5.1', { temperature: 0 })).temperature).toBe(0)
-    expect(await body('gpt-5.1', { temperature: 0, thinkingLevel: 'low' })).not.toHaveProperty('temperature')
+    expect(await body('gpt-5.1', { temperature: 0, thinking: 'low' })).not.toHaveProperty('temperature')
     expect(await body('gpt-5', { temperature: 0 })).not.toHaveProperty('temperature')
-    expect((await body('grok-4.3', { temperature: 0, thinkingLevel: 'low' }, xai)).temperature).toBe(0)
+    expect((await body('grok-4.3', { temperature: 0, thinking: 'low' }, xai)).temperature).toBe(0)
   })
 })
 

@@ -46,12 +46,12 @@ describe('tools that the service runs', () => {
 
   it('need more than the effort "minimal" to search', async () => {
     const model = openaiResponses('gpt-5', { serverTools: [search] })
-    const asked = request(model, { thinkingLevel: 'minimal' })
+    const asked = request(model, { thinking: 'minimal' })
     const { body, warnings } = await Promise.resolve(model.provider.encode(asked))
     expect(JSON.parse(body).reasoning).toMatchObject({ effort: 'low' })
     expect(warnings).toEqual([expect.stringContaining('"minimal"')])
     const plain = openaiResponses('gpt-5')
-    const encoded = await Promise.resolve(plain.provider.encode(request(plain, { thinkingLevel: 'minimal' })))
+    const encoded = await Promise.resolve(plain.provider.encode(request(plain, { thinking: 'minimal' })))
     expect(JSON.parse(encoded.body).reasoning).toMatchObject({ effort: 'minimal' })
   })
 

@@ -54,7 +54,7 @@ describe('the form of an answer', () => {
 
   it.each<BackendName>(['deepseek', 'zai'])('is the answer of a forced tool on %s, which knows no schemas', async (backend) => {
     const model = openaiCompatible('m', { backend })
-    const { body, warnings } = await encoded(model, { responseFormat: format, thinkingLevel: 'high' })
+    const { body, warnings } = await encoded(model, { responseFormat: format, thinking: 'high' })
     expect(body).toMatchObject({
       tools: [{ function: { name: 'respond_json', parameters: schema } }],
       tool_choice: { type: 'function', function: { name: 'respond_json' } },

@@ -259,8 +259,8 @@ it('marks the end of the previous request too, for Anthropic behind OpenRouter',
 })
 
 describe('Chat Completions reasoning', () => {
-  const effortOf = async (id: string, thinkingLevel: ThinkingLevel, withTools = false) => {
-    const { body, warnings } = await encode(openai(id), { thinkingLevel, tools: withTools ? tools : [] })
+  const effortOf = async (id: string, thinking: ThinkingLevel, withTools = false) => {
+    const { body, warnings } = await encode(openai(id), { thinking, tools: withTools ? tools : [] })
     return [body.reasoning_effort, warnings.length]
   }
 
@@ -301,8 +301,8 @@ describe('Chat Completions reasoning', () => {
     ['gpt-5.2', 'low', false],
     ['gpt-6-sol', 'off', false],
     ['gpt-9-unheard-of', 'off', false],
-  ])('temperature for %s at %s: %s', async (id, thinkingLevel, isSent) => {
-    const { body, warnings } = await encode(openai(id), { thinkingLevel, temperature: 0.2 })
+  ])('temperature for %s at %s: %s', async (id, thinking, isSent) => {
+    const { body, warnings } = await encode(openai(id), { thinking, temperature: 0.2 })
     expect([body.temperature, warnings.length]).toEqual(isSent ? [0.2, 0] : [undefined, 1])
   })
 
@@ -337,8 +337,8 @@ describe('Chat Completions reasoning', () => {
     [openaiCompatible('gpt-oss-120b', { backend: 'ollama' }), {}, {}],
   ])('is asked for as the backend wants it', async (model, off, high) => {
     const known = ['model', 'stream', 'stream_options', 'max_tokens', 'messages']
-    const askedFor = async (thinkingLevel: ThinkingLevel) => {
-      const { body } = await encode(model, { thinkingLevel })
+    const askedFor = async (thinking: ThinkingLevel) => {
+      const { body } = await encode(model, { thinking })
       return Object.fromEntries(Object.entries(body).filter(([field]) => !known.includes(field)))
     }
     expect(await askedFor('off')).toEqual(off)

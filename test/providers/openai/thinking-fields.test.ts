@@ -192,7 +192,7 @@ describe('openaiCompatible by the base URL of a known backend', () => {
       result('call_1234567890'),
       user('next'),
     ]
-    const settings = { messages: history, seed: 1, thinkingLevel: 'high', maxTokens: 100 } as const
+    const settings = { messages: history, seed: 1, thinking: 'high', maxTokens: 100 } as const
     const bodyOf = ({ provider, config }: Model) => sentBody(provider, plainRequest(config, settings))
     const known = await bodyOf(at({ backend, reasoning: true })(fetch))
     expect(await bodyOf(at({ baseUrl, reasoning: true })(fetch))).toEqual(known)

@@ -12,10 +12,10 @@ import { apiKey, encoded, models } from './asked-models.ts'
 describe('what would be refused is left out', () => {
   it.each([
     ['topP beside temperature', { topP: 0.5, temperature: 0.5 }, {}, 'top_p', 'topP'],
-    ['a temperature while it thinks', { temperature: 0.5 }, { thinkingLevel: 'high' }, 'temperature', 'temperature'],
+    ['a temperature while it thinks', { temperature: 0.5 }, { thinking: 'high' }, 'temperature', 'temperature'],
     ['a tool choice without tools', { toolChoice: 'required' }, { tools: [] }, 'tool_choice', 'toolChoice'],
     ['one call at a time without tools', { parallelToolCalls: false }, { tools: [] }, 'tool_choice', undefined],
-    ['a forced call while it thinks', { toolChoice: 'required' }, { thinkingLevel: 'high' }, 'tool_choice', 'toolChoice'],
+    ['a forced call while it thinks', { toolChoice: 'required' }, { thinking: 'high' }, 'tool_choice', 'toolChoice'],
     ['a tool that there is not', { toolChoice: { tool: 'mul' } }, {}, 'tool_choice', 'toolChoice'],
   ] as const)('%s', async (_name, settings, changes, field, warned) => {
     const { body, warnings } = await encoded(models.anthropic, settings, changes)
@@ -24,7 +24,7 @@ describe('what would be refused is left out', () => {
   })
 
   it('a call that cannot be forced is asked for by the tools that are offered', async () => {
-    const { body } = await encoded(models.anthropic, { toolChoice: { tool: 'sub' } }, { thinkingLevel: 'high' })
+    const { body } = await encoded(models.anthropic, { toolChoice: { tool: 'sub' } }, { thinking: 'high' })
     expect(JSON.parse(body).tools.map(({ name }: { name: string }) => name)).toEqual(['sub'])
   })
 
@@ -72,10 +72,10 @@ describe('thinking', () => {
       `${low} max to high`,
     ],
     ['Bedrock', models.bedrock, 'xhigh', { additionalModelRequestFields: { output_config: { effort: 'max' } } }, undefined],
-  ] as const)('%s, %#: as deep as asked for, or a warning, or an error with strict', async (_name, model, thinkingLevel, sent, warning) => {
-    const { body, warnings } = await encoded(model, { thinkingLevel, tools: [] })
+  ] as const)('%s, %#: as deep as asked for, or a warning, or an error with strict', async (_name, model, thinking, sent, warning) => {
+    const { body, warnings } = await encoded(model, { thinking, tools: [] })
     expect(JSON.parse(body)).toMatchObject(sent)
-    const strictly = encoded(model, { thinkingLevel, tools: [], strict: true })
+    const strictly = encoded(model, { thinking, tools: [], strict: true })
     if (warning === undefined) {
       expect(warnings).toEqual([])
       await strictly
@@ -89,8 +89,8 @@ describe('thinking', () => {
     ['claude-sonnet-4-5', 'max', { thinking: { type: 'enabled', budget_tokens: 24_576 } }],
     ['claude-opus-4-6', 'xhigh', { output_config: { effort: 'max' } }],
     ['claude-opus-4-8', 'xhigh', { output_config: { effort: 'xhigh' } }],
-  ] as const)('%s thinks at %s', async (id, thinkingLevel, sent) => {
-    expect(JSON.parse((await encoded(anthropic(id, { apiKey }), {}, { thinkingLevel })).body)).toMatchObject(sent)
+  ] as const)('%s thinks at %s', async (id, thinking, sent) => {
+    expect(JSON.parse((await encoded(anthropic(id, { apiKey }), {}, { thinking })).body)).toMatchObject(sent)
   })
 
   it.each([
@@ -106,7 +106,7 @@ describe('thinking', () => {
   })
 
   it('is lowered to what a model knows, with a warning', async () => {
-    const { body, warnings } = await encoded(openai('o3', { apiKey }), {}, { thinkingLevel: 'max', tools: [] })
+    const { body, warnings } = await encoded(openai('o3', { apiKey }), {}, { thinking: 'max', tools: [] })
     expect(JSON.parse(body).reasoning_effort).toBe('high')
     expect(warnings).toEqual(['thinking lowered from max to high: o3 knows no more'])
   })

@@ -4,7 +4,7 @@ import { type RequestSettings, type SettingName, settingNames, type ThinkingLeve
 import { encoded, models, type Wire } from './asked-models.ts'
 
 /** The settings asked for; the first one is looked at. */
-type Asked = RequestSettings & { thinkingLevel?: ThinkingLevel }
+type Asked = RequestSettings & { thinking?: ThinkingLevel }
 /** What is sent for a setting, by protocol; `undefined`: it is left out, with a warning. */
 const mapping: readonly (readonly [Asked, { readonly [wire in Wire]?: object | undefined }])[] = [
   [
@@ -212,7 +212,7 @@ const mapping: readonly (readonly [Asked, { readonly [wire in Wire]?: object | u
     },
   ],
   [
-    { thinkingSummary: 'none', thinkingLevel: 'high' },
+    { thinkingSummary: 'none', thinking: 'high' },
     {
       anthropic: { thinking: { display: 'omitted' } },
       reasoning: undefined,
@@ -222,7 +222,7 @@ const mapping: readonly (readonly [Asked, { readonly [wire in Wire]?: object | u
     },
   ],
   [
-    { thinkingSummary: 'detailed', thinkingLevel: 'high' },
+    { thinkingSummary: 'detailed', thinking: 'high' },
     {
       anthropic: { thinking: { display: 'summarized' } },
       // Nothing is thought, so there is nothing to show.

@@ -31,7 +31,7 @@ export function generationFields(
   hasUnsignedTurn: boolean,
   warnings: string[],
 ): JsonObject {
-  const { thinkingLevel: level, thinkingBudget } = request
+  const { thinking: level, thinkingBudget } = request
   const fields: JsonObject = { max_tokens: outputLimit(request, capabilities) }
   if (capabilities.thinking === 'budget') {
     const budget = thinkingBudget ?? (level === 'off' ? undefined : levelBudgets[level])
@@ -74,7 +74,7 @@ function displayOf({ thinkingSummary }: StreamRequest): JsonObject {
 }
 
 function addAdaptive(fields: JsonObject, request: StreamRequest, capabilities: ModelCapabilities, warnings: string[]): void {
-  const { thinkingLevel: level } = request
+  const { thinking: level } = request
   if (level === 'off' && capabilities.thinkingOff) {
     fields.thinking = { type: 'disabled' }
     return

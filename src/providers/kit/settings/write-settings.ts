@@ -135,7 +135,7 @@ const ranks: readonly string[] = ['none', ...thinkingLevel.words.filter((level) 
  * asked for is told in `warnings`. `undefined` where it is best left to the model.
  */
 export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCapabilities, warnings: string[]): string | undefined {
-  const { thinkingLevel: level, model } = request
+  const { thinking: level, model } = request
   if (level === 'off') return efforts.includes('none') ? 'none' : thinking === 'alwaysOn' ? efforts[0] : undefined
   const wanted = ranks.indexOf(level)
   const known = efforts.filter((effort) => effort !== 'none')

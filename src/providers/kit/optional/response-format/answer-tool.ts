@@ -65,8 +65,8 @@ export function answerByTool(
     return { request: changed, force: 'none', answerTool: answerToolName }
   }
   const thinks = capabilities.thinking === 'budget' || capabilities.thinking === 'adaptive'
-  if (native.forcingStopsThinking && thinks && request.thinkingLevel !== 'off') {
-    changed.thinkingLevel = 'off'
+  if (native.forcingStopsThinking && thinks && request.thinking !== 'off') {
+    changed.thinking = 'off'
     warnings.push(
       `thinking switched off for this call: ${request.model.id} does not think while it is held to responseFormat ${format.type}`,
     )

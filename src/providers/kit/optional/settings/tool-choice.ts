@@ -72,7 +72,7 @@ function chosen(
   const names = asked === 'required' ? undefined : 'tool' in asked ? [asked.tool] : asked.allowed
   if (names !== undefined && isUnknown(request, names, warnings)) return { request, isSingle }
   const isForced = asked === 'required' || 'tool' in asked || asked.mode === 'required'
-  const thinks = rules.forcingStopsThinking && request.thinkingLevel !== 'off' && capabilities.thinking !== 'none'
+  const thinks = rules.forcingStopsThinking && request.thinking !== 'off' && capabilities.thinking !== 'none'
   const cannot = !capabilities.forcedToolChoice
     ? 'cannot be made to call a tool'
     : thinks
