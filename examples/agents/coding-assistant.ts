@@ -42,7 +42,7 @@ async function answer(agent: Agent, prompt: string, terminal: Interface): Promis
     if (event.type === 'messageEnd' && event.message.role === 'assistant') process.stdout.write('\n')
     if (event.type === 'toolExecutionStart') console.log(escapeControls(`⚙ ${event.toolName} ${JSON.stringify(event.args)}`))
     if (event.type !== 'approvalRequested') continue
-    const shown = escapeControls(JSON.stringify(event.arguments))
+    const shown = escapeControls(JSON.stringify(event.args))
     // Who closes the input has not said yes.
     const said = await terminal.question(`? ${event.toolName} ${shown}\n  Allow? [y/N] `).catch(() => '')
     if (said.trim() === 'y') run.approve(event)

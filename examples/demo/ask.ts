@@ -3,7 +3,7 @@ import type { ApprovalRequestedEvent } from 'phi-core/loop'
 import { ownEdit } from './project.ts'
 
 /** Whether the edit that asks is the one of the demo's own script, word for word: where nobody is there to be asked, that one is made all the same. */
-export function isOwnEdit({ toolName, arguments: args }: ApprovalRequestedEvent): boolean {
+export function isOwnEdit({ toolName, args }: ApprovalRequestedEvent): boolean {
   const own = Object.entries(ownEdit)
   return toolName === 'edit_file' && Object.keys(args).length === own.length && own.every(([name, value]) => args[name] === value)
 }

@@ -33,7 +33,7 @@ export function renderTo(out: WriteStream) {
       if (event.type === 'providerRetry') line(style('yellow', `${event.error.message} Trying again in ${event.delayMs} ms.`))
     },
     /** What a person decides about: an edit as its difference, else the arguments. */
-    question({ toolName, arguments: args }: ApprovalRequestedEvent): void {
+    question({ toolName, args }: ApprovalRequestedEvent): void {
       line(style('yellow', `? ${toolName} ${typeof args.path === 'string' ? args.path : ''} asks for your approval`))
       const { old_text: before, new_text: after } = args
       if (typeof before !== 'string' || typeof after !== 'string') line(`  ${escapeControls(shortened(JSON.stringify(args)))}`)

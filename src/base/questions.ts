@@ -106,7 +106,7 @@ function waitingIn(
 }
 
 function requestOf({ id, name, arguments: args }: ToolCallContent): PendingApproval {
-  return { toolCallId: id, toolName: name, arguments: args, argumentsHash: argumentsHash(args) }
+  return { toolCallId: id, toolName: name, args, argumentsHash: argumentsHash(args) }
 }
 
 /** What an approval names. Throws `ConfigError` `invalidOption` without id or hash: nobody approves what was not shown. */

@@ -30,8 +30,8 @@ export function questioned(
 ): RunState {
   const asked = { ...state, ...questionsAfter(state, event) }
   if (event.type === 'inputRequested' || event.type === 'inputResolved' || event.subAgent !== undefined) return asked
-  if (event.type === 'approvalRequested') return withTool(asked, event, { status: 'pendingApproval', args: event.arguments })
-  if (event.type === 'clientCallRequested') return withTool(asked, event, { status: 'pendingClient', args: event.arguments })
+  if (event.type === 'approvalRequested') return withTool(asked, event, { status: 'pendingApproval', args: event.args })
+  if (event.type === 'clientCallRequested') return withTool(asked, event, { status: 'pendingClient', args: event.args })
   if (event.type === 'clientCallResolved') return withTool(asked, event, { status: 'ready' })
   const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
   if (event.reason !== undefined) change.reason = event.reason

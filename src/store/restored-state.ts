@@ -71,7 +71,7 @@ export function rewoundState(state: RunState, messages: readonly AgentMessage[])
 }
 
 function waiting(tools: RunState['tools'], calls: readonly PendingApproval[], status: ToolView['status']): RunState['tools'] {
-  const views = calls.map(({ toolCallId, toolName, arguments: args }): ToolView => {
+  const views = calls.map(({ toolCallId, toolName, args }): ToolView => {
     return { ...tools[toolCallId], toolCallId, toolName, args, status }
   })
   return views.length === 0 ? tools : withEntries(tools, Object.fromEntries(views.map((view) => [view.toolCallId, view])))

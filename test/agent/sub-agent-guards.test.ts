@@ -127,7 +127,7 @@ it('a call that is over asks nobody, also where its guards are first looked at t
   const events: AgentEvent[] = []
   agent.subscribe((event) => events.push(event))
   await agent.prompt('go').result
-  const request = { toolCallId: 'x1', toolName: 'remove', arguments: {}, argumentsHash: 'h', runId: 'r', loopId: 'l', seq: 1 }
+  const request = { toolCallId: 'x1', toolName: 'remove', args: {}, argumentsHash: 'h', runId: 'r', loopId: 'l', seq: 1 }
   const decision = await new Promise((decide) => kept?.guards?.options.approvals?.wait(request, decide))
   expect(decision).toEqual({ type: 'timeout' })
   expect(ofType(events, 'approvalRequested')).toEqual([])

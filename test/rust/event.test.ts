@@ -75,7 +75,7 @@ const events: AgentEvent[] = [
     messages: [message],
     usage: message.usage,
     error: { code: 'x', message: 'y' },
-    pendingApprovals: [{ toolCallId: 'c', toolName: 'n', arguments: {}, argumentsHash: 'h' }],
+    pendingApprovals: [{ toolCallId: 'c', toolName: 'n', args: {}, argumentsHash: 'h' }],
   },
   { ...base, type: 'turnRequest', turnIndex: 4, request, afterOverflow: true },
   { ...base, type: 'compactionStarted', estimatedTokens: 90, messageCount: 9 },

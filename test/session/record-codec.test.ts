@@ -104,7 +104,7 @@ describe('a record as a line', () => {
       { type: 'turnStart', triggeredBy: 'subAgent' },
       {
         type: 'turnRequest',
-        request: { messages: [], provenance: [], tools: [], modelId: 'm', thinking: 'off', systemPrompt: '' } as never,
+        request: { messages: [], provenance: [], tools: [], modelId: 'm', thinkingLevel: 'off', systemPrompt: '' } as never,
       },
       { type: 'loopEnd', status: 'limit', usage: emptyUsage(), error: { code: 'x', message: '' } },
       { type: 'sessionStart', agentId: 'a', formation: { type: 'inactivityTimeout', at: 1, thresholdSecs: 1 }, scope: 'persistent' },
@@ -117,6 +117,12 @@ describe('a record as a line', () => {
       { type: 'recovered', messages: [result] },
     ]
     for (const entry of entries) expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
+  })
+
+  it('reads a pending approval that says arguments, as records before 0.1.0 do', () => {
+    const pending = { toolCallId: 'c', toolName: 't', arguments: {}, argumentsHash: 'h' }
+    const entry = { type: 'loopEnd', status: 'paused', usage: emptyUsage(), pendingApprovals: [pending] } as never
+    expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
   })
 
   it('refuses what is no JSON', () => {

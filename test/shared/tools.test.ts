@@ -33,7 +33,7 @@ describe('approval', () => {
     const events = await eventsOf(run, (event) => {
       if (event.type !== 'approvalRequested') return
       expect(executions()).toBe(0)
-      expect(event.arguments).toEqual({ a: 2, b: 3 })
+      expect(event.args).toEqual({ a: 2, b: 3 })
       run.approve(event)
     })
     expect(executions()).toBe(1)

@@ -85,7 +85,7 @@ describe('reduce: tools', () => {
     delta: { type: 'toolCallDelta', contentIndex: 0, ...call, delta: '{"q":1}' },
   }
   const asked = [start('m'), argument, end('m', [{ type: 'toolCall', id: 'c1', name: 'search', arguments: { q: 1 } }])]
-  const approval: EventBody = { type: 'approvalRequested', ...call, arguments: { q: 1 }, argumentsHash: 'h' }
+  const approval: EventBody = { type: 'approvalRequested', ...call, args: { q: 1 }, argumentsHash: 'h' }
   const result = { content: [{ type: 'text' as const, text: 'found' }] }
   const ran: EventBody = { type: 'toolExecutionStart', ...call, args: { q: 1 } }
 
@@ -115,7 +115,7 @@ describe('reduce: tools', () => {
   it('lists a call that waits for a person until somebody decides', () => {
     const waiting = stateOf(...asked, approval)
     expect(waiting.tools.c1?.status).toBe('pendingApproval')
-    expect(waiting.approvals).toEqual([{ ...call, arguments: { q: 1 }, argumentsHash: 'h' }])
+    expect(waiting.approvals).toEqual([{ ...call, args: { q: 1 }, argumentsHash: 'h' }])
     const denied = stateOf(...asked, approval, { type: 'approvalResolved', ...call, approved: false, reason: 'no' }, ran, {
       type: 'toolExecutionEnd',
       ...call,

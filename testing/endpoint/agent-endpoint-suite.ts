@@ -167,7 +167,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     const client = clientOf('ask')
     const { toolCallId, argumentsHash, loopId, seq } = await asked(client)
     const { approvals } = await (await client.get('/approvals')).json()
-    expect(approvals).toEqual([{ toolCallId, toolName: 'send_mail', arguments: { to: 'ada@example.org' }, argumentsHash }])
+    expect(approvals).toEqual([{ toolCallId, toolName: 'send_mail', args: { to: 'ada@example.org' }, argumentsHash }])
     const decideOn = (body: Parameters<EndpointClient['post']>[1]) => client.post(`/approvals/${toolCallId}`, body)
     expect((await problemOf(await decideOn({ approved: true }))).status).toBe(400)
     expect((await problemOf(await decideOn({ approved: 'yes', argumentsHash }))).status).toBe(400)

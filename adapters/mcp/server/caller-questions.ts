@@ -51,7 +51,7 @@ function isPending(run: AgentRun, { toolCallId, argumentsHash }: PendingApproval
 }
 
 /** Why a call may not run; `undefined` where it may. */
-async function refusalOf({ toolName, arguments: args }: PendingApproval, { elicit, capabilities }: Asking): Promise<string | undefined> {
+async function refusalOf({ toolName, args }: PendingApproval, { elicit, capabilities }: Asking): Promise<string | undefined> {
   if (!canFill(capabilities)) return 'it needs the approval of a person, and this client cannot ask one'
   const shown = escapeControls(JSON.stringify(args, undefined, 2))
   if (shown.length > maxShown) return 'its arguments are too long to be shown to a person'

@@ -56,7 +56,7 @@ export async function petKeeper(write: (line: string) => void): Promise<void> {
   run.subscribe((event) => {
     if (event.type === 'toolExecutionEnd') write(textOf(event.result.content).replace(server.url, 'http://petstore'))
     if (event.type !== 'approvalRequested') return
-    write(`May it call ${event.toolName} with ${JSON.stringify(event.arguments)}? Yes.`)
+    write(`May it call ${event.toolName} with ${JSON.stringify(event.args)}? Yes.`)
     run.approve(event)
   })
   write(await run.text())

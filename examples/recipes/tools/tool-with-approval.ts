@@ -22,7 +22,7 @@ export async function runWithApproval(model: Model, prompt: string, confirm: (te
   const run = new Agent({ model, tools: [sendMail] }).prompt(prompt)
   for await (const event of run) {
     if (event.type !== 'approvalRequested') continue
-    if (await confirm(`${event.toolName} ${JSON.stringify(event.arguments)}`)) run.approve(event)
+    if (await confirm(`${event.toolName} ${JSON.stringify(event.args)}`)) run.approve(event)
     else run.deny(event, 'The user does not want this mail.')
   }
   return run.text()

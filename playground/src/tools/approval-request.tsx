@@ -4,7 +4,7 @@ import { Labelled } from './result-view.tsx'
 
 /** A call that waits for a person: what it would do, and yes or no. */
 export function ApprovalRequestCard({ request, decisions }: { request: PendingApproval; decisions: Decisions | undefined }) {
-  const { toolName, subAgent, arguments: args } = request
+  const { toolName, subAgent, args } = request
   return (
     <div class="approval">
       {subAgent !== undefined && (

@@ -212,7 +212,7 @@ function pageTool(given: unknown): PageTool {
 }
 
 async function answerOf({ run }: PageTool, { call, stop }: KnownCall, warn: (why: string) => void): Promise<ClientCallAnswer> {
-  const { toolCallId, toolName, arguments: args } = call
+  const { toolCallId, toolName, args } = call
   try {
     const output = await run(args satisfies JsonObject, { toolCallId, toolName, signal: stop.signal })
     const shown = shownOutput(output === undefined ? noOutput : output)

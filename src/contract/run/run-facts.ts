@@ -163,7 +163,7 @@ export const subAgentRef: ShapeOf<SubAgentRef> = object<SubAgentRef>(subAgentFie
 export const pendingApprovalFields = {
   toolCallId: aText,
   toolName: aText,
-  arguments: aJsonObject,
+  args: aJsonObject,
   argumentsHash: aText,
   /** Which sub-agent wants to make the call; absent for a call of the run itself. */
   subAgent: optional(subAgentRef),
@@ -171,7 +171,9 @@ export const pendingApprovalFields = {
 
 /** A call that waits for a person. `argumentsHash` is the SHA-256 (hex) of the canonical JSON of the arguments. */
 export interface PendingApproval extends FieldsOf<typeof pendingApprovalFields> {}
-export const pendingApproval: ShapeOf<PendingApproval> = object<PendingApproval>(pendingApprovalFields)
+// Logs before 0.1.0 say `arguments`, so readers of a log rely on the other fields.
+const inLogs = ['toolCallId', 'toolName', 'argumentsHash'] as const
+export const pendingApproval: ShapeOf<PendingApproval> = object<PendingApproval>(pendingApprovalFields, inLogs)
 
 export const pendingClientCallFields = {
   ...pendingApprovalFields,
@@ -181,7 +183,7 @@ export const pendingClientCallFields = {
 
 /** A call that a page is to run, as `argumentsHash` binds it, and that waits for its result. Source: docs/concepts/client-tools.md */
 export interface PendingClientCall extends FieldsOf<typeof pendingClientCallFields> {}
-export const pendingClientCall: ShapeOf<PendingClientCall> = object<PendingClientCall>(pendingClientCallFields)
+export const pendingClientCall: ShapeOf<PendingClientCall> = object<PendingClientCall>(pendingClientCallFields, inLogs)
 
 /** That a page was asked to run a call, until when, and which page does. */
 export const askedClientCallFields = {

@@ -44,7 +44,7 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
   await asked.begin(timeoutMs)
   const { deadline } = asked
   const pending: PendingClientCall = {
-    ...{ toolCallId, toolName, arguments: copyJson(written), argumentsHash: asked.argumentsHash },
+    ...{ toolCallId, toolName, args: copyJson(written), argumentsHash: asked.argumentsHash },
     ...(deadline !== undefined && { deadline }),
   }
   stop.throwIfAborted()

@@ -102,7 +102,7 @@ const nobody: ApprovalHandler = {
 async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, written }: PreparedCall, stop = loop.stop): Promise<Answer> {
   const { events, options, budget } = loop
   // A copy: whoever is shown the arguments cannot change what runs, or the history.
-  const pending = { toolCallId, toolName, arguments: copyJson(written), argumentsHash: argumentsHash(written) }
+  const pending = { toolCallId, toolName, args: copyJson(written), argumentsHash: argumentsHash(written) }
   // Stopped before anybody was asked.
   stop.throwIfAborted()
   const decision = await new Promise<ApprovalDecision>((decide) => {

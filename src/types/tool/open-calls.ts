@@ -37,9 +37,11 @@ function shownIn(message: AgentMessage, list: 'pendingApprovals' | 'pendingClien
 }
 
 function pendingCall(value: unknown): PendingApproval[] {
-  const { toolCallId, toolName, arguments: args, argumentsHash }: Partial<Record<keyof PendingApproval, unknown>> = Object(value)
+  const found: Partial<Record<keyof PendingApproval | 'arguments', unknown>> = Object(value)
+  // Histories before 0.1.0 say `arguments`.
+  const { toolCallId, toolName, args = found.arguments, argumentsHash } = found
   if (typeof toolCallId !== 'string' || typeof toolName !== 'string' || typeof argumentsHash !== 'string' || !isJsonObject(args)) return []
-  return [{ toolCallId, toolName, arguments: args, argumentsHash }]
+  return [{ toolCallId, toolName, args, argumentsHash }]
 }
 
 /** Kind of the extension message that keeps a report which no model was told: the run ended before. Its data is `{ message }`. Models never see it. */

@@ -40,7 +40,7 @@ export function agUiStanding(options: Omit<AgUiEncoderOptions, 'restate' | 'repl
   const ids = new CallIds()
   const events: AgUiEvent[] = []
   const frame = new RunFrame(options, toAgUiMessages(history, ids), (event) => events.push(event))
-  const interrupts = approvals.map(({ toolCallId, toolName, arguments: input, argumentsHash, subAgent }) => {
+  const interrupts = approvals.map(({ toolCallId, toolName, args: input, argumentsHash, subAgent }) => {
     const key = subAgent === undefined ? ids.current(toolCallId) : `${subAgent.loopId}/${toolCallId}`
     return interruptOf({ key, toolCallId, toolName, input, argumentsHash, state: 'asked', isShown: true }, key)
   })

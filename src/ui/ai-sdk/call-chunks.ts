@@ -62,7 +62,7 @@ export class CallChunks extends OpenCalls {
   }
 
   protected override showAsked(event: ApprovalRequestedEvent, call: OpenCall): void {
-    this.#shown(call, event.arguments, event.subAgent?.toolName)
+    this.#shown(call, event.args, event.subAgent?.toolName)
     this.#send({ type: 'tool-approval-request', approvalId: approvalIdOf(event), toolCallId: call.key })
   }
 
@@ -75,7 +75,7 @@ export class CallChunks extends OpenCalls {
   }
 
   /** The page runs it now. */
-  protected override showHandedOut({ toolCallId, toolName, arguments: input }: ClientCallRequestedEvent, call: OpenCall | undefined): void {
+  protected override showHandedOut({ toolCallId, toolName, args: input }: ClientCallRequestedEvent, call: OpenCall | undefined): void {
     if (call === undefined) return
     call.isShown = true
     this.#send({ type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: false })

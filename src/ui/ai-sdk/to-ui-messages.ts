@@ -220,7 +220,7 @@ export class OpenAnswer {
     if (approvals.length > 0)
       for (const { at, block } of this.#services.values())
         this.message.parts[at] = { ...serviceCallOf(block), state: 'output-available', output: waitsText }
-    for (const { toolCallId, toolName, arguments: input, argumentsHash: hash, subAgent } of approvals) {
+    for (const { toolCallId, toolName, args: input, argumentsHash: hash, subAgent } of approvals) {
       const request: UiToolState = { state: 'approval-requested', approval: { id: approvalIdOf({ toolCallId, argumentsHash: hash }) } }
       if (subAgent === undefined) {
         const open = this.#open.get(toolCallId)
@@ -235,7 +235,7 @@ export class OpenAnswer {
 
   /** Pages are to run calls: those of the run itself are shown under the names that pages have for their tools. */
   handOut(clientCalls: readonly PendingClientCall[]): void {
-    for (const { toolCallId, toolName, arguments: input, subAgent } of clientCalls) {
+    for (const { toolCallId, toolName, args: input, subAgent } of clientCalls) {
       const open = subAgent === undefined ? this.#open.get(toolCallId) : undefined
       if (open === undefined) continue
       open.call = { ...open.call, type: `tool-${toolName}`, input }

@@ -105,7 +105,7 @@ export class OpenCalls {
         return
       case 'toolExecutionStart': {
         const { toolCallId, toolName, args } = event
-        const call = this.of({ toolCallId, toolName, arguments: args })
+        const call = this.of({ toolCallId, toolName, args })
         this.showRunning?.(event, call)
         if (call.refusal === undefined) call.state = 'running'
         return
@@ -142,7 +142,7 @@ export class OpenCalls {
   }
 
   /** The call that is meant; made where it is not known: it is that of a sub-agent, or its answer was not seen. */
-  of({ toolCallId, toolName, arguments: input, subAgent }: Omit<PendingApproval, 'argumentsHash'>): OpenCall {
+  of({ toolCallId, toolName, args: input, subAgent }: Omit<PendingApproval, 'argumentsHash'>): OpenCall {
     const key = keyOf(toolCallId, subAgent)
     const parent = subAgent === undefined ? {} : { parent: subAgent.toolCallId }
     return this.#calls.get(key) ?? this.#put({ key, toolCallId, toolName, input, state: 'written', isShown: false, ...parent })
@@ -150,17 +150,17 @@ export class OpenCalls {
 
   /** A run before this one asked about it, and nobody answered. This run waits only once it asks again. */
   left(pending: PendingApproval): void {
-    Object.assign(this.of(pending), { input: pending.arguments, argumentsHash: pending.argumentsHash })
+    Object.assign(this.of(pending), { input: pending.args, argumentsHash: pending.argumentsHash })
   }
 
   /** A person is asked about `call`. */
-  asked(call: OpenCall, { arguments: input, argumentsHash }: Pick<ApprovalRequestedEvent, 'arguments' | 'argumentsHash'>): void {
+  asked(call: OpenCall, { args: input, argumentsHash }: Pick<ApprovalRequestedEvent, 'args' | 'argumentsHash'>): void {
     Object.assign(call, { state: 'asked', input, argumentsHash })
     delete call.refusal
   }
 
   /** A page is to run `call`. */
-  handedOut(call: OpenCall, { arguments: input, argumentsHash }: Pick<ClientCallRequestedEvent, 'arguments' | 'argumentsHash'>): void {
+  handedOut(call: OpenCall, { args: input, argumentsHash }: Pick<ClientCallRequestedEvent, 'args' | 'argumentsHash'>): void {
     Object.assign(call, { state: 'asked', isForPage: true, input, argumentsHash })
     delete call.refusal
   }

@@ -8,9 +8,9 @@ const key = 'k'.repeat(32)
 const ended: SessionNotice = { type: 'end', id: 'l:end', at: 1, sessionId: 's', loopId: 'l', status: 'completed' }
 const waiting: SessionNotice = {
   ...{ type: 'waiting', id: 'l:waiting:c', at: 1, sessionId: 's', loopId: 'l' },
-  approvals: [{ toolCallId: 'c', toolName: 'pay', arguments: { iban: 'private' }, argumentsHash: 'h' }],
+  approvals: [{ toolCallId: 'c', toolName: 'pay', args: { iban: 'private' }, argumentsHash: 'h' }],
   inputs: [{ inputId: 'i', toolCallId: 'c', toolName: 'pay', message: 'your private question' }],
-  clientCalls: [{ toolCallId: 'd', toolName: 'fill_in', arguments: { iban: 'private' }, argumentsHash: 'h2' }],
+  clientCalls: [{ toolCallId: 'd', toolName: 'fill_in', args: { iban: 'private' }, argumentsHash: 'h2' }],
 }
 
 /** A receiver that answers with these, the last one again and again. */

@@ -172,7 +172,7 @@ describe('a decision', () => {
 
   it('lets one of two calls with the same id and arguments run', () => {
     const approvals = new Approvals()
-    const request = { toolCallId: 'c1', toolName: 'remove', arguments: {}, argumentsHash: 'h', runId: 'r', loopId: 'l' }
+    const request = { toolCallId: 'c1', toolName: 'remove', args: {}, argumentsHash: 'h', runId: 'r', loopId: 'l' }
     const decided: string[] = []
     const leave = [7, 8].map((seq) => approvals.wait({ ...request, seq }, ({ type }) => decided.push(`${seq} ${type}`)))
     approvals.approve({ ...request, seq: 8 })
@@ -186,9 +186,9 @@ describe('a decision', () => {
   it('cannot be about arguments that a listener changed, in the event, the list or the history', async () => {
     const ran: JsonObject[] = []
     const { events, agent } = await ask([asking({ path: 'a.txt' })], [remove(ran)], (event, run) => {
-      Object.assign(event.arguments, { path: 'b.txt' })
+      Object.assign(event.args, { path: 'b.txt' })
       const [pending] = run.pendingApprovals()
-      Object.assign(pending?.arguments ?? {}, { path: 'c.txt' })
+      Object.assign(pending?.args ?? {}, { path: 'c.txt' })
       expect(run.pendingApprovals()).toMatchObject([{ argumentsHash: event.argumentsHash }])
       run.approve(event)
     })
@@ -243,7 +243,7 @@ describe('arguments that JSON shows differently', () => {
       const { events } = await ask([asking(JSON.parse(json))], [remove(ran)], (event, run) => run.approve(event))
       const [event] = ofType(events, 'approvalRequested')
       hashes.push(event?.argumentsHash ?? '')
-      expect(JSON.stringify(event?.arguments)).toBe(json)
+      expect(JSON.stringify(event?.args)).toBe(json)
       expect(JSON.stringify(ran.at(-1))).toBe(json)
     }
     expect(hashes[0]).not.toBe(hashes[1])

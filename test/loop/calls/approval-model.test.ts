@@ -196,15 +196,15 @@ async function enact(given: Scenario) {
         }
       },
       mutate: () => {
-        for (const [event] of waiting) Object.assign(event.arguments, { n: 0 })
-        for (const pending of run.pendingApprovals()) Object.assign(pending.arguments, { n: 0 })
+        for (const [event] of waiting) Object.assign(event.args, { n: 0 })
+        for (const pending of run.pendingApprovals()) Object.assign(pending.args, { n: 0 })
       },
     }
     let asked = 0
     run.subscribe((event) => {
       events.push(event)
       if (event.type === 'approvalRequested') {
-        waiting.set(event, structuredClone(event.arguments))
+        waiting.set(event, structuredClone(event.args))
         old.push(event)
         asked += 1
         if (given.person === 'approves' || (given.person === 'approves every other' && asked % 2 === 0)) approve(event)

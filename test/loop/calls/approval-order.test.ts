@@ -145,9 +145,9 @@ describe('calls that wait since an earlier run', () => {
     const never = { hooks, toolExecution: sequential, approvalTimeoutMs: 50 }
     const { agent, ran } = setup(sequential, ['migrate'], never)
     const run = agent.prompt('go')
-    run.subscribe((event) => event.type === 'approvalRequested' && event.arguments.isDry === undefined && run.approve(event))
+    run.subscribe((event) => event.type === 'approvalRequested' && event.args.isDry === undefined && run.approve(event))
     const { pendingApprovals } = await run.result
-    expect(pendingApprovals).toMatchObject([{ arguments: { name: 'migrate', isDry: true } }])
+    expect(pendingApprovals).toMatchObject([{ args: { name: 'migrate', isDry: true } }])
     expect(agent.pendingApprovals()).toEqual(pendingApprovals)
     expect(ran).toEqual([])
   })
@@ -171,6 +171,16 @@ describe('calls that wait since an earlier run', () => {
     expect((await again.result).status).toBe('completed')
     run.abort()
     await run.result
+  })
+
+  it('reads the pending approvals of a history that says arguments', async () => {
+    const { agent } = setup(sequential, ['migrate'])
+    await agent.prompt('go').result
+    const pending = agent.pendingApprovals()
+    expect(pending).toHaveLength(1)
+    const older = JSON.stringify(agent.messages).replaceAll('"args":', '"arguments":')
+    agent.replaceMessages(JSON.parse(older))
+    expect(agent.pendingApprovals()).toEqual(pending)
   })
 
   it('are none once a new prompt has given them up', async () => {

@@ -31,7 +31,7 @@ const lastResult = (events: AgentEvent[]) => textOf(ofType(events, 'toolExecutio
 describe('approval', () => {
   it('suspends the call until it is approved', async () => {
     const { events, ran, result } = await ask((run) => {
-      expect(run.pendingApprovals()).toMatchObject([{ toolCallId: 'c1', arguments: { path: 'a.txt' } }])
+      expect(run.pendingApprovals()).toMatchObject([{ toolCallId: 'c1', args: { path: 'a.txt' } }])
       approveWaiting(run, 'c1')
     })
     expect(ran).toEqual([{ path: 'a.txt' }])
@@ -73,7 +73,7 @@ describe('approval', () => {
       const model = scripted([{ toolCalls: [{ id: 'c1', name: 'remove', arguments: { path } }] }, { text: 'done' }])
       const { events, result } = await ask(
         (run) => {
-          expect(run.pendingApprovals()).toMatchObject([{ arguments: { path } }])
+          expect(run.pendingApprovals()).toMatchObject([{ args: { path } }])
           hashes.push(run.pendingApprovals()[0]?.argumentsHash)
           approveWaiting(run, 'c1')
         },
@@ -89,7 +89,7 @@ describe('approval', () => {
   it('lets no listener change what was approved', async () => {
     const { ran } = await ask((run) => {
       const [pending] = run.pendingApprovals()
-      Object.assign(pending?.arguments ?? {}, { path: '/etc/passwd' })
+      Object.assign(pending?.args ?? {}, { path: '/etc/passwd' })
       run.approve({ toolCallId: 'c1', argumentsHash: pending?.argumentsHash ?? '' })
     })
     expect(ran).toEqual([{ path: 'a.txt' }])

@@ -43,7 +43,7 @@ describe('a tool of the page', () => {
   it('waits for its result, which is what the model is told', async () => {
     const { agent, events, model } = talking()
     const { run, pending } = await asked(agent)
-    expect(pending).toMatchObject({ toolName: 'set_theme', arguments: { theme: 'dark' }, argumentsHash: expect.any(String) })
+    expect(pending).toMatchObject({ toolName: 'set_theme', args: { theme: 'dark' }, argumentsHash: expect.any(String) })
     await run.answerCall(pending, { output: { applied: true } })
     expect((await run.result).text).toBe('done')
     expect(resultOf(events)).toEqual({ content: [{ type: 'text', text: '{"applied":true}' }], details: { applied: true } })
@@ -245,7 +245,7 @@ describe('a tool of the page', () => {
     await asked(first)
     // Its process is gone: the next one takes the session over.
     const second = await resumeAgent(store, 's', { model: model(), tools: [theme()] })
-    expect(second.pendingClientCalls()).toMatchObject([{ toolName: 'set_theme', arguments: { theme: 'dark' } }])
+    expect(second.pendingClientCalls()).toMatchObject([{ toolName: 'set_theme', args: { theme: 'dark' } }])
     runClientTools(second, { set_theme: () => 'light' })
     const { status, text } = await second.continueLoop().result
     expect([status, text]).toEqual(['completed', 'done'])

@@ -85,7 +85,7 @@ describe('a hook that asks a person', () => {
     const { events, ran } = await hooked(hooks, {
       onEvent: (event, run) => {
         if (event.type !== 'approvalRequested') return
-        if (event.arguments.n === 1) asked.open()
+        if (event.args.n === 1) asked.open()
         else run.approve(event)
       },
     })
@@ -103,7 +103,7 @@ describe('a hook that asks a person', () => {
         },
       }
       const { agent, ran, result } = await hooked(hooks, { approvalTimeoutMs: 1 })
-      expect(result, String(verdict)).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', arguments: { n: 1 } }] })
+      expect(result, String(verdict)).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', args: { n: 1 } }] })
       expect(ran).toEqual([])
       const run = agent.continueLoop()
       run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))

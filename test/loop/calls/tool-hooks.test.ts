@@ -154,7 +154,7 @@ describe('replaced arguments', () => {
         needsApproval: true,
         onEvent: (event, run) => {
           if (event.type !== 'approvalRequested') return
-          if (event.arguments.n === 7) given.n = 666
+          if (event.args.n === 7) given.n = 666
           run.approve(event)
         },
       },
@@ -173,7 +173,7 @@ describe('replaced arguments', () => {
       }
       const { events, ran } = await hooked(hooks, { needsApproval: how === 'tool', onEvent: approving })
       const asked = ofType(events, 'approvalRequested')
-      expect(asked.map((event) => event.arguments)).toEqual([{ n: 1 }, { n: 2 }])
+      expect(asked.map((event) => event.args)).toEqual([{ n: 1 }, { n: 2 }])
       expect(asked[0]?.argumentsHash).not.toBe(asked[1]?.argumentsHash)
       expect(ran).toEqual([{ n: 2 }])
     }
@@ -199,16 +199,16 @@ describe('replaced arguments', () => {
     const hooks: LoopHooks = { beforeToolExecution: () => ({ arguments: { n: 2 } }) }
     const onEvent = (event: AgentEvent, run: AgentRun) => {
       if (event.type !== 'approvalRequested') return
-      if (event.arguments.n === 1) run.approve(event)
+      if (event.args.n === 1) run.approve(event)
     }
     const paused = await hooked(hooks, { needsApproval: true, approvalTimeoutMs: 1, onEvent })
-    expect(paused.result).toMatchObject({ status: 'paused', pendingApprovals: [{ arguments: { n: 2 } }] })
+    expect(paused.result).toMatchObject({ status: 'paused', pendingApprovals: [{ args: { n: 2 } }] })
     expect(paused.ran).toEqual([])
     const denied = await hooked(hooks, {
       needsApproval: true,
       onEvent: (event, run) => {
         onEvent(event, run)
-        if (event.type === 'approvalRequested' && event.arguments.n === 2) run.deny(event.toolCallId)
+        if (event.type === 'approvalRequested' && event.args.n === 2) run.deny(event.toolCallId)
       },
     })
     expect(denied.ran).toEqual([])

@@ -155,7 +155,7 @@ describe('a tool of the service that waits for a person', () => {
     const run = agent.prompt('go')
     for await (const event of run) {
       if (event.type !== 'approvalRequested') continue
-      expect(event).toMatchObject({ toolCallId: 'mcpr_1', toolName: 'mcp.docs.delete_page', arguments: { id: 'p1' } })
+      expect(event).toMatchObject({ toolCallId: 'mcpr_1', toolName: 'mcp.docs.delete_page', args: { id: 'p1' } })
       if (isAllowed) run.approve(event)
       else run.deny(event, 'not this one')
     }

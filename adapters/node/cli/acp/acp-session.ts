@@ -181,7 +181,7 @@ export class AcpSession {
     try {
       await this.#told
       const content = change === undefined ? {} : { content: [diffOf(change, root)] }
-      const toolCall = { ...toolCallOf(event.toolCallId, event.toolName, event.arguments, root), status: 'pending' as const, ...content }
+      const toolCall = { ...toolCallOf(event.toolCallId, event.toolName, event.args, root), status: 'pending' as const, ...content }
       const asked: RequestPermissionRequest = { sessionId: this.id, toolCall, options: optionsFor(event, permissions.canKeep) }
       const { outcome } = await this.#client.request(methods.client.session.requestPermission, asked, { cancellationSignal: signal })
       this.#answered(run, event, outcome.outcome === 'selected' ? outcome.optionId : 'no')

@@ -7,7 +7,7 @@ import { isEditing, type Proposal, proposalOf, versionOf } from './proposed-chan
 interface AskedCall {
   toolCallId: string
   toolName: string
-  arguments: JsonObject
+  args: JsonObject
 }
 
 /**
@@ -49,7 +49,7 @@ export class EditedFiles {
   async propose(call: AskedCall, signal: AbortSignal): Promise<Proposal | undefined> {
     const [workspace, ...others] = this.#workspaces.values()
     if (!isEditing(call.toolName) || workspace === undefined || others.length > 0) return undefined
-    const proposal = await proposalOf(call.toolName, call.arguments, workspace, signal)
+    const proposal = await proposalOf(call.toolName, call.args, workspace, signal)
     if (proposal !== undefined) this.#shown.set(call.toolCallId, proposal)
     return proposal
   }

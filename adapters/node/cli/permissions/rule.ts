@@ -12,7 +12,7 @@ export interface Rule {
 /** A call, as somebody is asked about it. */
 export interface AskedAbout {
   toolName: string
-  arguments: JsonObject
+  args: JsonObject
 }
 
 /** What a rule may look at: the command of `bash`, the path of a tool that changes files; of other tools only the name. */
@@ -22,7 +22,7 @@ type Subject = { kind: 'command' | 'path'; text: string } | { kind: 'tool' }
 const plainCommand = /^[\w@%+=:,./ -]+$/
 
 /** `undefined` for what no rule can be about: a path that leads out, a command with more than a command. */
-function subjectOf({ toolName, arguments: args }: AskedAbout): Subject | undefined {
+function subjectOf({ toolName, args }: AskedAbout): Subject | undefined {
   if (isEditing(toolName)) return typeof args.path === 'string' ? pathSubject(args.path) : undefined
   if (toolName !== 'bash') return { kind: 'tool' }
   const { command, ...others } = args

@@ -50,7 +50,7 @@ export function isWaiting(run: AgentRun, { toolCallId }: Pick<ApprovalRequestedE
 }
 
 /** The command as it is; of other calls the arguments. */
-export function shownCall({ arguments: args }: Pick<ApprovalRequestedEvent, 'arguments'>): string {
+export function shownCall({ args }: Pick<ApprovalRequestedEvent, 'args'>): string {
   const { command, ...others } = args
   return typeof command === 'string' && Object.keys(others).length === 0 ? command : JSON.stringify(args, undefined, 2)
 }

@@ -129,7 +129,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
     // Nobody could come back to it.
     if (!this.options.isStored || this.#place === undefined) return
     const id = referenceTo('mcpr', this.#place, approvalIdOf(pending))
-    const { toolName: name, arguments: args } = pending
+    const { toolName: name, args } = pending
     this.writer.whole({ type: 'mcp_approval_request', id, server_label: this.options.model, name, arguments: JSON.stringify(args) })
   }
 

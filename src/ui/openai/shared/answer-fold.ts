@@ -186,7 +186,7 @@ export class AnswerCalls extends OpenCalls {
   }
 
   protected override showHandedOut(pending: PendingApproval): void {
-    const { toolCallId, toolName, arguments: args, subAgent } = pending
+    const { toolCallId, toolName, args, subAgent } = pending
     // What sub-agents have pages do is none of the answer.
     if (subAgent === undefined && this.#isNew('call', pending)) this.#writer.call(toolCallId, toolName, JSON.stringify(args))
   }

@@ -88,7 +88,7 @@ describe('an agent whose model is an agent', () => {
     const asked: unknown[] = []
     run.subscribe((event) => {
       if (event.type !== 'approvalRequested') return
-      asked.push(event.arguments)
+      asked.push(event.args)
       run.approve(event)
     })
     expect([await run.text(), asked, done]).toEqual(['Done.', [{ version: '2' }], ['2']])

@@ -191,14 +191,14 @@ it('asks for approval of the repaired arguments, and runs what was approved', as
   const asked: unknown[] = []
   prompted.subscribe((event) => {
     if (event.type !== 'approvalRequested') return
-    asked.push(event.arguments, event.argumentsHash)
+    asked.push(event.args, event.argumentsHash)
     prompted.approve(event)
   })
   await prompted.result
   const plain = await run(serving('openai', { pieces: ['{"path":"a.ts"}'] }).model, {}, { needsApproval: true })
   plain.prompted.subscribe((event) => {
     if (event.type !== 'approvalRequested') return
-    expect(asked).toEqual([event.arguments, event.argumentsHash])
+    expect(asked).toEqual([event.args, event.argumentsHash])
     plain.prompted.approve(event)
   })
   await plain.prompted.result
