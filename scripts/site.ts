@@ -1,6 +1,6 @@
 /**
  * `npm run site`: the documentation as a static site in `dist-site/`, from the Markdown of `docs/` and the declarations in `dist/types`. It can be
- * put anywhere: all addresses are relative, and the search index is one of its files. `--only index,getting-started` builds these pages alone, without
+ * put anywhere: all addresses are relative, and the search index is one of its files. `--only index,start/script` builds these pages alone, without
  * the playground; `--to folder` puts them elsewhere.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,20 +20,17 @@ const folder = `node_modules/.cache/site-${process.pid}`
 const target = resolve(String(values.to))
 
 const features = [
-  { title: 'One loop, no framework', text: 'Turns, tools, steering, hooks, limits. Events are plain JSON.', to: 'concepts/loop-and-turns' },
+  { title: 'One loop, no framework', text: 'Turns, tools, steering, hooks, limits. Events are plain JSON.', to: 'concepts/agent-and-run' },
   { title: 'A person decides', text: 'Approvals are bound to what was shown, and survive a reload.', to: 'concepts/approval' },
   { title: 'Sessions that survive', text: 'Files, PostgreSQL, IndexedDB, Durable Objects, KV.', to: 'concepts/sessions' },
-  { title: 'Every screen', text: 'React, Vue, Svelte, Solid, one script tag, useChat, AG-UI.', to: 'concepts/bindings' },
-  { title: 'Keys stay on the server', text: 'A model proxy with budgets, for pages without a backend.', to: 'model-proxy' },
-  { title: 'You see everything', text: 'The exact request, block by block, its cache and its cost.', to: 'concepts/request-capture' },
+  { title: 'Every screen', text: 'React, Vue, Svelte, Solid, one script tag, useChat, AG-UI.', to: 'guides/frameworks' },
+  { title: 'Keys stay on the server', text: 'A model proxy with budgets, for pages without a backend.', to: 'guides/keys-and-proxies' },
+  { title: 'You see everything', text: 'The exact request, block by block, its cache and its cost.', to: 'reference/tracing' },
 ]
 
-/** All pages in the order of the list; `docs/playground.md` makes room for the playground itself. */
+/** All pages in the order of the index. */
 function documents(): { groups: { title: string; pages: Page[] }[]; pages: Page[] } {
-  const groups = navigation().map(({ title, pages }) => ({
-    title,
-    pages: pages.map((page) => (page.path === 'playground' ? { ...page, path: 'playground-guide' } : page)),
-  }))
+  const groups = navigation()
   return { groups, pages: groups.flatMap((group) => group.pages) }
 }
 
@@ -47,7 +44,7 @@ export function renderSite(): { files: Map<string, string>; dead: string[] } {
     ...reference.map(({ entry, path, markdown }: ReferencePage) => ({ source: `docs/${path}.md`, path, title: entry, markdown })),
   ]
   const bySource = new Map(all.map((page) => [page.source, page]))
-  const nav = [...groups, { title: 'Reference', pages: all.filter(({ path }) => path.startsWith('reference/')) }]
+  const nav = [...groups, { title: 'API', pages: all.filter(({ path }) => path.startsWith('api/')) }]
   const files = new Map<string, string>()
   const dead: string[] = []
   const entries: object[] = []

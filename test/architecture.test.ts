@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { publicEntries } from './harness/public-entries.ts'
 import { blankOut, importsOf, readSources, resolveImport, type Sources } from './harness/source.ts'
 
-/** Who may import whom, as data (docs/architecture.md): the layers a layer may import besides itself, `contract`, `types` and `base`, and the packages it may use. */
+/** Who may import whom, as data (docs/internals/architecture.md): the layers a layer may import besides itself, `contract`, `types` and `base`, and the packages it may use. */
 const layers: Record<string, { layers: string[]; packages: string[] }> = {
   contract: { layers: [], packages: [] },
   types: { layers: [], packages: [] },
@@ -259,9 +259,9 @@ const shipped = readSources('src', 'testing', 'adapters', 'playground', 'example
 const everything = readSources('src', 'testing', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
 
 describe('the house stands', () => {
-  it('imports follow the table of docs/architecture.md', () => expect(importViolations(shipped).join('\n')).toBe(''))
+  it('imports follow the table of docs/internals/architecture.md', () => expect(importViolations(shipped).join('\n')).toBe(''))
   it('which says the same there', () => {
-    const rows = Array.from(readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| (`[a-z`, -]+`) \| (.+) \|$/gm))
+    const rows = Array.from(readFileSync('docs/internals/architecture.md', 'utf8').matchAll(/^\| (`[a-z`, -]+`) \| (.+) \|$/gm))
     const wordsOf = (cell = '') => Array.from(cell.matchAll(/`([\w-]+)`/g), ([, word = '']) => word)
     const told = new Map(rows.flatMap(([, names, may]) => wordsOf(names).map((name) => [name, wordsOf(may)] as const)))
     const inSource = Object.entries(layers).filter(([name]) => !['contract', 'types', 'base'].includes(name))

@@ -153,14 +153,14 @@ describe('the pages are complete', () => {
   it('events', () => {
     const types = tagsOf(agentEvent)
     expect(types.length).toBeGreaterThan(10)
-    const page = read('docs/concepts/events.md')
+    const page = read('docs/reference/events.md')
     expect(types.filter((type) => !page.includes(`| \`${type}\` |`))).toEqual([])
   })
 
   it('error codes', () => {
     const codes = [providerErrorCode, toolErrorCode, workspaceErrorCode, sessionErrorCode, misuseCode].flatMap(({ words }) => words)
     expect(codes.length).toBeGreaterThan(20)
-    const page = read('docs/concepts/errors.md')
+    const page = read('docs/reference/errors.md')
     expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 
@@ -173,7 +173,7 @@ describe('the pages are complete', () => {
     const ofRuns = ['aborted', 'limit', 'paused', 'rejected', 'journal', 'hookFailed', 'loadFailed']
     const ofClasses = ['busy', 'cursorExpired', 'sandboxUnavailable']
     const all = [...new Set([...lists.flatMap(({ words }): readonly string[] => words), ...named, ...ofRuns, ...ofClasses])]
-    const part = /\n## Every code\n([\s\S]*?)\n## /.exec(read('docs/concepts/errors.md'))?.[1] ?? ''
+    const part = /\n## Every code\n([\s\S]*?)\n## /.exec(read('docs/reference/errors.md'))?.[1] ?? ''
     const sections = Array.from(
       part.matchAll(/^### (\w+)\n\n\S.+\n\n- \*\*Why:\*\* \S.+\n- \*\*What to do:\*\* \S.+$/gm),
       ([, code]) => code,
@@ -182,7 +182,7 @@ describe('the pages are complete', () => {
   })
 
   it('public entries', () => {
-    const page = read('docs/README.md')
+    const page = read('docs/reference/entries.md')
     const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
@@ -191,12 +191,8 @@ describe('the pages are complete', () => {
     const pages = globSync('docs/providers/*.md').map((path) => path.replaceAll('\\', '/'))
     const entryOf: Record<string, string> = {
       custom: 'providers',
-      scripted: 'testing',
-      azure: 'providers/openai',
       'openai-responses': 'providers/openai',
-      vertex: 'providers/google',
-      'chrome-ai': 'browser',
-      'web-llm': 'browser',
+      'browser-models': 'browser',
     }
     const entry = (path: string) => {
       const name = path.slice('docs/providers/'.length, -'.md'.length)
@@ -213,7 +209,7 @@ describe('the pages are complete', () => {
 })
 
 describe('the page of the architecture', () => {
-  const page = read('docs/architecture.md')
+  const page = read('docs/internals/architecture.md')
   const inside = (folder: string): string[] => globSync(`${folder}/*`).map((path) => path.replaceAll('\\', '/').slice(folder.length + 1))
 
   it('lists every folder of src, and no other', () => {

@@ -113,8 +113,8 @@ describe('what is loaded late', () => {
     expect(sites.map(({ at }) => at).length).toBeLessThanOrEqual(17)
   })
 
-  it('is listed with its reason in docs/performance.md', () => {
-    const rows = readFileSync('docs/performance.md', 'utf8').split('\n')
+  it('is listed with its reason in docs/internals/performance.md', () => {
+    const rows = readFileSync('docs/internals/performance.md', 'utf8').split('\n')
     const reasonOf = (target: string): string =>
       rows
         .find((row) => row.startsWith(`| \`${target}\` |`))

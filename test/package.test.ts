@@ -29,7 +29,7 @@ const local = (name: string): string => resolve('node_modules/.bin', name)
 
 const newestTypeScript = manifest.devDependencies.typescript ?? ''
 /** The first one of the version that Getting started promises. */
-const oldestTypeScript = `${/TypeScript (\d+\.\d+) or newer/.exec(readFileSync('docs/getting-started.md', 'utf8'))?.[1]}.2`
+const oldestTypeScript = `${/TypeScript (\d+\.\d+) or newer/.exec(readFileSync('docs/start/script.md', 'utf8'))?.[1]}.2`
 
 /** The compiler of a version; one that this repository does not have is installed. */
 function compilerOf(version: string): string {

@@ -11,7 +11,7 @@ import { realModels } from './views/settings.ts'
 
 const opening: View = { name: 'opening', make: async () => undefined }
 
-/** Everything that docs/playground.md says is to be seen. */
+/** Everything that docs/reference/playground.md says is to be seen. */
 export const views: readonly View[] = [
   ...[opening, ...conversation, ...files, ...inspector, ...sessions, ...list],
   ...[...dialogs, ...realModels, ...troubles, ...endings, ...sending, ...missing],

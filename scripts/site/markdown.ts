@@ -46,7 +46,7 @@ export function renderMarkdown(markdown: string, source: string, hrefOf: (target
   const sections: Section[] = []
   const outline: Rendered['outline'] = []
   let tables = 0
-  const isReference = source.startsWith('docs/reference/')
+  const isApi = source.startsWith('docs/api/')
   const add = (text: string) => {
     const last = sections.at(-1)
     if (last !== undefined) last.text += ` ${text}`
@@ -59,7 +59,7 @@ export function renderMarkdown(markdown: string, source: string, hrefOf: (target
         const inner = this.parser.parseInline(tokens)
         const plain = text.replaceAll('`', '')
         sections.push({ anchor: depth === 1 ? '' : anchor, heading: plain, text: '' })
-        if (depth === 2 || (depth === 3 && isReference)) outline.push({ anchor, text: plain })
+        if (depth === 2 || (depth === 3 && isApi)) outline.push({ anchor, text: plain })
         return depth === 1
           ? `<h1>${inner}</h1>\n`
           : `<h${depth} id="${anchor}">${inner}<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(plain)}">#</a></h${depth}>\n`

@@ -15,21 +15,14 @@ export interface Group {
   pages: Page[]
 }
 
-/** Which parts of the index make which group. */
-const parts: readonly [title: string, heading: string][] = [
-  ['Start', 'Start'],
-  ['Guides', 'Guides'],
-  ['Concepts', 'Concepts'],
-  ['Providers', 'Providers'],
-  ['Server and operation', 'Server and operation'],
-  ['Coming from', 'Coming from'],
-]
+/** The headings of the index that make a group each. */
+const headings = ['Start', 'Guides', 'Concepts', 'Reference', 'Providers', 'Migrate', 'Internals'] as const
 
 /** The pages as docs/README.md lists them: a group for each of its headings. */
 export function navigation(): Group[] {
   const index = readFileSync('docs/README.md', 'utf8')
-  return parts.map(([title, heading]) => {
-    const part = new RegExp(`^## ${heading}\\n([\\s\\S]*?)(?=^## |(?![\\s\\S]))`, 'm').exec(index)?.[1] ?? ''
+  return headings.map((title) => {
+    const part = new RegExp(`^## ${title}\\n([\\s\\S]*?)(?=^## |(?![\\s\\S]))`, 'm').exec(index)?.[1] ?? ''
     const links = Array.from(part.matchAll(/(?<!!)\[([^\]]+)\]\(([\w./-]+)\.md\)/g), ([, , path = '']) => path)
     return { title, pages: [...new Set(links)].map((path) => pageAt(`docs/${path}.md`)) }
   })

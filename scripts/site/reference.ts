@@ -136,6 +136,6 @@ export function referencePages(): ReferencePage[] {
     const part = (title: string, list: Declared[]) => (list.length === 0 ? '' : `## ${title}\n\n${list.map(shown).join('\n')}\n`)
     const head = intro === '' ? '' : `${asMarkdown(commentBefore(intro, intro.length))}\n\n`
     const markdown = `# ${entry}\n\n${head}${part('Functions and classes', values)}${part('Types', types)}`
-    return { entry, path: `reference/${subpath === '.' ? 'core' : subpath.slice(2).replaceAll('/', '-')}`, markdown }
+    return { entry, path: `api/${subpath === '.' ? 'core' : subpath.slice(2).replaceAll('/', '-')}`, markdown }
   })
 }

@@ -34,7 +34,7 @@ function head({ title, description, path }: Pick<Frame, 'title' | 'description' 
   <a class="brand" href="${root}index.html"><span aria-hidden="true">φ</span> phi-core</a>
   <nav class="links" aria-label="Main">
     <a href="${root}getting-started.html">Get started</a>
-    <a href="${root}reference/core.html">Reference</a>
+    <a href="${root}api/core.html">API</a>
     <a href="${root}playground.html">Playground</a>
   </nav>
   <button type="button" class="find" data-find aria-label="Search"><span>Search</span><kbd>/</kbd></button>

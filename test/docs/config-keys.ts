@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { Key, KeyTable } from '../../src/config/schema/key-table.ts'
 import { root } from '../../src/config/schema/sections.ts'
 
-export const page = 'docs/concepts/configuration.md'
+export const page = 'docs/reference/configuration.md'
 const mark = { begin: '<!-- keys -->\n', end: '<!-- /keys -->' }
 
 /** Every section of an agent file as a heading and a table, out of the table that files are checked with. */

@@ -12,11 +12,11 @@ import { newestNode, type Stranger, stranger } from './stranger.ts'
 const folder = mkdtempSync(join(tmpdir(), 'phi-dev-servers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const commands = blocksOf(readFileSync('docs/getting-started.md', 'utf8')).flatMap(({ language, code }) =>
+const commands = blocksOf(readFileSync('docs/start/browser.md', 'utf8')).flatMap(({ language, code }) =>
   language === 'sh' ? [code] : [],
 )
 
-/** The one line of Getting started that contains `part`. */
+/** The one line of the page that contains `part`. */
 function line(part: string): string {
   const found = commands.flatMap((code) => code.split('\n')).filter((text) => text.includes(part))
   expect(found, part).toHaveLength(1)

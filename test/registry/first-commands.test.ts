@@ -18,7 +18,8 @@ beforeAll(() => {
 }, 120_000)
 
 const readme = readFileSync('README.md', 'utf8')
-const gettingStarted = readFileSync('docs/getting-started.md', 'utf8')
+/** The pages of docs/start whose commands a newcomer pastes. */
+const start = ['script', 'browser', 'terminal'].map((page) => readFileSync(`docs/start/${page}.md`, 'utf8')).join('\n')
 
 /** The shell blocks of a page, in order, with the tarball in place of the package, and a key of OpenAI, whose service the tests play. */
 function commandsOf(page: string): string[] {
@@ -55,11 +56,11 @@ describe.each([
   it('runs the four lines of README in an empty folder', async (context) => {
     const node = otherNode(versionOf())
     if (node === undefined) return context.skip(`Node ${label} cannot be installed`)
-    const [start = ''] = commandsOf(readme)
-    expect(start.trim().split('\n')).toHaveLength(4)
-    expect(start).toContain(packed.tarball)
+    const [lines = ''] = commandsOf(readme)
+    expect(lines.trim().split('\n')).toHaveLength(4)
+    expect(lines).toContain(packed.tarball)
     const { shell } = stranger(folder, node, await withKey())
-    expect(await shell(start)).toMatch(/Yes, it rains\.$/)
+    expect(await shell(lines)).toMatch(/Yes, it rains\.$/)
     expect((await shell('node --version')).trim()).toBe(run(node, ['--version']).trim())
   })
 })
@@ -75,14 +76,14 @@ it('runs the program of README as main.mjs on Node 22.12, without a key', async 
   expect(await shell('node main.mjs')).toBe('Yes.')
 }, 600_000) // it ends a test that hangs: npm alone takes two minutes on a busy machine
 
-/** The one command of Getting started that contains `part`. */
+/** The one command of these pages that contains `part`. */
 function command(part: string): string {
-  const found = commandsOf(gettingStarted).filter((text) => text.includes(part))
+  const found = commandsOf(start).filter((text) => text.includes(part))
   expect(found, part).toHaveLength(1)
   return found.join('')
 }
 
-it('runs the commands of Getting started, and type-checks with the newest TypeScript', async (context) => {
+it('runs the commands of docs/start, and type-checks with the newest TypeScript', async (context) => {
   const node = otherNode(newestNode())
   if (node === undefined) return context.skip('The newest Node cannot be installed')
   const { OPENAI_BASE_URL = '' } = await withKey()
@@ -92,7 +93,7 @@ it('runs the commands of Getting started, and type-checks with the newest TypeSc
   await shell(command('cp -r'))
   expect(await shell(command('node main.ts'))).toMatch(/Yes, it rains\.$/)
 
-  const config = blocksOf(gettingStarted).find(({ language }) => language === 'json')?.code ?? ''
+  const config = blocksOf(start).find(({ language }) => language === 'json')?.code ?? ''
   await shell(`cat > tsconfig.json <<'END'\n${config}END`)
   expect(await shell('npx tsc && npx tsc --version')).toBe(`Version ${run('npm', ['view', 'typescript@latest', 'version']).trim()}\n`)
   await shell(`cat > wrong.ts <<'END'\nprocess.exit('1' + true - 'a')\nEND`)

@@ -18,7 +18,7 @@ const person = (): Stranger => stranger(folder, process.execPath, { ANTHROPIC_AP
 
 /** The program and arguments of the settings that `cli.md` shows under `key`, as a line for a shell. */
 function settings(key: string): string {
-  const line = readFileSync('docs/concepts/cli.md', 'utf8')
+  const line = readFileSync('docs/reference/cli.md', 'utf8')
     .split('\n')
     .find((text) => text.startsWith(`{ "${key}"`))
   const { [key]: servers } = JSON.parse(line ?? '{}')

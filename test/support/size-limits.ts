@@ -28,7 +28,7 @@ export const limitTexts = {
 
 /** What pages say of the limits, word for word. */
 export const saidOfSizes: Readonly<Record<string, readonly string[]>> = {
-  'docs/performance.md': [
+  'docs/internals/performance.md': [
     `| really loaded, gzip | ${limitTexts.loaded} |`,
     `| the same program in one file, gzip | ${limitTexts.oneFile} |`,
     `| the package, unpacked | ${limitTexts.unpacked} |`,

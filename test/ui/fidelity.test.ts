@@ -8,7 +8,7 @@ import { agUiEncoder } from '../../src/ui/ag-ui.ts'
 import { uiMessageEncoder } from '../../src/ui/ai-sdk.ts'
 import { scenarios } from './scenarios.ts'
 
-const page = readFileSync('docs/concepts/ui-protocols.md', 'utf8')
+const page = readFileSync('docs/reference/ui-protocols.md', 'utf8')
 const rows = Array.from(page.matchAll(/^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$/gm), ([, type = '', ...cells]) => ({ type, cells }))
 
 const declaredTypes = tagsOf(agentEvent)

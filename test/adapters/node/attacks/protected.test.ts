@@ -28,7 +28,7 @@ const directories = `
 
 describe('protected names, file tools', () => {
   it('are those that the page names', () => {
-    const page = readFileSync(new URL('../../../../docs/concepts/sandboxed-bash.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../../../../docs/guides/files-and-bash.md', import.meta.url), 'utf8')
     const table = /\n\| Shells [\s\S]*?\n\n/.exec(page)?.[0] ?? ''
     const named = [...table.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
     const parts = ['HEAD', 'objects', 'refs', 'commondir']

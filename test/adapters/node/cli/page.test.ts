@@ -4,8 +4,9 @@ import { usage } from '../../../../adapters/node/cli/args.ts'
 import { blocksOf } from '../../../docs/snippets.ts'
 import { inTerminal, pty } from './terminal.ts'
 
-const page = readFileSync('docs/concepts/cli.md', 'utf8')
-const blocks = blocksOf(page).filter(({ language }) => language === 'text')
+const page = readFileSync('docs/reference/cli.md', 'utf8')
+/** The first block of plain text on a page. */
+const textOf = (markdown: string): string => blocksOf(markdown).find(({ language }) => language === 'text')?.code ?? ''
 
 /** Without what differs from run to run: times, the name of the directory, tokens and cost; and without the note of a machine that has no sandbox. */
 const steady = (text: string): string =>
@@ -26,10 +27,10 @@ it.skipIf(pty === undefined)('the page shows what the demo shows', async () => {
   await demo.shows(/sh check\.sh\n[\s\S]*Allow\? \[y\/N\] $/)
   demo.type('y\r')
   await demo.shows(/\[done · 5 turns.*\n.*› $/)
-  expect(steady(demo.screen.text)).toBe(steady(blocks[0]?.code ?? ''))
+  expect(steady(demo.screen.text)).toBe(steady(textOf(readFileSync('docs/start/terminal.md', 'utf8'))))
 })
 
-it('the page shows the help', () => expect(blocks[1]?.code).toBe(usage))
+it('the page shows the help', () => expect(textOf(page)).toBe(usage))
 
 it('the page names every command', () => {
   const names = [
