@@ -12,9 +12,7 @@ import { newestNode, type Stranger, stranger } from './stranger.ts'
 const folder = mkdtempSync(join(tmpdir(), 'phi-dev-servers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const commands = blocksOf(readFileSync('docs/start/browser.md', 'utf8')).flatMap(({ language, code }) =>
-  language === 'sh' ? [code] : [],
-)
+const commands = blocksOf(readFileSync('docs/start/browser.md', 'utf8')).flatMap(({ language, code }) => (language === 'sh' ? [code] : []))
 
 /** The one line of the page that contains `part`. */
 function line(part: string): string {
