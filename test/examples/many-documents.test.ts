@@ -16,7 +16,5 @@ it('reads each document alone and answers from the findings in order', async () 
   const { requests } = model.provider
   expect(requests).toHaveLength(4)
   const last = requests.at(-1)?.messages[0]
-  expect(textOf(last?.content ?? [])).toBe(
-    'Are there bees?\n\na.txt: I read a.txt.\n\nb.txt: I read b.txt.\n\nc.txt: not read (Too long.)',
-  )
+  expect(textOf(last?.content ?? [])).toBe('Are there bees?\n\na.txt: I read a.txt.\n\nb.txt: I read b.txt.\n\nc.txt: not read (Too long.)')
 })
