@@ -9,7 +9,7 @@ import { violations } from '../accessible/axe.ts'
 import { expect, test } from '../page/browser.ts'
 
 /** Some pages of the documentation, built as `npm run site` builds them. */
-const pages = ['index', 'getting-started', 'concepts/errors', 'reference/env', 'playground']
+const pages = ['index', 'start/script', 'reference/errors', 'api/env', 'playground']
 const types: Record<string, string> = {
   ...{ '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' },
   ...{ '.json': 'application/json', '.webp': 'image/webp' },
@@ -73,7 +73,7 @@ test('the search finds a section by keyboard, and leads there', async ({ page })
   await page.keyboard.type('ratelimited')
   await expect(page.getByRole('status')).toContainText('results')
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/concepts\/errors\.html#ratelimited$/)
+  await expect(page).toHaveURL(/reference\/errors\.html#ratelimited$/)
   await expect(page.locator('#ratelimited')).toBeInViewport()
   await page.keyboard.press('/')
   await page.keyboard.type('qqqqqq')
@@ -82,7 +82,7 @@ test('the search finds a section by keyboard, and leads there', async ({ page })
 
 test('somebody on a phone opens the list of pages, and the colours can be chosen', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 })
-  await page.goto(at('getting-started'))
+  await page.goto(at('start/script'))
   await expect(page.getByRole('navigation', { name: 'Pages', exact: true })).toBeHidden()
   await page.getByRole('button', { name: 'Pages' }).click()
   await expect(page.getByRole('navigation', { name: 'Pages', exact: true })).toBeVisible()

@@ -33,7 +33,7 @@ function head({ title, description, path }: Pick<Frame, 'title' | 'description' 
   <button type="button" class="menu" data-menu aria-expanded="false" aria-controls="pages">Pages</button>
   <a class="brand" href="${root}index.html"><span aria-hidden="true">φ</span> phi-core</a>
   <nav class="links" aria-label="Main">
-    <a href="${root}getting-started.html">Get started</a>
+    <a href="${root}start/script.html">Get started</a>
     <a href="${root}api/core.html">API</a>
     <a href="${root}playground.html">Playground</a>
   </nav>
@@ -92,7 +92,7 @@ export function landingPage(program: string, features: readonly { title: string;
   <div>
     <h1>Agents in TypeScript, in every runtime</h1>
     <p class="lead">One loop prompts a model, runs its tools and streams the answer. The same code runs in browsers, Workers, Deno, Bun and Node.</p>
-    <p class="actions"><a class="button" href="./getting-started.html">Get started</a> <a class="button quiet" href="./playground.html">Try it in this page</a></p>
+    <p class="actions"><a class="button" href="./start/script.html">Get started</a> <a class="button quiet" href="./playground.html">Try it in this page</a></p>
     <p class="runs">Anthropic · OpenAI · Gemini · Bedrock · Azure · Ollama and compatible servers</p>
   </div>
   ${program}
@@ -114,7 +114,7 @@ export function playgroundPage(): string {
   return `${head({ title, description, path: 'playground' })}
 <main id="content" class="embed">
 <h1>Playground</h1>
-<p>An agent runs in this page. Its model is scripted until you choose another one, so that nothing leaves the browser. <a href="./playground-guide.html">What each part shows</a> · <a href="./playground/index.html">Open it alone</a></p>
+<p>An agent runs in this page. Its model is scripted until you choose another one, so that nothing leaves the browser. <a href="./reference/playground.html">What each part shows</a> · <a href="./playground/index.html">Open it alone</a></p>
 <iframe src="./playground/index.html" title="The playground: an agent in a page"></iframe>
 </main>
 ${foot}`
