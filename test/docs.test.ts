@@ -246,7 +246,7 @@ it('test/divergences.md names only tests that exist', () => {
 })
 
 it('the table of members tells every member of an agent, and why it is there', () => {
-  const page = read('docs/concepts/agent-and-run.md')
+  const page = read('docs/reference/agent.md')
   const told = [...page.matchAll(/^\| (`.+) \| (.+) \|$/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)/g)].map(([, name]) => name),
   )
@@ -255,7 +255,7 @@ it('the table of members tells every member of an agent, and why it is there', (
 })
 
 it('the table of options tells every option of an agent', () => {
-  const page = read('docs/concepts/agent-and-run.md')
+  const page = read('docs/reference/agent.md')
   expect(Object.keys(agentTable).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 

@@ -74,7 +74,7 @@ describe('stream', () => {
     await stream(model, 'Hi', (text) => {
       written += text
     })
-    expect(written).toBe('\n[trying again in 1 ms: The line broke.]\nHello.')
+    expect(written).toBe('\n[retrying in 1 ms: The line broke.]\nHello.')
     await stream(scripted([{ fail: { code: 'auth', message: 'No key.' } }]), 'Hi', (text) => {
       written = text
     })

@@ -1,7 +1,7 @@
 import { type AgentEvent, type Model, userMessage } from 'phi-core'
 import { type AgentContext, agentLoop, continueLoop } from 'phi-core/loop'
 
-/** The loop without an `Agent`: the context is yours, events come as a callback, and nothing is kept but what you keep. */
+/** Runs the loop without an `Agent`: you own the context, events arrive in a callback, and storage is up to you. */
 export async function twoLoops(model: Model, emit: (event: AgentEvent) => void): Promise<AgentContext> {
   const context: AgentContext = { systemPrompt: 'Be brief.', messages: [], tools: [] }
   const { signal } = new AbortController()

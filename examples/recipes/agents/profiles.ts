@@ -12,9 +12,9 @@ export async function profiled(write: (line: string) => void): Promise<void> {
   )
   const reviewer: AgentProfile = { name: 'Reviewer', systemPrompt, thinking: 'high', temperature: 0, configId: 'reviewer' }
 
-  // A scripted model: no service is asked.
+  // A scripted model needs no network.
   const model = scripted([{ text: 'Nothing breaks.' }])
-  const agent = new Agent(applyProfile(reviewer, { model, thinking: 'low', sessionId: 's1' })) // What is said here wins.
+  const agent = new Agent(applyProfile(reviewer, { model, thinking: 'low', sessionId: 's1' })) // These options override the profile.
   const run = agent.prompt('Review this.')
   await run.result
   write(model.provider.requests[0]?.systemPrompt ?? '')

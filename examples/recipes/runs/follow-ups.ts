@@ -1,6 +1,6 @@
 import { Agent, type Model } from 'phi-core'
 
-/** Two questions in one run: the second is answered when the agent would otherwise stop. */
+/** Asks two questions in one run: the agent takes the second one when it would otherwise stop. */
 export async function askTwice(model: Model, first: string, second: string): Promise<string[]> {
   const agent = new Agent({ model, followUpMode: 'oneAtATime' })
   const run = agent.prompt(first)

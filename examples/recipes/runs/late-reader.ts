@@ -1,6 +1,6 @@
 import { type AgentEvent, type AgentRun, CursorExpiredError } from 'phi-core'
 
-/** Reads on after the cursor `after`, as a page does that was reloaded; with too old a cursor, from the oldest that still works. */
+/** Continues after the cursor `after`, for example after a page reload. If the cursor has expired, starts at the oldest valid one. */
 export function readOn(run: AgentRun, after: number): AsyncIterable<AgentEvent> {
   try {
     return run.events({ after })

@@ -1,7 +1,7 @@
 import { Agent, type AgentTool, type Model, type ReceiptStatus, type RunStatus } from 'phi-core'
 
 // #region steer
-/** Says something while the agent works: it reaches the model with the results of the tools that run now. */
+/** Steers the agent while it works: the model gets the message together with the results of the running tools. */
 export async function steerWhileToolsRun(model: Model, tools: AgentTool[]): Promise<ReceiptStatus> {
   const run = new Agent({ model, tools }).prompt('Look at all the logs.')
   for await (const event of run) {
@@ -14,7 +14,7 @@ export async function steerWhileToolsRun(model: Model, tools: AgentTool[]): Prom
 // #endregion steer
 
 // #region abort
-/** Stops a run after `timeoutMs`. The partial answer stays in the history, and the next prompt can go on from it. */
+/** Stops a run after `timeoutMs`. The partial response stays in the history, and the next prompt can continue from it. */
 export async function answerInTime(model: Model, prompt: string, timeoutMs: number): Promise<RunStatus> {
   const agent = new Agent({ model })
   const run = agent.prompt(prompt, { signal: AbortSignal.timeout(timeoutMs) })
