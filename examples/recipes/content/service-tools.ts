@@ -1,7 +1,7 @@
 import { Agent } from 'phi-core'
 import { type AnthropicOptions, anthropic, anthropicTools } from 'phi-core/providers/anthropic'
 
-/** Answers from the web, and says which pages the answer rests on. */
+/** Searches the web and returns the cited sources with the response. */
 export async function research(options: AnthropicOptions, question: string): Promise<{ text: string; sources: string[] }> {
   const serverTools = [anthropicTools.webSearch({ maxUses: 3 })]
   const agent = new Agent({ model: anthropic('claude-sonnet-5', { ...options, serverTools }), limits: { maxSearches: 10 } })

@@ -11,7 +11,7 @@ const dump = defineTool({
 
 export async function longResult(write: (line: string) => void): Promise<void> {
   const workspace = memoryWorkspace()
-  // A scripted model: no service is asked. It reads the part of the file that it needs.
+  // A scripted model needs no network. It reads the part of the file that it needs.
   const model = scripted(({ messages }, turn) => {
     if (turn === 0) return { toolCalls: [{ name: 'dump', arguments: {} }] }
     const [, path = ''] = /in the file (\S+\.txt)/.exec(JSON.stringify(messages)) ?? []

@@ -1,6 +1,6 @@
 import { defineTool } from 'phi-core'
 
-/** With a JSON Schema the type of the arguments is given beside it; the schema is enforced without code generation. */
+/** A JSON Schema has no TypeScript type, so pass the type of the arguments as a type parameter. */
 export const weather = defineTool<{ city: string; days?: number }>({
   name: 'weather',
   description: 'The weather forecast of a city.',
@@ -13,7 +13,7 @@ export const weather = defineTool<{ city: string; days?: number }>({
   idempotent: true,
   execute: ({ city, days = 1 }, { signal, update }) => {
     signal.throwIfAborted()
-    update({ content: [{ type: 'text', text: 'asking the service' }] }) // shown to people, never sent to the model
+    update({ content: [{ type: 'text', text: 'asking the service' }] }) // for the UI; the model never gets it
     return { content: [{ type: 'text', text: `${city}: rain for ${days} day(s)` }], details: { city, days } }
   },
 })

@@ -2,7 +2,7 @@ import { Agent, defineTool, type Model } from 'phi-core'
 import { z } from 'zod'
 
 // #region tool
-/** The arguments are typed by the schema, checked before `execute`, and shown to a person first. */
+/** The schema types and validates the arguments. Mail to other domains needs the approval of a user. */
 export const sendMail = defineTool({
   name: 'send_mail',
   description: 'Sends an e-mail.',
@@ -17,7 +17,7 @@ export const sendMail = defineTool({
 // #endregion tool
 
 // #region run
-/** `confirm` shows the arguments to a person. The decision is about the request that was shown. */
+/** `confirm` shows the arguments to the user. The decision applies to exactly this request. */
 export async function runWithApproval(model: Model, prompt: string, confirm: (text: string) => Promise<boolean>): Promise<string> {
   const run = new Agent({ model, tools: [sendMail] }).prompt(prompt)
   for await (const event of run) {
