@@ -1,7 +1,7 @@
 import { Agent, defineTool, type JsonObject, type Model, type PendingInput } from 'phi-core'
 import { z } from 'zod'
 
-/** Books nothing before somebody has said when. */
+/** Asks the user for the number of guests before it books. */
 const bookTable = defineTool({
   name: 'book_table',
   description: 'Books a table.',
@@ -13,7 +13,7 @@ const bookTable = defineTool({
   },
 })
 
-/** `fillIn` shows the form, and gives what was filled in. */
+/** `fillIn` shows the form and returns the values that the user entered. */
 export async function bookWithQuestions(
   model: Model,
   prompt: string,
