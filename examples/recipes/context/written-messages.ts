@@ -1,6 +1,6 @@
 import { Agent, type Model } from 'phi-core'
 
-/** A conversation that was kept elsewhere, as plain roles and texts, and its next question. */
+/** Imports a conversation as plain roles and texts, and asks the next question. */
 export async function goOn(model: Model, question: string): Promise<string> {
   const agent = new Agent({
     model,

@@ -1,7 +1,7 @@
 import type { Agent } from 'phi-core'
 import { allMessages, createStore, restoredState } from 'phi-core/store'
 
-/** Keeps `list` equal to the conversation, at most one change per frame. The store also fits React's `useSyncExternalStore`. */
+/** Renders the conversation into `list`, at most once per frame. */
 export function chatPage(agent: Agent, list: HTMLElement): void {
   const store = createStore(undefined, { schedule: requestAnimationFrame, initial: restoredState(agent.messages) })
   agent.subscribe(store.dispatch)

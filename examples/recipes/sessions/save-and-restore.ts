@@ -12,7 +12,7 @@ export async function answerInSession(store: SessionStore, sessionId: string, mo
 // #endregion store
 
 // #region json
-/** The history as text, for a file or a column; and back, in another process. */
+/** Converts the history to text, and creates another agent from that text. */
 export function clone(agent: Agent): Agent {
   const json = serializeMessages(agent.messages)
   return new Agent({ model: agent.settings.model, messages: parseMessages(json) })
