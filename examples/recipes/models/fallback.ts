@@ -3,7 +3,7 @@ import { fallback } from 'phi-core/models'
 import { scripted } from 'phi-core/testing'
 
 export async function fallsBack(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked.
+  // Scripted models need no network.
   const named = (id: string) => ({ config: { id, provider: id } })
   const first = scripted([{ text: '', fail: { code: 'rateLimited', message: 'Too many requests.' } }], named('first'))
   const second = scripted([{ text: 'Here I am.' }, { text: 'Still here.' }], named('second'))

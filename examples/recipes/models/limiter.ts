@@ -3,12 +3,12 @@ import { limited, limiter } from 'phi-core/models'
 import { scripted } from 'phi-core/testing'
 
 export async function takeTurns(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked.
+  // A scripted model needs no network.
   const service = scripted(({ messages }) => {
     write(JSON.stringify(messages.at(-1)?.content))
     return { text: 'Done.' }
   })
-  // One for all models of a service, and all agents of this process.
+  // One limiter for all models of a provider and all agents of this process.
   const shared = limiter({ concurrency: 1, requests: 500, tokens: 200_000 })
   const watched = new Agent({ model: limited(service, shared) })
   const nightly = new Agent({ model: limited(service, shared, { priority: 'background' }) })

@@ -3,7 +3,7 @@ import { ProviderRegistry, protocolOf } from 'phi-core/providers'
 import { anthropic } from 'phi-core/providers/anthropic'
 import { openaiCompatible } from 'phi-core/providers/openai'
 
-/** A model of one's own behind a known protocol: each field that is given counts, the others are those of the table. */
+/** Describes your own models behind a known protocol. Fields that you omit keep their known values. */
 export function described(baseUrl: string): Model[] {
   return [
     anthropic('house-model-2', { baseUrl, capabilities: { thinking: 'none', jsonSchema: false, media: [] } }),
@@ -12,7 +12,7 @@ export function described(baseUrl: string): Model[] {
 }
 
 // #region registry
-/** A model from a configuration file, which says `api = "anthropic_messages"` and holds no key. */
+/** Creates a model from a configuration such as `api = "anthropic_messages"`. The key comes from elsewhere. */
 export function fromConfiguration(entry: Omit<ModelConfig, 'api'> & { api: string }, apiKey: string): Model {
   const api = protocolOf(entry.api)
   if (api === undefined) throw new Error(`${entry.name}: no protocol is called "${entry.api}".`)

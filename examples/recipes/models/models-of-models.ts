@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { fallback, rotateKeys, route, withMiddleware } from 'phi-core/models'
 
-/** Short questions go to a small model, the rest to a large one; another service steps in when they fail. */
+/** Sends short conversations to a small model and others to a large one. If these fail, another provider takes over. */
 export function reliable({ small, large, elsewhere, keys }: { small: Model; large: Model; elsewhere: Model; keys: string[] }): Agent {
   const several = rotateKeys(large, keys)
   const sized = route(({ messages }) => (JSON.stringify(messages).length < 2000 ? small : several), { like: small })

@@ -20,7 +20,14 @@ const claude = (message: string) => refusal({ type: 'error', error: { type: 'inv
 const gemini = (message: string) => refusal({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } })
 const aws = (message: string) => refusal({ message })
 
-/** What services really say; see docs/concepts/request-settings.md. Every setting is one that our tables let pass for this model. */
+/**
+ * Error messages that users of the providers reported. Our tables allow every setting here for its model.
+ *
+ * - OpenAI: https://github.com/appatalks/eva-agent/issues/83, https://github.com/QwenLM/qwen-code/issues/921
+ * - Anthropic: https://github.com/infiniflow/ragflow/issues/11815, on Bedrock: https://github.com/BerriAI/litellm/issues/15070
+ * - Gemini: https://github.com/google-gemini/cookbook/issues/1290, https://github.com/MinLL/SkyrimNet-GamePlugin/issues/77
+ * - Bedrock: https://github.com/langgenius/dify-official-plugins/issues/1767, https://github.com/langchain-ai/langchain-aws/issues/62
+ */
 const table: [what: string, wire: Wire, settings: RequestSettings, said: WireReply, left: string[], fields: string[]][] = [
   [
     'OpenAI, a parameter',
