@@ -7,7 +7,7 @@ import { outputOf, type WithText } from 'phi-core/ui/ai-sdk'
 // #endregion imports
 
 // #region store
-/** Shows the answer of each run while it is written, of an agent in this page as of one on a server. Returns how to stop. */
+/** Shows the output of each run as it streams, for a local agent or a remote session. Returns a function that stops it. */
 export function showOutput(agent: ChatAgent, show: (output: JsonValue) => void, schedule?: (flush: () => void) => void): () => void {
   const store = createStore(agent, { ...(schedule && { schedule }) })
   store.subscribe(() => {
@@ -19,7 +19,7 @@ export function showOutput(agent: ChatAgent, show: (output: JsonValue) => void, 
 // #endregion store
 
 // #region use-chat
-/** What a component shows of a message of `useChat`: the names of a list that is written. */
+/** Reads the list of names from a message of `useChat`, also while it streams. */
 export function namesIn(message: WithText): JsonValue[] {
   const names = outputOf(message)
   return Array.isArray(names) ? names : []
@@ -27,7 +27,7 @@ export function namesIn(message: WithText): JsonValue[] {
 // #endregion use-chat
 
 // #region ag-ui
-/** The subscriber of an AG-UI client that shows the answer while it is written. */
+/** Creates a subscriber for an AG-UI client that shows the output as it streams. */
 export function outputSubscriber(show: (output: unknown) => void) {
   let json = new PartialJson()
   let form: { property?: string } | undefined

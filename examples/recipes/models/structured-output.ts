@@ -3,7 +3,7 @@ import * as z from 'zod'
 
 const forecast = z.object({ city: z.string(), degrees: z.number(), rain: z.boolean() })
 
-/** The answer as a value: `degrees` is a number, for the compiler and in fact. There is none where the answer does not fit. */
+/** Returns a typed and validated value. `output` is undefined if the response does not match the schema. */
 export async function forecastFor(model: Model, city: string): Promise<string> {
   const agent = new Agent({ model, responseFormat: forecast })
   const { output } = await agent.prompt(`Weather in ${city}?`).result
@@ -12,7 +12,7 @@ export async function forecastFor(model: Model, city: string): Promise<string> {
 }
 
 // #region run
-/** One run of an agent that otherwise answers in text, and what is wrong with its answer. A JSON Schema names no type, so it is given beside it. */
+/** Uses a JSON Schema for one run, with its type as a type parameter, and reports what does not match. */
 export async function tagsOf(agent: Agent, text: string): Promise<string[] | string> {
   const schema = {
     title: 'tags',
