@@ -3,13 +3,13 @@ import type { ContextConfig } from 'phi-core/context'
 import { scripted } from 'phi-core/testing'
 
 const small: Partial<ContextConfig> = {
-  maxContextTokens: 2000, // Default: the model's window less its output limit.
+  maxContextTokens: 2000, // Default: the window of the model minus its output limit.
   systemPromptTokens: 100,
   compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
 }
 
 export async function longTalk(write: (line: string) => void): Promise<void> {
-  // A scripted model that talks a lot: no service is asked.
+  // A scripted model that writes long responses; no API call is made.
   const model = scripted(({ messages }) => ({ text: `Chapter after ${messages.length} messages. ${'And so on. '.repeat(120)}` }))
   const agent = new Agent({ model, contextConfig: small })
   agent.subscribe((event) => {

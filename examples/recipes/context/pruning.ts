@@ -10,7 +10,7 @@ const readLog = defineTool({
 })
 
 export async function pruned(write: (line: string) => void): Promise<void> {
-  // A scripted model: no service is asked. It reads, takes what it read out of its context, and goes on.
+  // A scripted model; no API call is made. It reads the log, prunes it and continues.
   const memo = 'The log holds 400 requests, all answered with 200.'
   const model = scripted([
     { toolCalls: [{ name: 'read_log', arguments: {} }] },

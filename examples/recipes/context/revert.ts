@@ -4,13 +4,13 @@ import { revertTool } from 'phi-core/tools'
 
 const connect = defineTool<{ port: number }>({
   name: 'connect',
-  description: 'Connects to the service.',
+  description: 'Connects to a port.',
   parameters: { type: 'object', properties: { port: { type: 'integer' } }, required: ['port'] },
   execute: ({ port }) => `Port ${port}: refused. ${'Trace … '.repeat(200)}`,
 })
 
 export async function wentBack(write: (line: string) => void): Promise<void> {
-  // A scripted model: no service is asked. Its first attempt fails, so it goes back to where it was asked.
+  // A scripted model; no API call is made. Its first attempt fails, so it returns to the question.
   const back = { category: 'failure', step: 'n0', summary: 'Port 80 refuses.' }
   const model = scripted([
     { toolCalls: [{ name: 'connect', arguments: { port: 80 } }] },
