@@ -3,7 +3,7 @@ import { SubAgentTool } from 'phi-core/agents'
 import { scripted } from 'phi-core/testing'
 
 export async function sharedBudget(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked. They say that every answer costs.
+  // Scripted models; no API call is made. They report the usage given here.
   const reader = new SubAgentTool({
     name: 'reader',
     description: 'Reads and reports.',

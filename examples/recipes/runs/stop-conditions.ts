@@ -9,7 +9,7 @@ const look = defineTool<{ at: string }>({
   execute: ({ at }) => `${at}: nothing`,
 })
 
-/** The model reports, and is not asked again. */
+/** Ends the run with a report. */
 const report = defineTool<{ text: string }>({
   name: 'report',
   description: 'Ends the work with a report.',
@@ -17,7 +17,7 @@ const report = defineTool<{ text: string }>({
   execute: ({ text }) => ({ content: [{ type: 'text', text }], endRun: true }),
 })
 
-/** Two looks in a row that found nothing. */
+/** True if a second look in a row found nothing. */
 const inVain: StopCondition = ({ turns, toolResults }) =>
   turns > 1 && toolResults.every(({ content }) => JSON.stringify(content).includes('nothing'))
 
@@ -26,7 +26,7 @@ export async function whenItEnds(write: (line: string) => void): Promise<void> {
   const looks = ['a', 'b', 'c'].map((at) => call('look', { at }))
   const stopWhen = { none: [], count: [turnCount(2), costOver(0.5)], called: toolCalled('look'), own: inVain }
   for (const [name, condition] of Object.entries(stopWhen)) {
-    // A scripted model: no service is asked.
+    // A scripted model; no API call is made.
     const model = scripted([...looks, call('report', { text: 'All is empty.' })])
     const agent = new Agent({ model, tools: [look, report], stopWhen: condition })
     const { status, endedBy, messages } = await agent.prompt('Look around.').result
