@@ -1,14 +1,14 @@
 import type { SessionStore } from 'phi-core'
 import { exportSession, importSession } from 'phi-core/session'
 
-/** A server whose app was made with `imports: true`, and who asks it. */
+/** A server created with `imports: true`. */
 export interface Elsewhere {
   url: string
   headers?: Record<string, string>
   fetch?: typeof fetch
 }
 
-/** Hands a session to a server, byte for byte: it goes on there with everything that waits in it. Close its agent first. */
+/** Moves a session to a server, with its pending calls. Close its agent first. */
 export async function handOff(
   store: SessionStore,
   sessionId: string,
@@ -19,7 +19,7 @@ export async function handOff(
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
 }
 
-/** Takes it back. */
+/** Moves a session back from a server. */
 export async function takeBack(
   store: SessionStore,
   sessionId: string,

@@ -4,7 +4,7 @@ import { EventRecorder } from 'phi-core/rust'
 import { childrenOf, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'
 import { scripted } from 'phi-core/testing'
 
-/** Makes the tree of a session from events alone, and walks it. The model is scripted. */
+/** Builds the tree of a session from events alone, and prints it. The model is scripted. */
 export async function tree(write: (line: string) => void): Promise<void> {
   const model = scripted(({ messages }) => ({ text: `Answer ${messages.length}.`, usage: { input: 10, output: 2 } }))
   const agent = new Agent({ model, sessionId: 's1', configId: 'demo' })

@@ -10,7 +10,7 @@ const pay = defineTool({
   execute: () => 'paid',
 })
 
-/** A session goes from one store to another, as text in between, while a call waits for a person. Models are scripted. */
+/** Moves a session with a pending approval from one store to another, as text. Models are scripted. */
 export async function handOver(write: (line: string) => void): Promise<void> {
   const [here, there] = [memorySessionStore(), memorySessionStore()]
   const model = scripted([{ toolCalls: [{ name: 'pay', arguments: {} }] }])

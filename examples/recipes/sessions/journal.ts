@@ -1,7 +1,7 @@
 import { Agent, type AgentTool, type Model } from 'phi-core'
 import type { Journal, JournalRecord } from 'phi-core/session'
 
-/** Writes one line per record before the run goes on; a rejection of `write` ends the run before its next side effect. */
+/** Writes one line per record before the run continues. If `write` rejects, the run ends before its next side effect. */
 export function lineJournal(write: (line: string) => Promise<void>): Journal {
   return { append: (record: JournalRecord) => write(JSON.stringify(record)) }
 }

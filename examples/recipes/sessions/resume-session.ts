@@ -3,13 +3,13 @@ import { scripted } from 'phi-core/testing'
 
 const call = { toolCalls: [{ name: 'pay', arguments: { euros: 5 } }] }
 
-/** A tool with an effect. `idempotent` would promise that paying twice does no harm; only then would it be run again. */
+/** A tool with a side effect. Without `idempotent: true`, an interrupted call does not run again. */
 function payment(pay: (euros: number) => Promise<string>) {
   const parameters = { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] }
   return defineTool<{ euros: number }>({ name: 'pay', description: 'Pays.', parameters, execute: ({ euros }) => pay(euros) })
 }
 
-/** The process ends while a tool runs. Models are scripted. */
+/** Simulates a process that ends during a tool call. Models are scripted. */
 export async function afterCrash(write: (line: string) => void): Promise<void> {
   const store = memorySessionStore()
   await new Promise<void>((begun) => {
@@ -19,7 +19,7 @@ export async function afterCrash(write: (line: string) => void): Promise<void> {
     })
     new Agent({ model: scripted([call]), tools: [hangs], session: store, sessionId: 's1' }).prompt('Pay five euros.')
   })
-  // Here the process ends: that agent is never heard of again. In the next one:
+  // The first process ends here. In the next one:
   const pays = payment(async (euros) => `paid ${euros}`)
   const agent = await resumeAgent(store, 's1', { model: scripted([{ text: 'I shall look first.' }]), tools: [pays] })
   for (const message of agent.messages) if (message.role === 'toolResult') write(textOf(message.content))

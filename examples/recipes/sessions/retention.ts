@@ -3,12 +3,12 @@ import { deleteAllSessions, exportAllSessions, pruneSessions, scopedSessionStore
 
 const dayMs = 24 * 3_600_000
 
-/** Deletes conversations that have rested for 90 days. Let it run once a day. */
+/** Deletes sessions without activity for 90 days. Call it once a day. */
 export function pruneOld(store: SessionStore, audit: Logger) {
   return pruneSessions(store, { olderThan: Date.now() - 90 * dayMs, logger: audit })
 }
 
-/** Gives a person what was kept of them, then deletes it. */
+/** Exports all sessions of a user, then deletes them. */
 export async function forget(store: SessionStore, person: string, audit: Logger, keep: (name: string, line: string) => Promise<void>) {
   const theirs = scopedSessionStore(store, person)
   for await (const { sessionId, lines } of exportAllSessions(theirs, { logger: audit }))

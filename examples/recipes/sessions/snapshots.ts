@@ -4,12 +4,12 @@ import { parseSnapshot } from 'phi-core/session'
 import { scripted } from 'phi-core/testing'
 
 export async function branched(write: (line: string) => void): Promise<void> {
-  // A scripted model: no service is asked. It says what it was asked last, and how many messages it has seen.
+  // A scripted model; no API call is made. It repeats the last message and counts all messages.
   const model = scripted(({ messages }) => ({ text: `${messages.length}: ${JSON.stringify(messages.at(-1)?.content)}` }))
   const agent = new Agent({ model, sessionId: 's1', configId: 'demo' })
   await agent.prompt('Plan a trip.').result
 
-  // Elsewhere, perhaps tomorrow: the snapshot is text, without model and key.
+  // In another process: the snapshot is text, without model and key.
   const text = JSON.stringify(agent.checkpoint())
   const restored = new Agent({ model })
   restored.restore(parseSnapshot(text))
@@ -23,7 +23,7 @@ export async function branched(write: (line: string) => void): Promise<void> {
     const { loopId } = await run.result
     write(`${tag}: ${loopId}, ${await run.text()}`)
   }
-  // Go on with one of them.
+  // Continue with one of them.
   const [sea] = branches
   if (sea) restored.restore(sea.agent.checkpoint())
   write(await restored.send('By train?').text())
