@@ -2,7 +2,7 @@
 import type { SessionStore } from 'phi-core'
 import { sharedStatesOf } from 'phi-core/session'
 
-/** Who changed the state of a session, and to what. */
+/** Lists all versions of the state, with the author of each. */
 export async function history(store: SessionStore, sessionId: string): Promise<string[]> {
   const { records } = await store.tail(sessionId)
   return sharedStatesOf(records).map(({ version, by, value }) => `${version}, by the ${by}: ${JSON.stringify(value)}`)
