@@ -1,4 +1,4 @@
-/** Asks the model to be polite. A plugin that is given `definePlugin` imports no package, so trust in it can be remembered. */
+/** Asks the model to be polite. This plugin imports no package, so `phi` can remember that you trust it. */
 export default ({ definePlugin }) =>
   definePlugin({
     name: 'polite',

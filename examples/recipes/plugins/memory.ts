@@ -1,7 +1,7 @@
 import { textOf } from 'phi-core'
 import { type AgentPlugin, definePlugin } from 'phi-core/loop'
 
-/** Looks up what is known about a question, and tells the model. It is looked up once per question, also when the run waits for a person. */
+/** Adds known facts about the question to the request. It looks them up once per question, also if the run pauses for an approval. */
 export function memory(recall: (question: string) => Promise<readonly string[]>): AgentPlugin {
   return definePlugin({
     name: 'memory',
@@ -9,7 +9,7 @@ export function memory(recall: (question: string) => Promise<readonly string[]>)
       async request({ messages }) {
         const at = messages.findLastIndex(({ role }) => role === 'user')
         const question = textOf(messages[at]?.content ?? [])
-        let known = run.notes as { question: string; facts: string[] } | undefined // what keep() was given
+        let known = run.notes as { question: string; facts: string[] } | undefined // the value that keep() stored
         if (known?.question !== question) {
           known = { question, facts: [...(await recall(question))] }
           run.keep(known)

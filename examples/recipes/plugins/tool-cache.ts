@@ -1,7 +1,7 @@
 import type { ToolResult } from 'phi-core'
 import { type AgentPlugin, definePlugin } from 'phi-core/loop'
 
-/** Runs each call of `tools` once: the same arguments get the same result. Sub-agents share it. */
+/** Runs each call of `tools` once: equal arguments return the cached result. Sub-agents share the cache. */
 export function toolCache(tools: readonly string[], results = new Map<string, ToolResult>()): AgentPlugin {
   return definePlugin({
     name: 'tool-cache',

@@ -9,7 +9,7 @@ const remove = defineTool<{ path: string }>({
   execute: ({ path }) => `removed ${path}`,
 })
 
-/** Watches every step, keeps the model out of /etc, and puts relative paths below /srv. */
+/** Reports every step, refuses paths in /etc, and moves relative paths to /srv. */
 function house(write: (line: string) => void): LoopHooks {
   return {
     beforeTurn: ({ turnIndex }) => write(`turn ${turnIndex}`),
@@ -24,7 +24,7 @@ function house(write: (line: string) => void): LoopHooks {
 }
 
 export async function hooked(write: (line: string) => void): Promise<void> {
-  // A scripted model: no service is asked.
+  // A scripted model; no API call is made.
   const model = scripted([
     { toolCalls: ['/etc/hosts', 'notes.txt'].map((path) => ({ name: 'remove', arguments: { path } })), usage: { input: 20, output: 9 } },
     { text: 'One of two.', usage: { input: 50, output: 4 } },

@@ -9,7 +9,7 @@ const german: InputFilter = async (text) =>
   text.includes('ß') ? { type: 'warn', warning: 'The text is German; answer in English.' } : { type: 'pass' }
 
 export async function filtered(write: (line: string) => void): Promise<void> {
-  // A scripted model: it repeats what it was told, and no service is asked.
+  // A scripted model that repeats the warning; no API call is made.
   const model = scripted(({ messages }) => ({ text: JSON.stringify(messages.at(-1)?.content.slice(1)) }))
   const agent = new Agent({ model, inputFilters: [noKeys, german] })
 

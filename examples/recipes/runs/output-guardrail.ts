@@ -2,7 +2,7 @@ import { Agent } from 'phi-core'
 import type { LoopHooks } from 'phi-core/loop'
 import { scripted } from 'phi-core/testing'
 
-/** Nobody sees an answer that names a customer, nor one with a telephone number. */
+/** Refuses a response that names a customer, and removes telephone numbers. */
 const hooks: LoopHooks = {
   afterAnswer: ({ text }) => {
     if (/ACME/.test(text)) return { allow: false, reason: 'it names a customer' }
@@ -14,7 +14,7 @@ const hooks: LoopHooks = {
 export async function guarded(write: (line: string) => void): Promise<void> {
   const scripts = [['ACME pays late.', 'A customer pays late.'], ['Call +4912345678.'], ['ACME pays late.', 'ACME, as I said.']]
   for (const answers of scripts) {
-    // A scripted model: no service is asked.
+    // A scripted model; no API call is made.
     const agent = new Agent({ model: scripted(answers.map((text) => ({ text }))), hooks })
     const run = agent.prompt('Who pays late?')
     for await (const event of run)

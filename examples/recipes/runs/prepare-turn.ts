@@ -10,11 +10,11 @@ const search = defineTool<{ words: string }>({
 })
 
 export async function planThenWork(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked.
+  // Scripted models; no API call is made.
   const strong = scripted([{ toolCalls: [{ name: 'search', arguments: { words: 'bees' } }] }])
   const cheap = scripted([{ text: 'Bees dance.' }])
   const hooks: LoopHooks = {
-    // A strong model begins, and must search. A cheap one goes on, without tools.
+    // A strong model begins and must search. A cheap one continues without tools.
     prepareTurn: ({ turnIndex, systemPrompt }) =>
       turnIndex === 0
         ? { model: strong, thinking: 'high', toolChoice: 'required' }

@@ -5,7 +5,7 @@ import { scriptHooks } from 'phi-core/node'
 import { scripted } from 'phi-core/testing'
 
 const checkCall = `#!/bin/sh
-# One line of JSON about the call comes in. No answer means yes.
+# Reads one line of JSON about the call. No output allows the call.
 case $(cat) in *'"path":"/etc/'*) echo '{"allow": false, "reason": "/etc is not ours"}' ;; esac
 `
 
@@ -21,7 +21,7 @@ export async function watchedByScripts(directory: string, write: (line: string) 
   await writeFile(join(directory, 'count.sh'), 'cat >> turns.jsonl')
   const hooks = scriptHooks({ root: directory, scripts: { beforeToolExecution: 'check-call.sh', afterTurn: 'count.sh' } })
 
-  // A scripted model: no service is asked.
+  // A scripted model; no API call is made.
   const call = (path: string) => ({ name: 'remove', arguments: { path } })
   const model = scripted([
     { toolCalls: [call('/etc/hosts'), call('notes.txt')] },
@@ -36,7 +36,7 @@ export async function watchedByScripts(directory: string, write: (line: string) 
     logger: { warn: (event, { message }) => write(`${event}: ${String(message)}`) },
   })
   write(await agent.prompt('Remove both.').text())
-  // As a tool might. What has changed since the hooks were made is not run, and allows nothing.
+  // Changes the script, as a tool could. A changed script does not run, and the call is refused.
   await writeFile(join(directory, 'check-call.sh'), 'exit 0')
   write(await agent.prompt('Try again.').text())
   for (const message of agent.messages) if (message.role === 'toolResult') write(textOf(message.content))
