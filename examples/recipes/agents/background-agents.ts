@@ -10,7 +10,7 @@ const readFile = defineTool<{ path: string }>({
 })
 
 export async function besideTheRun(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked.
+  // Scripted models; no API call is made.
   const researcher = new SubAgentTool({
     name: 'researcher',
     description: 'Reads files and reports, in the background.',

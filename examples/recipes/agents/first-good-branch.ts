@@ -1,9 +1,9 @@
 import { emptyUsage } from 'phi-core/context'
 import type { EvaluationStrategy } from 'phi-core/loop'
 
-/** The first branch that answers with JSON wins; the others are stopped at once. */
+/** Chooses the first branch that returns JSON, and stops the others at once. */
 export const firstJson: EvaluationStrategy = {
   name: 'firstJson',
   settled: ({ index, result }) => (result.status === 'completed' && result.text.startsWith('{') ? index : undefined),
-  evaluate: () => ({ selectedIndex: 0, usage: emptyUsage() }), // none did
+  evaluate: () => ({ selectedIndex: 0, usage: emptyUsage() }), // no branch returned JSON
 }

@@ -3,7 +3,7 @@ import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from 'phi-
 import { scripted } from 'phi-core/testing'
 
 export async function judged(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked. Two answer, the third reads both answers and names the better one.
+  // Scripted models; no API call is made. Two respond, and the third one chooses the better response.
   const configs: LoopConfig[] = [{ model: scripted([{ text: 'Four.' }]) }, { model: scripted([{ text: '2 + 2 = 4.' }]) }]
   const strategy = llmJudge({ config: { model: scripted([{ text: '2' }], { id: 'judge' }) } })
   const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }

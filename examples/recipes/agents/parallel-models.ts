@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { parallel } from 'phi-core/agents'
 
-/** Two models answer at the same time, and the second one also judges. */
+/** Sends a question to two models in parallel. The second one is also the judge. */
 export async function bestOf(fast: Model, deep: Model, question: string): Promise<string> {
   const agent = new Agent({ model: fast, systemPrompt: 'Answer in one sentence.' })
   const { result, reason } = await parallel(agent, question, { models: [fast, deep], judge: deep })

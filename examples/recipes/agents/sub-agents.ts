@@ -10,7 +10,7 @@ const readFile = defineTool<{ path: string }>({
 })
 
 export async function delegated(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked.
+  // Scripted models; no API call is made.
   const researcher = new SubAgentTool({
     name: 'researcher',
     description: 'Reads files and reports.',
@@ -22,7 +22,7 @@ export async function delegated(write: (line: string) => void): Promise<void> {
   const model = scripted([{ toolCalls: [{ name: 'researcher', arguments: { task: 'What is a.md about?' } }] }, { text: 'Bees.' }])
   const run = new Agent({ model, tools: [researcher] }).prompt('Have a.md read.')
   for await (const event of run) {
-    // While it works: all it has said so far, and the calls it makes.
+    // Progress: the text so far, and the calls of the sub-agent.
     if (event.type === 'toolExecutionUpdate') write(textOf(event.partialResult.content).trim().replace('\n', ' / '))
     if (event.type === 'toolExecutionEnd') write(`result: ${textOf(event.result.content)} [loop …${event.childLoopId?.slice(-6)}]`)
   }
