@@ -95,7 +95,7 @@ function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOpti
   const connectTimeout = 180_000
   const browser = { enabled: true, connectTimeout, headless: true, screenshotFailures: false, instances: [{ browser: name }], provider }
   // Known from the start: a dependency that vite discovers late reloads the page under a running test.
-  const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react-dom/client']
+  const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react/jsx-dev-runtime', 'react-dom/client']
   const ofBindings = ['vue', 'solid-js']
   // One page for all files of Chromium: most of the time of a new page is loading again what the last one had.
   const isolate = name !== 'chromium'

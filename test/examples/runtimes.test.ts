@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { createServer } from 'vite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remoteRun } from '../../examples/recipes/servers/http-client.ts'
 import { modelServer } from '../adapters/node/cli/model-server.ts'
@@ -87,6 +88,27 @@ it('the pages of each framework are served beside their endpoint', async () => {
   expect(await (await at('/elements/')).text()).toContain('<phi-chat endpoint="/agent"')
   expect((await at('/phi-elements.js')).headers.get('content-type')).toBe('text/javascript')
   expect(await (await at('/agent/sessions/s/history')).json()).toMatchObject({ messages: [] })
+})
+
+it('the server of useChat asks for approval, also through the dev server of the page', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'phi-example-'))
+  vi.stubEnv('SESSIONS', directory)
+  const { url }: { url: string } = JSON.parse(await started('node', 'examples/use-chat/server.ts'))
+  vi.stubEnv('PORT', new URL(url).port)
+  const configFile = 'examples/use-chat/vite.config.ts'
+  const page = await createServer({ configFile, root: 'examples/use-chat', optimizeDeps: { noDiscovery: true }, logLevel: 'warn' })
+  onTestFinished(async () => {
+    vi.unstubAllEnvs()
+    await page.close()
+    rmSync(directory, { recursive: true })
+  })
+  await page.listen(0)
+  const origin = new URL(page.resolvedUrls?.local[0] ?? '').origin
+  const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'A coat?' }] }
+  const body = JSON.stringify({ id: 'c1', messages: [message], trigger: 'submit-message' })
+  const response = await fetch(`${origin}/chat`, { method: 'POST', headers: { 'content-type': 'application/json', origin }, body })
+  expect(await response.text()).toContain('"type":"tool-approval-request"')
+  expect(JSON.stringify(await (await fetch(`${origin}/chat/c1`)).json())).toContain('"text":"A coat?"')
 })
 
 describe('examples of each runtime', () => {
