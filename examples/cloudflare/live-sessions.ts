@@ -1,13 +1,13 @@
 // npx wrangler dev -c examples/cloudflare/live-sessions.toml
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono wrangler`, or `npm run build` in a clone.
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside the file.
-// Without an `ACCESS_TOKEN` of 8 characters or more nobody is let in.
+// Without an `ACCESS_TOKEN` of 8 characters or more, the server refuses every request.
 import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
 export { IndexObject } from 'phi-core/cloudflare'
 
-/** What live-sessions.toml binds. `ANTHROPIC_BASE_URL` is for a gateway in front of the service. */
+/** The bindings of live-sessions.toml. `ANTHROPIC_BASE_URL` is for a gateway in front of the provider. */
 interface Bindings {
   ANTHROPIC_API_KEY: string
   ANTHROPIC_BASE_URL?: string
@@ -16,7 +16,7 @@ interface Bindings {
   INDEX: ObjectNamespace
 }
 
-/** One object per session: its agent runs here, without a client if need be. */
+/** One object per session. Its agent runs here, also without a client. */
 export class Conversation extends LiveSessionObject<Bindings> {
   protected agentOptions() {
     const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: baseUrl } = this.env
@@ -30,6 +30,6 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 export default createWorker<Bindings>({
   sessions: (env) => objectLiveSessions({ sessions: env.CONVERSATIONS, index: env.INDEX }),
-  // With more than one user, answer who it is: each has sessions of their own then.
+  // With more than one user, return the name of the user: each user then has separate sessions.
   authorize: (env, request) => bearer(env.ACCESS_TOKEN)(request),
 })

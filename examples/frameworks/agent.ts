@@ -12,7 +12,7 @@ const weather = defineTool({
   execute: ({ city }) => ({ city, rain: 0.8 }),
 })
 
-/** The page runs this one. */
+/** A client tool: the page runs it. */
 const setTheme = clientTool({
   name: 'set_theme',
   description: 'Sets the colours of the page.',
@@ -21,7 +21,7 @@ const setTheme = clientTool({
   timeoutMs: 60_000,
 })
 
-/** What the pages know of the agent: the types of its tools, and nothing that runs. */
+/** The types of the tools, for the pages. Importing them adds no code to a page. */
 export type Tools = InferTools<readonly [typeof weather, typeof setTheme]>
 
 const picture = {
@@ -30,23 +30,23 @@ const picture = {
   data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 } as const
 
-/** Looks the weather up, unless it is asked for something else. A story takes long, so that there is something to stop. */
+/** A scripted model that calls both tools. A story takes long enough to be stopped. */
 const fast = scripted(
   ({ messages }): ScriptedStep => {
     const last = messages.at(-1)
     if (last?.role === 'toolResult')
       return { text: last.toolName === 'weather' ? 'Take an umbrella, says a scripted model.' : 'It is dark now.' }
-    const asked = last === undefined ? '' : textOf(last.content)
+    const prompt = last === undefined ? '' : textOf(last.content)
     if (last?.content.some(({ type }) => type === 'image')) return { text: 'A picture! Here is another one.', blocks: [picture] }
-    if (asked.includes('dark')) return { toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }
-    if (asked.includes('story')) return { text: `Once upon a time${' and then'.repeat(5000)} it ended.`, delayMs: 100 }
+    if (prompt.includes('dark')) return { toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }
+    if (prompt.includes('story')) return { text: `Once upon a time${' and then'.repeat(5000)} it ended.`, delayMs: 100 }
     return { text: 'Let me see.', toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }
   },
   { delayMs: 10 },
 )
 const deep = scripted(() => ({ text: 'That takes a deep thought.' }), { id: 'deep' })
 
-/** The endpoint of all pages: sessions that go on when a page is closed. On this machine only. */
+/** The endpoint of all pages, on this machine only. A run continues when its page is closed. */
 export function weatherApp() {
   const agent = () => ({ model: fast, tools: [weather, setTheme], choices: { models: { deep } } })
   return createAgentApp({ sessions: memoryLiveSessions({ store: memorySessionStore(), agent }), authorize: 'loopbackOnly' })

@@ -2,12 +2,12 @@ import { imageContent, type PromptInput } from 'phi-core'
 import { type ChatOptions, remoteSession } from 'phi-core/client'
 import type { Tools } from './agent.ts'
 
-/** The conversation of this tab: a reload finds it again, whatever it is at. Another tab joins it by its id behind `#`. */
+/** The conversation of this tab, also after a reload. Another tab joins it if the URL ends with `#` and its id. */
 sessionStorage.chat ??= location.hash.slice(1) || crypto.randomUUID()
 sessionStorage.tab ??= crypto.randomUUID()
 export const session = remoteSession({ url: '/agent', sessionId: sessionStorage.chat, clientId: sessionStorage.tab })
 
-/** What the agent can have done in this page. */
+/** The client tools that this page runs for the agent. */
 session.tools<Pick<Tools, 'set_theme'>>({
   set_theme: ({ theme }) => {
     document.documentElement.dataset.theme = theme
@@ -15,15 +15,15 @@ session.tools<Pick<Tools, 'set_theme'>>({
   },
 })
 
-/** What a form says: words, and a picture where there is one, to the model that was picked. */
-export async function said(form: FormData): Promise<[PromptInput, ChatOptions]> {
-  const [words, picture, model] = ['message', 'picture', 'model'].map((name) => form.get(name))
-  const pictures = picture instanceof File && picture.size > 0 ? [await imageContent(picture)] : []
-  const content = [{ type: 'text' as const, text: String(words) }, ...pictures]
+/** The message in a form, its image if it has one, and the model that the user picked. */
+export async function readForm(form: FormData): Promise<[PromptInput, ChatOptions]> {
+  const [text, picture, model] = ['message', 'picture', 'model'].map((name) => form.get(name))
+  const images = picture instanceof File && picture.size > 0 ? [await imageContent(picture)] : []
+  const content = [{ type: 'text' as const, text: String(text) }, ...images]
   return [[{ role: 'user', content, timestamp: Date.now() }], model === 'deep' ? { model } : {}]
 }
 
-/** A picture of an answer. One that has an address alone is not asked for: the server that has it would learn of the reader. */
+/** The URL of an image with data. Images with a URL are not loaded: a request would reveal the user to another server. */
 export function addressOf({ mimeType, data = '' }: { mimeType: string; data?: string }): string {
   return `data:${mimeType};base64,${data}`
 }

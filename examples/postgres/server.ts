@@ -1,7 +1,7 @@
 // DATABASE_URL=… node examples/postgres/server.ts
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono pg`, or `npm run build` in a clone. It needs no key: the model is scripted.
 //
-// Start it as often as you like, on as many machines as you like, behind any load balancer: each process answers for every session.
+// Start it any number of times, on any number of machines, behind any load balancer: each process serves every session.
 
 import { Pool } from 'pg'
 import { defineTool } from 'phi-core'
@@ -11,7 +11,7 @@ import { listenWith, migrate, postgresLiveSessions } from 'phi-core/postgres'
 import { scripted } from 'phi-core/testing'
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
-// The next query opens another connection.
+// After an error, the next query opens another connection.
 pool.on('error', () => undefined)
 await migrate(pool)
 
@@ -38,7 +38,7 @@ console.log(`${server.url}/sessions`)
 if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)
 
 process.once('SIGTERM', async () => {
-  // The other processes take up what is not done here.
+  // The other processes resume unfinished runs.
   await sessions.drain({ deadlineMs: 20_000 })
   await server[Symbol.asyncDispose]()
   await sessions.close()

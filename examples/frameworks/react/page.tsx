@@ -4,7 +4,7 @@ import { chatOf } from 'phi-core/store'
 import { type FormEvent, memo } from 'react'
 import { createRoot } from 'react-dom/client'
 import type { Tools } from '../agent.ts'
-import { addressOf, said, session } from '../session.ts'
+import { addressOf, readForm, session } from '../session.ts'
 
 const { send, stop, approve, deny } = chatOf(session).actions
 
@@ -12,7 +12,7 @@ function Button({ label, act }: { label: string; act: () => unknown }) {
   return <button {...{ type: 'button', onClick: act }}>{label}</button>
 }
 
-/** While an answer is written, this is all that is rendered. */
+/** While a response streams, only this component renders. */
 const Part = memo(({ id, index }: { id: string; index: number }) => {
   const part = usePart<Tools>(session, id, index)
   if (part?.type === 'text') return <p>{part.text}</p>
@@ -38,14 +38,14 @@ const Message = memo(({ id }: { id: string }) => {
 function Composer() {
   const status = useAgent(session, (state) => state.status)
   const error = useAgent(session, (state) => state.error)
-  const say = async (event: FormEvent<HTMLFormElement>) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    // The words stay until they are in the conversation.
-    if (await send(...(await said(new FormData(form))))) form.reset()
+    // The text stays in the field until the message is in the conversation.
+    if (await send(...(await readForm(new FormData(form))))) form.reset()
   }
   return (
-    <form onSubmit={say} data-status={status}>
+    <form onSubmit={submit} data-status={status}>
       <input name="message" aria-label="Message" />
       <input name="picture" aria-label="Picture" type="file" accept="image/*" />
       <select name="model" aria-label="Model">

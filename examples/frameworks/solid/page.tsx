@@ -4,7 +4,7 @@ import { chatOf, type ToolPart } from 'phi-core/store'
 import { For, Index, Show } from 'solid-js'
 import { render } from 'solid-js/web'
 import type { Tools } from '../agent.ts'
-import { addressOf, said, session } from '../session.ts'
+import { addressOf, readForm, session } from '../session.ts'
 
 const { send, stop, approve, deny } = chatOf(session).actions
 
@@ -51,17 +51,17 @@ function Message(props: { id: string }) {
 
 function Page() {
   const chat = useAgent(session)
-  const say = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+  const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
     const form = event.currentTarget
-    // The words stay until they are in the conversation.
-    if (await send(...(await said(new FormData(form))))) form.reset()
+    // The text stays in the field until the message is in the conversation.
+    if (await send(...(await readForm(new FormData(form))))) form.reset()
   }
   return [
     <ol>
       <For each={chat().messageIds}>{(id) => <Message id={id} />}</For>
     </ol>,
-    <form onSubmit={say} data-status={chat().status}>
+    <form onSubmit={submit} data-status={chat().status}>
       <input name="message" aria-label="Message" />
       <input name="picture" aria-label="Picture" type="file" accept="image/*" />
       <select name="model" aria-label="Model">

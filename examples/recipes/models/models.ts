@@ -87,12 +87,12 @@ export function addingModel(): Model {
 // #endregion scripted
 
 // #region browser
-/** Through a proxy of yours that adds the key: `throughProxy(location.origin)` for one that serves `/v1/messages` beside the page. */
+/** Calls a proxy that adds the key. Pass `location.origin` if the proxy serves `/v1/messages` beside the page. */
 export function throughProxy(baseUrl: string): Model {
   return anthropic('claude-sonnet-4-6', { baseUrl })
 }
 
-/** With the visitor's own key, which everything that runs in this page can read. */
+/** Uses the visitor's own key. Every script in the page can read it. */
 export function withOwnKey(apiKey: string): Model {
   return anthropic('claude-sonnet-4-6', { apiKey, dangerouslyAllowBrowser: true })
 }

@@ -2,7 +2,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { AgentEvent } from 'phi-core'
 import { eventDecoder } from 'phi-core/client'
 
-/** The events of a run on a server, as they arrive. Leaving the loop closes the connection, which aborts the run. */
+/** Yields the events of a run on a server. Leaving the loop closes the connection, which aborts the run. */
 export async function* remoteRun(baseUrl: string, prompt: string, token: string): AsyncGenerator<AgentEvent> {
   const response = await fetch(`${baseUrl}/runs`, {
     method: 'POST',
@@ -10,10 +10,10 @@ export async function* remoteRun(baseUrl: string, prompt: string, token: string)
     body: JSON.stringify({ prompt }),
   })
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
-  const decoder = eventDecoder() // what equals the event before is left out on the wire
+  const decoder = eventDecoder() // restores fields that equal those of the event before
   const frames = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const { event, data } of frames) {
-    if (event === 'error') throw new Error(data) // the server could not read its run on
+    if (event === 'error') throw new Error(data) // the server cannot read the run
     yield decoder.decode(data)
   }
 }

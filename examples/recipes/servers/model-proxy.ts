@@ -1,6 +1,6 @@
 import { callerToken, createModelProxy } from 'phi-core/http'
 
-/** A Hono app that adds the keys of this server: `users` says whose token a call brings. Serve its `fetch`, or `app.route('/models', …)`. */
+/** A Hono app that adds the keys of this server. `users` maps tokens to user names. Serve its `fetch`, or mount it. */
 export function modelProxy(users: ReadonlyMap<string, string>, keys: { anthropic: string; openai: string }) {
   return createModelProxy({
     upstreams: {

@@ -2,31 +2,31 @@ import type { AgentTool, Model, SessionStore } from 'phi-core'
 import { createAgentApp, memoryLiveSessions, readWebhook, webhook } from 'phi-core/http'
 
 // #region send
-/** Tells another service when somebody has to decide and nobody is connected, and when a run has ended. */
+/** Notifies another server when a run waits without a client, and when a run ends. */
 export function startServer(
   store: SessionStore,
   hook: { url: string; key: string },
   { model, tools }: { model: Model; tools: readonly AgentTool[] },
 ) {
-  const tell = webhook({ ...hook, logger: console })
-  const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools }), onWaiting: tell, onEnd: tell })
+  const notify = webhook({ ...hook, logger: console })
+  const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools }), onWaiting: notify, onEnd: notify })
   const app = createAgentApp({ sessions, authorize: () => true })
   const end = async () => {
     await sessions.drain({ deadlineMs: 20_000 })
-    await tell.settled()
+    await notify.settled()
   }
   return { fetch: app.fetch, end }
 }
 // #endregion send
 
 // #region receive
-/** The other service. */
+/** The other server. */
 export function receiver(key: string, notify: (text: string) => Promise<void>) {
   const seen = new Set<string>()
   return async (request: Request): Promise<Response> => {
     const { notice, problem } = await readWebhook(request, { key })
     if (notice === undefined) return new Response(problem, { status: 401 })
-    // What is tried again comes twice.
+    // A retried notice arrives twice.
     if (seen.has(notice.id)) return new Response(null, { status: 204 })
     const names = notice.type === 'waiting' ? notice.approvals.map(({ toolName }) => toolName).join(', ') : notice.status
     await notify(`${notice.sessionId}: ${notice.type === 'waiting' ? `may it ${names}?` : names}`)

@@ -1,15 +1,15 @@
 import type OpenAI from 'openai'
 
-/** Asks an agent, and answers what it asks about its own tools, with the official client of OpenAI. */
+/** Sends a prompt with the official client of OpenAI, and decides about the tool calls of the agent. */
 export async function askAgent(client: OpenAI, input: string, mayRun: (tool: string, args: string) => boolean): Promise<string> {
   let response = await client.responses.create({ model: 'support', input })
   for (;;) {
-    const asked = response.output.filter((item) => item.type === 'mcp_approval_request')
-    if (asked.length === 0) return response.output_text
+    const pending = response.output.filter((item) => item.type === 'mcp_approval_request')
+    if (pending.length === 0) return response.output_text
     response = await client.responses.create({
       model: 'support',
       previous_response_id: response.id,
-      input: asked.map(({ id, name, arguments: args }) => ({
+      input: pending.map(({ id, name, arguments: args }) => ({
         type: 'mcp_approval_response',
         approval_request_id: id,
         approve: mayRun(name, args),

@@ -9,7 +9,7 @@ interface ServerParts {
   write: (line: string) => void
 }
 
-/** A server with a log of one line per request, metrics, and an operator who sees and stops the runs of everybody. */
+/** A server with one log line per request, metrics, and an operator who can read and stop all runs. */
 export function operatedServer({ store, model, tools, write }: ServerParts) {
   const logger = {
     warn: (event: string, fields: object) => write(JSON.stringify({ level: 'warn', event, ...fields })),

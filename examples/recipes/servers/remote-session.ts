@@ -1,14 +1,14 @@
 import { type ChatAgent, type RemoteSession, remoteSession } from 'phi-core/client'
 import { allMessages, createStore } from 'phi-core/store'
 
-/** A conversation that lives on a server. `token` is asked before each request, so it may be renewed. */
+/** Opens a session on a server. The client calls `token` before each request, so the token may change. */
 export async function openChat(url: string, sessionId: string, token: () => Promise<string>): Promise<RemoteSession> {
   const session = remoteSession({ url, sessionId, headers: async () => ({ authorization: `Bearer ${await token()}` }) })
   await session.load()
   return session
 }
 
-/** Keeps `show` told of the conversation, at most once per frame: of an agent in this page as of one on a server. Returns how to stop. */
+/** Calls `show` when a local or remote conversation changes, at most once per frame. Returns a function that stops it. */
 export function showChat(agent: ChatAgent, show: (lines: string[]) => void, schedule: (flush: () => void) => void): () => void {
   const store = createStore(agent, { schedule })
   const publish = () => {

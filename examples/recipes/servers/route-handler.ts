@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { runResponse } from 'phi-core/http'
 
-/** A route handler as Next.js, SvelteKit and React Router take it: `export const POST = routeHandler(model)`. Ask first who it is. */
+/** A route handler for Next.js, SvelteKit and React Router: `export const POST = routeHandler(model)`. Authorize the request first. */
 export function routeHandler(model: Model) {
   return async (request: Request): Promise<Response> => {
     const { prompt } = await request.json()

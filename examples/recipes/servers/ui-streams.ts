@@ -5,7 +5,7 @@ import { readChatRequest, uiMessageEncoder, uiMessageSse, uiMessageStreamEnd, ui
 // #endregion imports
 
 // #region ai-sdk
-/** Answers the request of `useChat` for a conversation that `agentOf` finds. */
+/** Handles a request of `useChat`. `agentOf` returns the agent of a session. */
 export async function chat(request: Request, agentOf: (sessionId: string) => Agent): Promise<Response> {
   const { value, problem } = readChatRequest(await request.text())
   if (value?.message === undefined) return new Response(problem ?? 'Send a message.', { status: 400 })
@@ -17,7 +17,7 @@ export async function chat(request: Request, agentOf: (sessionId: string) => Age
 // #endregion ai-sdk
 
 // #region ag-ui
-/** Answers the request of an AG-UI client. */
+/** Handles a request of an AG-UI client. */
 export async function agUi(request: Request, agentOf: (sessionId: string) => Agent): Promise<Response> {
   const { value, problem } = readRunInput(await request.text())
   if (value?.message === undefined) return new Response(problem ?? 'Send a message.', { status: 400 })
@@ -29,7 +29,7 @@ export async function agUi(request: Request, agentOf: (sessionId: string) => Age
 // #endregion ag-ui
 
 // #region streamed
-/** A run as the body of a response. A client that goes away leaves the run alone. */
+/** Streams a run as the body of a response. The run continues if the client disconnects. */
 function streamed(run: AgentRun, headers: HeadersInit, write: (event: AgentEvent) => string, end = ''): Response {
   const encoder = new TextEncoder()
   const events = run[Symbol.asyncIterator]()

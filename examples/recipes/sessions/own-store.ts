@@ -10,12 +10,12 @@ const tables = `
   CREATE TABLE IF NOT EXISTS lines (position INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT, epoch INTEGER, seq INTEGER, text TEXT);
   CREATE INDEX IF NOT EXISTS lines_of ON lines (session, position);`
 
-/** Keeps the logs of sessions in one file. Several processes may open the file. */
+/** Stores the logs of sessions in one file. Several processes may open the file. */
 export function sqliteDriver(file: string): LogDriver {
   const db = new DatabaseSync(file, { timeout: 5_000 })
   db.exec(tables)
 
-  /** All of `work`, or nothing of it. No other process writes meanwhile. */
+  /** Runs `work` in one transaction. No other process writes during it. */
   function atOnce<T>(work: () => T): T {
     db.exec('BEGIN IMMEDIATE')
     try {
@@ -47,7 +47,7 @@ export function sqliteDriver(file: string): LogDriver {
     claim: async (sessionId, agentId) =>
       atOnce(() => {
         const epoch = Number(db.prepare('INSERT INTO claims DEFAULT VALUES').run().lastInsertRowid)
-        // First the older writer is shut out, then the log is read.
+        // First refuse the older writer, then read the log.
         const begin = `INSERT INTO sessions (id, epoch, claimant, digest) VALUES (?, ?, ?, '{"loops":0,"messages":0}')
           ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, claimant = excluded.claimant`
         db.prepare(begin).run(sessionId, epoch, agentId)

@@ -6,15 +6,15 @@ import { type ListeningPool, listenWith, postgresLiveSessions } from 'phi-core/p
 interface Peers {
   pool: SqlPool & ListeningPool
   model: Model
-  /** An address of this machine that the other processes reach, and nobody else. */
+  /** An address of this machine that only the other processes can reach. */
   hostname: string
-  /** At least 32 characters that all processes have. */
+  /** A secret of at least 32 characters, the same in all processes. */
   key: string
 }
 
-/** Live sessions whose processes reach each other over HTTP. */
+/** Live sessions with processes that forward requests over HTTP. */
 export async function sessionsWithPeers({ pool, model, hostname, key }: Peers) {
-  // First: the others are told this address.
+  // Listen first: the other processes learn this address.
   const inside = await serve((request) => sessions.forwarded(request), { hostname, port: 0 })
   const sessions = postgresLiveSessions({ pool, listen: listenWith(pool), agent: () => ({ model }), peers: { url: inside.url, key } })
   return { sessions, inside }

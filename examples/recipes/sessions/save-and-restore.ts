@@ -2,7 +2,7 @@ import { Agent, type Model, resumeAgent, type SessionStore } from 'phi-core'
 import { parseMessages, serializeMessages } from 'phi-core/session'
 
 // #region store
-/** Answers within a stored conversation, which the first prompt begins. What was said is durable before the run goes on. */
+/** Responds in a stored conversation. The first prompt creates it, and each message is durable before the run continues. */
 export async function answerInSession(store: SessionStore, sessionId: string, model: Model, prompt: string): Promise<string> {
   const agent = await resumeAgent(store, sessionId, { model, create: true })
   const text = await agent.send(prompt).text()

@@ -4,7 +4,7 @@ import { type LogDriver, logSessionStore } from 'phi-core/session'
 import { type FaultFetch, faultFetch, sessionStoreSuite, type TestRunner } from 'phi-core/testing'
 
 // #region suite
-/** Every promise of a session store over a driver of yours, as tests of your own runner: vitest's, jest's or any with the same three functions. */
+/** Tests every promise of a store over your driver, with vitest, jest or any runner that has the same three functions. */
 export function testMyStore(runner: TestRunner, create: () => LogDriver): void {
   sessionStoreSuite(runner, { name: 'my store', create: () => logSessionStore(create()) })
 }
