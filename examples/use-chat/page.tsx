@@ -11,8 +11,8 @@ const id: string = sessionStorage.chat
 const transport = new DefaultChatTransport({
   api: '/chat',
   // The server has the history, so the page sends its last two messages only.
-  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
-    body: { id, messages: messages.slice(-2), trigger, messageId },
+  prepareSendMessagesRequest: ({ id, messages, trigger, messageId, body }) => ({
+    body: { ...body, id, messages: messages.slice(-2), trigger, messageId },
   }),
 })
 
