@@ -129,7 +129,7 @@ function recorded(input: Request | string | URL, init: RequestInit | undefined):
  * - It behaves as a platform's `fetch`: rejects with the signal's reason when the call is aborted, and so does the body being read.
  * - Chunks are made as they are read, nothing in advance; no timers.
  *
- * Source: docs/testing.md
+ * Source: docs/guides/testing.md
  */
 export function faultFetch(first: FaultScript, ...more: readonly FaultScript[]): FaultFetch {
   const scripts = [first, ...more]

@@ -41,7 +41,7 @@ const refusedPaths = [
 ]
 
 /**
- * The contract of the `Workspace` port as tests. Source: docs/concepts/workspace-and-built-in-tools.md
+ * The contract of the `Workspace` port as tests. Source: docs/guides/files-and-bash.md
  */
 export function workspaceSuite(runner: TestRunner, options: WorkspaceSuiteOptions): void {
   runner.describe(`Workspace: ${options.name}`, () => {

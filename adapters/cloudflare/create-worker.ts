@@ -43,7 +43,7 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
  *
  * **Contract**: workerd notices that a client went away when it cannot write to it, so a run without a session is aborted at a ping, not at once.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function createWorker<Bindings extends object>(options: WorkerOptions<Bindings>): Hono<{ Bindings: Bindings }> {
   checkOptions(options, workerOptions)

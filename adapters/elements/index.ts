@@ -16,7 +16,7 @@ const elements = {
  * Gives the page the elements `<phi-chat>`, `<phi-message>`, `<phi-tool>`, `<phi-approval>` and `<phi-composer>`. They have no styles. Does nothing on a server, nor a
  * second time.
  *
- * Source: docs/concepts/elements.md
+ * Source: docs/guides/frameworks.md
  */
 export function defineElements(): void {
   const registry = globalThis.customElements

@@ -43,7 +43,7 @@ export const english: Words = {
  * What `<phi-chat>` has beside what every element has. Its attributes are `endpoint`, where `createAgentApp` is mounted, and `session`, an id; without one the
  * tab keeps its own. `models` names the models that the server lets a message choose, the first is the agent's own; `files` says which files go along, such as `image/*`.
  *
- * Source: docs/concepts/elements.md
+ * Source: docs/guides/frameworks.md
  */
 export interface PhiChat {
   /** An agent in the page, or a session with headers of your own, in place of an endpoint. */

@@ -35,7 +35,7 @@ const envOptions = optionsOf<EnvOptions>({ env: anything })
  * - Loads the provider of this model only, and sends no request.
  * - Rejects with `ConfigError`: `missingEnvVar` where no key is set, with the variable to set; `invalidOption` for a name that names nothing.
  *
- * Source: docs/concepts/env.md
+ * Source: docs/guides/keys-and-proxies.md
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export async function modelFromEnv(name?: string, options: EnvOptions = {}): Pro
  * **Contract**
  * - Throws `ConfigError` `missingEnvVar` where it is not set or blank; the message names it, never a value.
  *
- * Source: docs/concepts/env.md
+ * Source: docs/guides/keys-and-proxies.md
  */
 export function keyFromEnv(variable: string, options: EnvOptions = {}): string {
   checkOptions(variable, required(aText), 'variable')

@@ -71,7 +71,7 @@ const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
  * - Before the first byte a failure is a problem body with its real status; afterwards it is an event of the run.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  *
  * @example
  * ```ts

@@ -49,7 +49,7 @@ const httpOptions = optionsOf<McpHttpOptions>({
  * - Values of `headers`, and tokens, stand in no error and no log. No code is generated: it runs where that is forbidden.
  * - Rejects with `McpError` `unauthorized` when it is refused, also after people were sent to log in: connect again with `authorizationCode`.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * const client = await connectMcp({ url: 'https://example.com/mcp', headers: { authorization: `Bearer ${token}` } })

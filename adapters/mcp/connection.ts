@@ -112,7 +112,7 @@ const aRoute = withMethods('a route', 'open')
  * - `close()` closes the transport, and every later call rejects.
  * - Rejects with `McpError` `connection`, or `unauthorized`, when there is no server to talk to; nothing is left open then.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  */
 export async function connectMcpOver(route: McpRoute, options: McpConnectOptions = {}): Promise<McpConnection> {
   checkOptions(route, aRoute, 'route')

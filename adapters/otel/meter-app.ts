@@ -4,7 +4,7 @@ import { options as optionsOf, withMethods } from '../../src/contract/shape/shap
 import type { AppObserver } from '../http/index.ts'
 import type { AppFigures } from '../http/internal.ts'
 
-/** What measuring an app is told. Source: docs/operating.md */
+/** What measuring an app is told. Source: docs/guides/deploy.md */
 export interface MeterAppOptions {
   /** Default: that of the global meter provider. */
   meter?: Meter
@@ -47,7 +47,7 @@ const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.
  * - Attributes are routes, methods and statuses: no id and no name of anybody.
  * - Throws `ConfigError` `invalidOption` for a wrong option, and nothing afterwards.
  *
- * Source: docs/operating.md
+ * Source: docs/guides/deploy.md
  */
 export function meterApp(options: MeterAppOptions = {}): AppObserver {
   checkOptions(options, meterOptions)

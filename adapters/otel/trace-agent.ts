@@ -37,7 +37,7 @@ const traceOptions = optionsOf<TraceOptions>({
  * - Called twice, it traces twice.
  * - Throws `ConfigError` `invalidOption`.
  *
- * Source: docs/concepts/tracing.md
+ * Source: docs/reference/tracing.md
  *
  * @example
  * const trace = traceAgent(agent)
@@ -55,7 +55,7 @@ export function traceAgent(agent: Agent | ChatAgent, options: TraceOptions = {})
  * The observer behind {@link traceAgent}, for loops without an agent: `agentLoop(prompt, context, { model, observers: [traceLoops()] }, …)`, and the
  * configurations of a parallel loop.
  *
- * Source: docs/concepts/tracing.md
+ * Source: docs/reference/tracing.md
  */
 export function traceLoops(options: TraceOptions = {}): LoopTracer {
   checkOptions(options, traceOptions)

@@ -20,7 +20,7 @@ import { captured } from './content.ts'
 /** Name of our spans' scope, and of the instruments. */
 const scope = 'phi-core'
 
-/** What tracing is told. Everything has a default. Source: docs/concepts/tracing.md */
+/** What tracing is told. Everything has a default. Source: docs/reference/tracing.md */
 export interface TraceOptions {
   /** Default: that of the global tracer provider. */
   tracer?: Tracer

@@ -37,7 +37,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
  * - Rejects with `SessionError`: `quota` where there is no room, `io` where the database does not answer, `conflict`.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/postgres.md
+ * Source: docs/guides/choose-a-store.md
  *
  * @example
  * ```ts

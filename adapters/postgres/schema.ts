@@ -159,7 +159,7 @@ function rowSecurityOf(schema: string): string {
  * Makes the tables, or brings them up to date. Safe from any number of processes at once: one does it, the others wait. One statement, so it works over a
  * pooler too. Rejects with what the database says, with `SessionError` `io` if it cannot be reached, and with `ConfigError` `invalidOption` for a name that is none.
  *
- * Source: docs/postgres.md
+ * Source: docs/guides/choose-a-store.md
  */
 export async function migrate(pool: SqlPool, options: MigrateOptions = {}): Promise<void> {
   checkOptions(pool, aPool, 'pool')

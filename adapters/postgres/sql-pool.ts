@@ -9,7 +9,7 @@ import { SessionError } from '../../src/session.ts'
  * - `values` are texts, numbers, lists of these, and bytes, for `$1`, `$2` and so on. `rows` have `bytea` as `Uint8Array`, and `bigint` as a text or a number.
  * - Rejects when the statement has failed; a `code` of PostgreSQL says why.
  *
- * Source: docs/postgres.md
+ * Source: docs/guides/choose-a-store.md
  */
 export interface SqlPool {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>

@@ -10,7 +10,7 @@ import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
  * - `select` gets the whole state and gives back a part of it that is kept by identity, or a plain value.
  * - On a server, and for its first look in the browser, it gives what the agent knew when it was first shown; nothing is asked of it there.
  *
- * Source: docs/concepts/bindings.md
+ * Source: docs/guides/frameworks.md
  */
 export function useAgent<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): ChatState<ChatPart<Tools>>
 export function useAgent<Tools extends ToolTypesByName, Selected>(

@@ -14,7 +14,7 @@ export interface AgentStore<Value> {
  * - `select` gives back a part of the state that is kept by identity, or a plain value.
  * - On a server it gives what the agent knows; nothing is asked of it there.
  *
- * Source: docs/concepts/bindings.md
+ * Source: docs/guides/frameworks.md
  */
 export function useAgent<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): AgentStore<ChatState<ChatPart<Tools>>>
 export function useAgent<Tools extends ToolTypesByName, Selected>(

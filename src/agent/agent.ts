@@ -280,7 +280,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#conversation.become(own, journal)
   }
 
-  /** What the session shares with its pages, where the agent was made with `sharedState`. Source: docs/concepts/shared-state.md */
+  /** What the session shares with its pages, where the agent was made with `sharedState`. Source: docs/guides/shared-state.md */
   get sharedState(): SharedState | undefined {
     return this.#conversation.shared
   }

@@ -13,7 +13,7 @@ import type { Model } from '../types/model/model.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
-/** What prompts may choose by name, also those of a client far away. Whatever is not listed is refused by name. Source: docs/concepts/choices.md */
+/** What prompts may choose by name, also those of a client far away. Whatever is not listed is refused by name. Source: docs/guides/use-chat.md */
 export interface Choices {
   /** Models by the names that prompts call them. Default: none but the agent's own. */
   models?: Readonly<Record<string, Model>>

@@ -41,7 +41,7 @@ const blank = { systemPrompt: '', tools: [] }
 /**
  * What was said in an agent's session, and who said it: history, what of it is sent, identity, ids of its loops.
  *
- * Source: docs/concepts/continuations-and-snapshots.md
+ * Source: docs/concepts/sessions.md
  */
 export class Conversation {
   context: AgentContext & { agentId: string; sessionId: string }

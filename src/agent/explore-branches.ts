@@ -40,7 +40,7 @@ const exploreOptions = optionsOf<ExploreOptions>({ ...ofPrompt, limits: sharedLi
  * - Every run has kind `branch` and descends from the last loop of `agent`. `signal` stops all of them.
  * - Throws as `agent.prompt` or `agent.continueLoop` for a branch that cannot begin; the others are stopped then.
  *
- * Source: docs/concepts/continuations-and-snapshots.md
+ * Source: docs/concepts/sessions.md
  */
 export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], given: ExploreOptions = {}): Branch[] {
   checkOptions(given, exploreOptions)

@@ -59,7 +59,7 @@ class QueuedMessage implements Receipt {
  * - Every message is delivered once or returned once; its receipt says which.
  * - What is queued while idle belongs to nobody and waits for a run that takes it in; what is queued for a run is returned with it.
  *
- * Source: docs/concepts/steering-and-follow-ups.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export class MessageQueue {
   #items: QueuedMessage[] = []

@@ -44,7 +44,7 @@ const parallelModels = optionsOf<ParallelModels>({
  * - Rejects with `AgentBusyError` while a run is on, also one that began meanwhile; with `ConfigError` for an agent that has a session store (use
  *   `parallelLoop` with a journal there), and as `parallelLoop` does.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  *
  * @example
  * ```ts

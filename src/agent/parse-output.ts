@@ -37,7 +37,7 @@ const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethod
  *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced, and
  *   with `LoadError` when the interpreter cannot be had.
  *
- * Source: docs/concepts/structured-output.md
+ * Source: docs/guides/structured-output.md
  *
  * @example
  * const weather = z.object({ city: z.string(), degrees: z.number() })

@@ -15,7 +15,7 @@ export interface ProfileSettings extends Omit<RequestSettings, 'headers'> {
 /**
  * A blueprint that several agents can share, as plain JSON: who they are, and the settings they have unless one says otherwise.
  *
- * Source: docs/concepts/profiles-and-prompts.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export interface AgentProfile extends ProfileSettings {
   /** Of the profile; agents that share it have ids of their own. */
@@ -54,7 +54,7 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
  * stay that the profile names; throws `ConfigError` `invalidOption` for a name that is not in it. Without a set the names stay in its place, and
  * `new Agent` refuses them: they are not ignored.
  *
- * Source: docs/concepts/profiles-and-prompts.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export function applyProfile<T extends object>(profile: AgentProfile, options: T & ProfileSettings): T & ProfileSettings {
   checkOptions(options, anObject)

@@ -15,12 +15,12 @@ export interface PromptBlock {
   maxLength: number
 }
 
-/** The parts a system prompt is made of. Plain data: write your own. Source: docs/concepts/profiles-and-prompts.md */
+/** The parts a system prompt is made of. Plain data: write your own. Source: docs/concepts/agent-and-run.md */
 export interface SystemPromptStrategy {
   blocks: readonly PromptBlock[]
 }
 
-/** For agents with tools. Source: docs/concepts/profiles-and-prompts.md */
+/** For agents with tools. Source: docs/concepts/agent-and-run.md */
 export const agentPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 500 },
@@ -30,7 +30,7 @@ export const agentPrompt: SystemPromptStrategy = {
   ],
 }
 
-/** For agents with one task. Source: docs/concepts/profiles-and-prompts.md */
+/** For agents with one task. Source: docs/concepts/agent-and-run.md */
 export const minimalPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 1000 },
@@ -67,7 +67,7 @@ const filePrefix = 'file:'
  * ```ts
  * const systemPrompt = await composeSystemPrompt(agentPrompt, { identity: 'You are a reviewer.', instructions: 'file:review.md' }, { workspace })
  * ```
- * Source: docs/concepts/profiles-and-prompts.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export async function composeSystemPrompt(
   strategy: SystemPromptStrategy,

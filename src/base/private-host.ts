@@ -3,7 +3,7 @@
  *
  * **Contract**: `hostname` is as `URL` writes it; what a name leads to is not looked up. Throws nothing.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  */
 export function isLoopbackHost(hostname: string): boolean {
   const host = withoutRootDot(hostname)
@@ -15,7 +15,7 @@ export function isLoopbackHost(hostname: string): boolean {
  *
  * **Contract**: as {@link isLoopbackHost}.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  */
 export function isPrivateHost(hostname: string): boolean {
   const host = withoutRootDot(hostname)

@@ -20,7 +20,7 @@ export const maxServerDelayMs = 60_000
 /**
  * Milliseconds to wait before retry `attempt` (from 1): what the service asked for, at most {@link maxServerDelayMs}, and 0 to 25 % more; else
  * any part of the exponential backoff, capped by `maxDelayMs`, each as likely (full jitter). Otherwise all who were refused together come back together.
- * Source: docs/concepts/errors.md
+ * Source: docs/reference/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
   if (retryAfterMs !== undefined && retryAfterMs >= 0) {

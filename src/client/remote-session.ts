@@ -70,7 +70,7 @@ export interface RemoteSession extends ChatAgent {
  * - A run that the server refuses ends with `agentEnd`, status `error` and the code of the refusal, and gives its messages back.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/concepts/remote-sessions.md
+ * Source: docs/guides/serve-over-http.md
  *
  * @example
  * ```ts

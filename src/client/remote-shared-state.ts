@@ -15,7 +15,7 @@ import type { Wire } from './wire/wire.ts'
  *   somebody else was faster (then `current` is what they made of it), `invalidState` for what does not fit, `notFound` where nothing is shared.
  * - `subscribe` hears each version that this page learns of: what it reads, what it changes, and, as soon as it happens, what others change.
  *
- * Source: docs/concepts/shared-state.md
+ * Source: docs/guides/shared-state.md
  */
 export interface RemoteSharedState {
   /** The newest version that this page knows; undefined before the first. */

@@ -40,7 +40,7 @@ const readers: Record<ConfigFormat, (text: string) => ReadDocument | Promise<Rea
  *   no TOML, JSON or YAML 1.2 (or longer than 131,072 characters), `invalidField` for a value, with `field`, `value`, `expected`, `line` and `column`.
  * - Rejects with `LoadError` where the YAML parser cannot be had.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  */
 export async function parseConfig(text: string, format: ConfigFormat): Promise<ParsedConfig> {
   checkOptions(text, aText, 'text')
@@ -48,7 +48,7 @@ export async function parseConfig(text: string, format: ConfigFormat): Promise<P
   return interpreted(await readers[format](checkedText(text)), format)
 }
 
-/** As `parseConfig`, in the first format that the text is: TOML, then JSON, then YAML. Source: docs/concepts/configuration.md */
+/** As `parseConfig`, in the first format that the text is: TOML, then JSON, then YAML. Source: docs/reference/configuration.md */
 export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
   checkOptions(text, aText, 'text')
   const checked = checkedText(text)

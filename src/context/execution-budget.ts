@@ -23,7 +23,7 @@ import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
  * - `exceeded` compares with `>=` and names the first limit reached: turns, tokens, duration, cost, searches; its own before those above.
  * - Tokens are input plus output; cached prompt tokens are not counted. Attempts that failed and were repeated are charged too.
  *
- * Source: docs/concepts/budgets.md
+ * Source: docs/concepts/limits.md
  */
 export class ExecutionBudget implements ReadableBudget {
   readonly #limits: ExecutionLimits | undefined

@@ -13,7 +13,7 @@ import { answerToolName } from '../contract/model/request.ts'
  * - Throws `ProviderError` `schemaMismatch`, saying what is there instead, for text that is no JSON, for an answer without text, and for a
  *   message that is no answer.
  *
- * Source: docs/concepts/structured-output.md
+ * Source: docs/guides/structured-output.md
  */
 export function extractJson(message: Message | AgentMessage): JsonValue {
   if (message.role !== 'assistant') throw mismatch(`A ${message.role} message is no answer of a model: there is no JSON to take from it.`)

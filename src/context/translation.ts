@@ -10,7 +10,7 @@ import type { KnownApi, ModelConfig } from '../contract/model/model-config.ts'
  * - It changes nothing it is given: what it translates are copies, unchanged messages keep their identity, and the history stays as it is.
  * - It returns the same copy for the same message and target, so that encoded forms are found again.
  *
- * Source: docs/concepts/context-translation.md
+ * Source: docs/concepts/context.md
  */
 export type ContextTranslation = (messages: readonly Message[], target: ModelConfig) => readonly Message[]
 

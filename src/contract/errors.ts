@@ -50,7 +50,7 @@ export const providerErrorCode = oneOf(
   'unsupported',
   'other',
 )
-/** Why a model call failed. Source: docs/concepts/errors.md */
+/** Why a model call failed. Source: docs/reference/errors.md */
 export type ProviderErrorCode = Infer<typeof providerErrorCode>
 
 /** What a provider knows about a failure. */

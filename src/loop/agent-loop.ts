@@ -32,7 +32,7 @@ import { findPausedTurn, type PausedTurn } from './turn/resume-turn.ts'
  * - Emits `agentStart` first and exactly one `agentEnd` last, whatever happens. Model failure, abort and limits resolve.
  * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before the first event and with `context` unchanged.
  *
- * Source: docs/concepts/loop-and-turns.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export async function agentLoop(prompt: PromptInput, context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
   checkLoop(context, config, options)
@@ -49,7 +49,7 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
  * - Rejects with `ConfigError`: `missingIds` without `agentId` and `sessionId` (an invented identity would break the trail),
  *   `emptyHistory`, `trailingAssistant`, `invalidOption`.
  *
- * Source: docs/concepts/continuations-and-snapshots.md
+ * Source: docs/concepts/sessions.md
  */
 export async function continueLoop(context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
   checkLoop(context, config, options)

@@ -31,7 +31,7 @@ export function needsView({ context }: LoopState): boolean {
  * Compacts what is sent when it has come too near to the context limit. A compaction that fails is logged, and the turn goes on with what
  * there is. Rejects only with `JournalError` and `LoadError`.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function compactIfDue(loop: LoopState): Promise<unknown> | undefined {
   if (mediaToCount(loop)) return countMedia(loop).then(() => keepCounted(loop))

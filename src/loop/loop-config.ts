@@ -92,7 +92,7 @@ export type QueueWriter = (messages: AgentMessage[], isReturned: boolean) => Pro
 /** What `transformContext` returns. */
 type TransformedContext = readonly (Message | AgentMessage)[]
 
-/** How a loop behaves. Everything but the model has a default. Source: docs/concepts/loop-and-turns.md */
+/** How a loop behaves. Everything but the model has a default. Source: docs/concepts/agent-and-run.md */
 export interface LoopConfig extends RequestSettings {
   model: Model
   /** Middle segment of the loop id. Default `{provider}.{model}[.{thinking}]`. */

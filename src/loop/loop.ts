@@ -37,7 +37,7 @@ type EndRun = (ending: RunEnding) => RunResult | Promise<RunResult>
  * - Input without a word for the model goes into the history and causes no turn.
  * - Limits are checked before each turn; a limit adds the documented message to the history.
  *
- * Source: docs/concepts/loop-and-turns.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun): Promise<RunResult> {
   warnOfUncountedCost(loop)

@@ -19,7 +19,7 @@ export function instructionsOf(client: Pick<McpClientLike, 'getInstructions'>): 
  * - Each stands between tags that name the tools it is about, and cannot close them. It is what somebody else wrote: leave out servers that you do not trust.
  * - It is read once. A server that was started again may say something else.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * const agent = new Agent({ model, tools: files, systemPrompt: ['You help Ann.', mcpInstructions(files)].join('\n\n') })

@@ -124,7 +124,7 @@ const aClient = withMethods('a connected MCP client', 'request', 'callTool', 'ge
  * - Several sets, and several agents, may share a client.
  * - Rejects with `McpError` when the list cannot be read, and with `ConfigError` for options that cannot work.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * const tools = await mcpTools(client, { prefix: 'files' })

@@ -31,7 +31,7 @@ const aModelContext = withMethods('document.modelContext', 'getTools', 'executeT
  * - The list follows what the page registers and takes back. A call that is cancelled cancels the tool.
  * - Throws `ConfigError` `invalidOption` for what is no model context: look whether `'modelContext' in document` first.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * const tools = await mcpTools(webMcpClient(document.modelContext), { prefix: 'page' })

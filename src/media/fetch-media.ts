@@ -16,7 +16,7 @@ import type { MediaQuery, ResolveMedia } from '../types/model/provider.ts'
  */
 export type MediaErrorCode = 'refused' | 'tooLarge' | 'wrongType' | 'timeout' | 'unavailable' | 'unsupported'
 
-/** Media that could not be fetched or uploaded. Source: docs/concepts/files.md */
+/** Media that could not be fetched or uploaded. Source: docs/guides/many-documents.md */
 export class MediaError extends PhiError<MediaErrorCode> {
   override readonly name = 'MediaError'
 
@@ -70,7 +70,7 @@ const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer
  * - Rejects with `MediaError`, or with the reason of the query's signal. No error holds a query or user info of an address.
  * - Throws `ConfigError` `invalidOption` for a list that names no host.
  *
- * Source: docs/concepts/files.md
+ * Source: docs/guides/many-documents.md
  *
  * @example
  * ```ts

@@ -65,7 +65,7 @@ function ratesAt(figures: readonly number[], at: number): TokenRates {
  * - Facts are those of the source on that day: services change prices and limits. Options of a factory win, and a cost that a service reports wins over a computed one.
  * - Ids of Bedrock are found with and without their region: some regions have prices of their own.
  *
- * Source: docs/concepts/model-catalogue.md
+ * Source: docs/concepts/models.md
  */
 export const catalogue: DatedCatalogue = {
   asOf: catalogueDate,

@@ -35,7 +35,7 @@ import { operationTool } from './tool.ts'
  *   YAML parser cannot be had.
  * - Nothing is fetched but by `resolve`. Without it a document whose paths or operations lie in other files is refused.
  *
- * Source: docs/concepts/openapi.md
+ * Source: docs/guides/openapi.md
  *
  * @example
  * const tools = await openApiTools(document, { bearer: token, filter: { tags: ['pet'] }, needsApproval: 'unsafe' })

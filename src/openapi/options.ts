@@ -30,7 +30,7 @@ import type { Workspace } from '../types/tool/workspace.ts'
  */
 export type OpenApiErrorCode = 'invalidDocument' | 'unsupportedVersion' | 'noServer' | 'unavailable'
 
-/** An OpenAPI document that cannot be used. Source: docs/concepts/openapi.md */
+/** An OpenAPI document that cannot be used. Source: docs/guides/openapi.md */
 export class OpenApiError extends PhiError<OpenApiErrorCode> {
   override readonly name = 'OpenApiError'
 
@@ -82,7 +82,7 @@ export type OperationApproval = boolean | 'unsafe' | ((operation: OperationInfo,
  */
 export type OpenApiResolver = (url: string, context: { signal: AbortSignal }) => Promise<string | object>
 
-/** How tools are made of an OpenAPI document, and how they call. Source: docs/concepts/openapi.md */
+/** How tools are made of an OpenAPI document, and how they call. Source: docs/guides/openapi.md */
 export interface OpenApiToolsOptions {
   /** Default: `all`. */
   filter?: 'all' | OperationFilter

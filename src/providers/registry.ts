@@ -56,7 +56,7 @@ const builtIn: Record<KnownApi, ProviderLoader> = {
  *   model is not at fault. The next call tries again.
  * - A provider or model it has given keeps the loader of that time.
  *
- * Source: docs/architecture.md
+ * Source: docs/internals/architecture.md
  */
 export class ProviderRegistry {
   readonly #loaders = new Map<ApiProtocol, ProviderLoader>()

@@ -106,7 +106,7 @@ export type SpecRequest = Omit<AnnotatedRequest, 'provider' | 'api'> & Partial<P
  * `AnnotatedRequest` as Rust's `AnnotatedRequestPayload`: snake_case, messages without made-up ids. `provider`, `api` and `http` are keys that
  * Rust ignores; where it did not write them, reading gives a part. A format that is absent is written, and comes back, as `text`.
  *
- * Source: docs/coming-from-rust.md
+ * Source: docs/migrate/rust.md
  */
 export const annotatedRequestCodec: SpecCodec<SpecRequest> = {
   encode: (request) => writeSpec(annotatedRequest, request),
@@ -136,7 +136,7 @@ const history = listOf(agentMessage)
 
 /**
  * A history as the JSON text that the Rust implementation saves and restores. `fromSpecJson` reads it back without loss.
- * Source: docs/coming-from-rust.md
+ * Source: docs/migrate/rust.md
  */
 export function toSpecJson(messages: readonly AgentMessage[]): string {
   return JSON.stringify(writeSpec(history, messages))

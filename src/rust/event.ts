@@ -58,7 +58,7 @@ type FindMessage = (id: string) => AgentMessage | undefined
  * - A `MessageUpdate` needs the whole message there, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or
  *   the history). Without it an empty message, or no times, are written.
  *
- * Source: docs/coming-from-rust.md
+ * Source: docs/migrate/rust.md
  */
 export function eventToSpec(event: AgentEvent, message?: FindMessage): JsonObject | undefined {
   if (!shared.includes(event.type)) return undefined
@@ -92,7 +92,7 @@ function timesOf(message: AgentMessage | undefined): number[] {
  *   no node has. The service a `TurnRequest` went to is that of `defaults.configSnapshot`.
  * - Throws `SessionError` `invalidMessages` with the path of what is wrong. Times are cut to milliseconds.
  *
- * Source: docs/coming-from-rust.md
+ * Source: docs/migrate/rust.md
  */
 export function eventFromSpec(json: unknown, defaults: EventDefaults): AgentEvent | undefined {
   const spec = objectAt(json, 'event')

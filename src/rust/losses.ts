@@ -20,7 +20,7 @@ export interface SpecLoss {
  * - `toSpecJson` and `sessionToSpec` write all of it, and reading it here gives it back. Leave refused blocks out of what the crate is to read.
  * - In the order of the messages. State of a service (`providerState`) is none of it: it means nothing to others.
  *
- * Source: docs/coming-from-rust.md
+ * Source: docs/migrate/rust.md
  */
 export function specLosses(messages: readonly AgentMessage[]): SpecLoss[] {
   return messages.flatMap((message, at) => {

@@ -55,7 +55,7 @@ const optionTable = optionsOf<SharedStateOptions<unknown, JsonObject>>({
  *   transforms is asked whether a value fits; what it makes of it is not taken.
  * - Throws `ConfigError` `invalidOption` for wrong options, and for an `initial` that is no such value, as far as can be said before a schema was loaded; `unsupportedSchema` for one that cannot be enforced.
  *
- * Source: docs/concepts/shared-state.md
+ * Source: docs/guides/shared-state.md
  *
  * @example
  * ```ts

@@ -8,7 +8,7 @@ import type { SkillProblemCode } from '../types/tool/skills.ts'
 /** Why the text of a `SKILL.md` is no skill. */
 export type SkillErrorCode = Extract<SkillProblemCode, 'noFrontmatter' | 'invalidYaml' | 'missingName' | 'missingDescription'>
 
-/** A `SKILL.md` that cannot be used. Source: docs/concepts/skills.md */
+/** A `SKILL.md` that cannot be used. Source: docs/guides/files-and-bash.md */
 export class SkillError extends PhiError<SkillErrorCode> {
   override readonly name = 'SkillError'
 

@@ -70,7 +70,7 @@ const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), sign
  * const skills = await loadSkills(workspace, ['shared/skills', 'skills'])
  * const agent = new Agent({ model, skills, tools: [readFileTool({ workspace })] })
  * ```
- * Source: docs/concepts/skills.md
+ * Source: docs/guides/files-and-bash.md
  */
 export async function loadSkills(workspace: Workspace, dirs: readonly string[], options: LoadSkillsOptions = {}): Promise<SkillSet> {
   checkOptions(workspace, aWorkspace, 'workspace')
@@ -82,7 +82,7 @@ export async function loadSkills(workspace: Workspace, dirs: readonly string[], 
   return all
 }
 
-/** As `loadSkills`, for one directory; `source` says for people where its skills come from. Source: docs/concepts/skills.md */
+/** As `loadSkills`, for one directory; `source` says for people where its skills come from. Source: docs/guides/files-and-bash.md */
 export async function loadSkillDir(workspace: Workspace, dir: string, source: string, options: LoadSkillsOptions = {}): Promise<SkillSet> {
   checkOptions(workspace, aWorkspace, 'workspace')
   checkOptions(dir, aText, 'dir')

@@ -31,7 +31,7 @@ const longest = { name: 64, description: 1024, compatibility: 500 }
  * - Rejects with `SkillError` for what is no skill; what breaks a rule of the standard beyond that is a warning.
  * - It runs nothing and reads nothing else.
  *
- * Source: docs/concepts/skills.md
+ * Source: docs/guides/files-and-bash.md
  */
 export async function parseSkill(text: string): Promise<ParsedSkill> {
   checkOptions(text, aText, 'text')

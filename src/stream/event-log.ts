@@ -25,7 +25,7 @@ export interface EventLogOptions {
  *   the oldest events that all readers have are forgotten. A reader therefore costs at most the text it has not read.
  * - A joined event never repeats text a reader already has: a cursor inside one has expired.
  *
- * Source: docs/concepts/events.md
+ * Source: docs/reference/events.md
  */
 export class EventLog {
   readonly #buffer: EventBuffer

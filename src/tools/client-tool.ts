@@ -44,7 +44,7 @@ const clientOptions = optionsOf<ClientToolOptions<ToolParameters, never, ToolPar
  * - The page answers with text, JSON, or blocks as a person may send them; see `ClientCallAnswer`. It may end no run, offer no tool and change nothing else.
  * - Throws `ConfigError` as `defineTool`; `unsupportedSchema` for an `output` that cannot be enforced.
  *
- * Source: docs/concepts/client-tools.md
+ * Source: docs/concepts/tools.md
  *
  * @example
  * const setTheme = clientTool({ name: 'set_theme', description: 'Sets the colours of the page.', parameters: z.object({ theme: z.enum(['light', 'dark']) }) })

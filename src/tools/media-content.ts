@@ -33,7 +33,7 @@ const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citatio
  * one whose type nobody knows, and one whose bytes contradict its type. Its `field` says which: `file`, `maxBytes`, or `mimeType`, where `value` is the
  * type that is wrong. Nothing is fetched, and archives are not opened.
  *
- * Source: docs/concepts/files.md
+ * Source: docs/guides/many-documents.md
  */
 export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions = {}): Promise<FileContent> {
   checkOptions(options, fileOptions)
@@ -49,7 +49,7 @@ export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions
   })
 }
 
-/** A picture for a message; see {@link fileContent}. Rejects for what is no picture. Source: docs/concepts/files.md */
+/** A picture for a message; see {@link fileContent}. Rejects for what is no picture. Source: docs/guides/many-documents.md */
 export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptions = {}): Promise<ImageContent> {
   checkOptions(options, mediaOptions)
   const { data, mimeType } = await read(bytes, options)

@@ -17,7 +17,7 @@ const whatGoes =
  * **Contract**: both answer `Prun request recorded: N tokens will be removed before next turn.`; the change itself is made by the loop after
  * the results of the turn, and reported as `prunApplied`. The history keeps everything.
  *
- * Source: docs/concepts/pruning.md
+ * Source: docs/concepts/context.md
  */
 export function prunTools(): AgentTool[] {
   return [prun(), prunWithMemo()]

@@ -35,7 +35,7 @@ const policyOptions = optionsOf<RevertPolicy>({ windowTurns: wholeFrom(0), keepC
  * and reported as `revertApplied`, also when it is refused. Throws `ConfigError` `invalidOption` for a policy that is not made of whole
  * numbers from 0 on.
  *
- * Source: docs/concepts/revert.md
+ * Source: docs/concepts/context.md
  */
 export function revertTool(policy: Partial<RevertPolicy> = {}): AgentTool {
   checkOptions(policy, policyOptions)

@@ -33,7 +33,7 @@ const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFro
  *   called; a call is as good as a find for the services without one.
  * - `tools` that change by themselves are looked at once. Throws `ConfigError` `invalidOption` for a wrong option, and `invalidTool` for two tools of one name.
  *
- * Source: docs/concepts/tool-search.md
+ * Source: docs/concepts/tools.md
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ import type { JsonObject } from '../contract/json.ts'
  * - A logger that throws or rejects is ignored.
  * - Wherever a `logger` may be given: without one, each warning is written to the console once. `false` silences.
  *
- * Source: docs/concepts/warnings.md
+ * Source: docs/reference/warnings.md
  */
 export interface Logger {
   warn(event: string, fields: JsonObject): void

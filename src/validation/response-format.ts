@@ -17,7 +17,7 @@ const made = new WeakMap<object, ResponseFormat>()
  * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema. An answer that is no object is held in the property
  * `value` of one: services take nothing else.
  *
- * Source: docs/concepts/structured-output.md
+ * Source: docs/guides/structured-output.md
  */
 export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   let format = made.get(input)

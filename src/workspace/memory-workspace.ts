@@ -32,7 +32,7 @@ const someFiles = recordOf(
  * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed,
  *   `ConfigError` for content that is neither.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function memoryWorkspace(files: Record<string, string | Uint8Array> = {}): Workspace {
   checkOptions(files, someFiles, 'files')

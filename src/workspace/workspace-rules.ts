@@ -11,7 +11,7 @@ const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])
  * - Throws `WorkspaceError` `outside`, naming the path, for a path that is absolute, climbs above the root, or would mean something else on
  *   another platform: NUL, backslash, colon (drive letters, alternate streams), device names, segments ending in a dot or a space.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function resolvePath(path: string): string {
   if (path.startsWith('/')) throw outside(path, 'is absolute')

@@ -23,7 +23,7 @@ export interface AgentEndpointSuiteOptions {
 /**
  * The routes of `createAgentApp` with `sessions` as tests, for any host of `LiveSessions`. The host makes its agents with `endpointAgent`.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function agentEndpointSuite(runner: TestRunner, { name, ask, told, schedules = false }: AgentEndpointSuiteOptions): void {
   const clientOf = (kind: string) => new EndpointClient(ask, kind)

@@ -43,7 +43,7 @@ const scripts: Record<string, Script> = {
 /**
  * The agent that the endpoint under `agentEndpointSuite` must answer with: scripted, told by the first word of the session's id what to do.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt' | 'choices' | 'sharedState'> {
   const kind = sessionId.split('-')[0] ?? ''

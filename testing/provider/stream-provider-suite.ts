@@ -25,7 +25,7 @@ interface Case extends StreamProviderSuiteOptions {
 
 /**
  * Every promise of `StreamProvider`, as tests: order of events, deltas, fragmentation, cuts at every byte, stalls, aborts, refusals, secrets.
- * Source: docs/testing.md
+ * Source: docs/guides/testing.md
  */
 export function streamProviderSuite(runner: TestRunner, options: StreamProviderSuiteOptions): void {
   runner.describe(options.name, () => {

@@ -13,7 +13,7 @@ export interface SchemaValidatorSuiteOptions {
 
 /**
  * The contract of the `SchemaValidator` port as tests: what is accepted, what is refused and where, which schemas are not taken.
- * Source: docs/testing.md
+ * Source: docs/guides/testing.md
  */
 export function schemaValidatorSuite(runner: TestRunner, options: SchemaValidatorSuiteOptions): void {
   runner.describe(`SchemaValidator: ${options.name}`, () => {

@@ -48,7 +48,7 @@ const workspaceOptions = optionsOf<OpfsWorkspaceOptions>({ directory: aText })
  * - Every method rejects with `io` where the browser has no such file system, as WebKitGTK.
  * - Throws `ConfigError` for a wrong option, `WorkspaceError` `outside` for a directory that is no path of this kind.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function opfsWorkspace(options: OpfsWorkspaceOptions = {}): Workspace {
   checkOptions(options, workspaceOptions)

@@ -43,7 +43,7 @@ function usable(secret: string | undefined): string | undefined {
  *
  * `undefined` where there is none. `authorization` (with `Bearer`) counts before `x-api-key`, `x-goog-api-key` and `api-key`.
  *
- * Source: docs/model-proxy.md
+ * Source: docs/guides/keys-and-proxies.md
  */
 export function callerToken(asking: Asking): string | undefined {
   const headers = headersOf(asking)

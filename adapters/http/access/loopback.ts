@@ -29,7 +29,7 @@ type Asking = Request | Context
  * - The name that was asked for is one of this machine: a page elsewhere can make its own name mean 127.0.0.1.
  * - Never throws. A host that tells no address is believed, also behind a proxy that adds nothing: listen on loopback there.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function onLoopback(asking: Asking): boolean {
   const request = 'req' in asking ? asking.req.raw : asking

@@ -26,7 +26,7 @@ const mostTold = 20
  *
  * What a browser is told is Hono's `cors`, which refuses nobody. Its `csrf` refuses forms alone; this refuses any request of a foreign page.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function originGuard({ allowed, methods, headers, exposed, logger }: OriginRules): MiddlewareHandler {
   const toldOf = new Set<string>()

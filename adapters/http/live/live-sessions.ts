@@ -18,7 +18,7 @@ export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promi
  * - `answerWith`, where it is there, is called once by the app that is made with it, before any request: a host that is asked by other processes answers them
  *   with these routes too, and reads no longer body than `body` allows.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export interface LiveSessions {
   fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response>

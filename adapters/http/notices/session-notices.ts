@@ -39,7 +39,7 @@ export type SessionNotice = WaitingNotice | EndNotice
  * - Each is told once by the process in which it happens; of a run that another process takes up, `onWaiting` is told there again. What a process has not told
  *   when it is killed nobody tells: after a restart, look at the `status` of the sessions in `list`.
  *
- * Source: docs/notices.md
+ * Source: docs/guides/deploy.md
  */
 export interface NoticeHandlers {
   /** Somebody has to decide or to answer, and no client has been connected for 3 s, or since the question came. */

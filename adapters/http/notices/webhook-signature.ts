@@ -65,7 +65,7 @@ export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?
  * - A request older than 5 minutes is refused: keep each `id` for so long, and act once. What is tried again has the same `id` and a new signature.
  * - Rejects with `ConfigError` `invalidOption` for a key that is not set, and for nothing that was sent. No key is in `problem`.
  *
- * Source: docs/notices.md
+ * Source: docs/guides/deploy.md
  */
 export async function readWebhook(request: Request, options: ReadWebhookOptions): Promise<ReadWebhook> {
   checkOptions(options, readOptions)

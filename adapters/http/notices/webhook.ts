@@ -61,7 +61,7 @@ const answerMs = 15_000
  * - At most 100 are on their way; those beyond are not sent.
  * - Throws `ConfigError` `invalidOption` for an address that is not https, and for a short key.
  *
- * Source: docs/notices.md
+ * Source: docs/guides/deploy.md
  */
 export function webhook(options: WebhookOptions): Webhook {
   checkOptions(options, webhookOptions)

@@ -40,7 +40,7 @@ const runResponseOptions = optionsOf<RunResponseOptions>({
  * - Ask who it is before you begin the run: nothing here does.
  * - Throws `ConfigError` `invalidOption` for a wrong option; the run goes on then.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  *
  * @example
  * ```ts

@@ -84,7 +84,7 @@ const openAiAppOptions = optionsOf<AnyOpenAiAppOptions<Env>>({
  * - A setting that callers may not choose is refused by name. Errors, before the first byte and after, are those of OpenAI's API.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/openai-endpoint.md
+ * Source: docs/guides/openai-endpoint.md
  *
  * @example
  * ```ts

@@ -26,7 +26,7 @@ export interface AppFigures extends SessionFigures {
  *
  * **Contract**: both are called synchronously; what they throw is ignored.
  *
- * Source: docs/operating.md
+ * Source: docs/guides/deploy.md
  */
 export interface AppObserver {
   /** Called for each request. */

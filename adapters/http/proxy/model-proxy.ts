@@ -121,7 +121,7 @@ const maxPauseMs = 120_000
  *   the key is taken out of them.
  * - Throws `ConfigError` `invalidOption` for a wrong option, also for an upstream without a rule in `allow`.
  *
- * Source: docs/model-proxy.md
+ * Source: docs/guides/keys-and-proxies.md
  *
  * @example
  * ```ts

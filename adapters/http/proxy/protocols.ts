@@ -44,7 +44,7 @@ const placed =
 
 const actions = ['streamGenerateContent', 'generateContent']
 
-/** All that the proxy serves. Source: docs/model-proxy.md */
+/** All that the proxy serves. Source: docs/guides/keys-and-proxies.md */
 export const protocols: Readonly<Record<KnownApi, Protocol>> = {
   anthropicMessages: {
     baseUrl: serviceAddresses.anthropic,

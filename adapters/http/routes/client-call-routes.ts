@@ -12,7 +12,7 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  *
  * **Contract**: a result is answered with 202 once it is recorded. What is no result, or too long, is refused, and the call goes on waiting.
  *
- * Source: docs/concepts/client-tools.md
+ * Source: docs/concepts/tools.md
  */
 export function addClientCallRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/client-calls', async (c) => c.json({ clientCalls: await c.env.gateway.read.clientCalls() }))

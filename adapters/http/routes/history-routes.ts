@@ -15,7 +15,7 @@ import type { SessionApp, SessionContext, SessionRouteOptions } from './route-op
  * What was said in a session: `GET /` with everything that its store has, `GET /loops` with that by page, `GET /history` with the messages, and `GET /blobs/:hash` with bytes that
  * the store keeps beside them.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/', async (c) => {

@@ -26,7 +26,7 @@ import { addScheduleRoutes, addStateRoutes } from './state-routes.ts'
  * - A client that leaves stops nothing.
  * - What the server has said and done counts: a client adds user messages and decisions, nothing else.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function liveSessionRoutes(options: RouteOptions = {}): SessionRoutes {
   return sessionRoutes(checkedRoutes(options))

@@ -14,7 +14,7 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  * **Contract**: a change is answered once it is recorded; under a key it is made once, also after a restart. Reading makes no agent; a page reads what the
  * log has.
  *
- * Source: docs/concepts/shared-state.md
+ * Source: docs/guides/shared-state.md
  */
 export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/state', async (c) => {

@@ -23,7 +23,7 @@ export interface ScheduleEntry extends ScheduledPrompt {
  * - When a promise resolves, the change is durable, as far as the store promises.
  * - `move` is one step: of any number of processes that try the same, one is told `true`. So each time is taken once.
  *
- * Source: docs/schedules.md
+ * Source: docs/guides/deploy.md
  */
 export interface ScheduleStore {
   /** Where other processes write to it too: milliseconds after which it is looked at again. Absent: only when something is due that this process knows of. */

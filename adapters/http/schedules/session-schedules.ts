@@ -16,7 +16,7 @@ const furthestMs = 10 * 365 * 86_400_000
  * - When a promise resolves, the change is recorded. Throws `ConfigError` `invalidOption` for an empty prompt, a time further than ten years, less than a
  *   minute between two times, and for more than 50 of one session.
  *
- * Source: docs/schedules.md
+ * Source: docs/guides/deploy.md
  */
 export class SessionSchedules {
   readonly #store: ScheduleStore

@@ -27,7 +27,7 @@ const maxShown = 8000
  * - Only `approve: true` lets a call run. Anything else is a no: a client that cannot ask, an answer that does not come, arguments too long to be shown.
  * - The answer is bound to the arguments that were shown. Tools of pages have none here: their calls fail.
  *
- * Source: docs/mcp-server.md
+ * Source: docs/guides/mcp.md
  */
 export function askCaller(run: AgentRun, asking: Asking): void {
   run.subscribe((event) => {

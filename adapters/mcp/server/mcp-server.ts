@@ -48,7 +48,7 @@ const resourceNotFound = -32002
 /**
  * One connection of a server: the SDK's `Server`, with what `options` offer. Connect it to a transport; its end stops what runs.
  *
- * Source: docs/mcp-server.md
+ * Source: docs/guides/mcp.md
  */
 export class McpServing {
   readonly server: Server
@@ -188,7 +188,7 @@ const aTransport = withMethods('a transport of the SDK', 'start', 'send', 'close
  * - When the connection ends, what runs for it is stopped.
  * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with what the transport rejects with.
  *
- * Source: docs/mcp-server.md
+ * Source: docs/guides/mcp.md
  */
 export async function connectMcpServer(transport: Transport, options: McpServerOptions): Promise<McpServerConnection> {
   checkOptions(transport, aTransport, 'transport')

@@ -40,7 +40,7 @@ export interface McpSkills {
   workspace: Workspace
 }
 
-/** What a server offers its clients, and how it introduces itself. Source: docs/mcp-server.md */
+/** What a server offers its clients, and how it introduces itself. Source: docs/guides/mcp.md */
 export interface McpServerOptions {
   /** How it introduces itself. Default `phi-core`. */
   name?: string

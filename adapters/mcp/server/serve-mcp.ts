@@ -83,7 +83,7 @@ const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
  * - A call goes on when its connection breaks; it ends when the client cancels it or ends the session.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/mcp-server.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * ```ts

@@ -39,7 +39,7 @@ export interface BashTool extends AgentTool {
  * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes, too much memory or disk), `timeout`, `cancelled`,
  *   `invalidArguments`.
  *
- * Source: docs/concepts/sandboxed-bash.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function bashTool(options: BashOptions): BashTool {
   const settings = bashSettings(options)

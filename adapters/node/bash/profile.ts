@@ -26,7 +26,7 @@ export interface SandboxProfile {
  * Inside: no network, own process ids, user 65534 without capabilities and without further user namespaces, the system's programs
  * read-only, the workspace at `/workspace`, 256 MiB of `/tmp`, and nothing else of the host.
  *
- * Source: docs/concepts/sandboxed-bash.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function sandboxArguments(profile: SandboxProfile): string[] {
   const { root, access, directory = '.', readOnlyPaths = [], readOnlyDescriptors = [], readOnlyFiles = [] } = profile

@@ -10,7 +10,7 @@ const wrongUsage = 2
 /**
  * The command `phi`: an agent in a terminal. Resolves with the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
  *
- * Source: docs/concepts/cli.md
+ * Source: docs/reference/cli.md
  */
 export async function main(words: readonly string[]): Promise<number> {
   let stop: (() => void) | undefined

@@ -8,7 +8,7 @@ import { absolute } from './commands.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
 import { assertScripts, takeSnapshot } from './snapshot.ts'
 
-/** How a file is read, and what of its host is not taken from Node. Source: docs/concepts/configuration.md */
+/** How a file is read, and what of its host is not taken from Node. Source: docs/reference/configuration.md */
 export interface LoadConfigOptions extends NodeHostOptions {}
 
 /** An agent file that was read, and what this machine gives it. */
@@ -41,7 +41,7 @@ const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.jso
  * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
  *   `parseConfig`. Where the file keeps conversations, give `sessions`.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  *
  * @example
  * ```ts

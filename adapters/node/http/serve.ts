@@ -42,7 +42,7 @@ const anApp = required(either(aFunction, withMethods('an app', 'fetch')))
  * - Throws `ConfigError` for a wrong option; rejects with `ConfigError` `io` where it cannot listen, such as on a port that is taken.
  * - It takes no signal of the process. On `SIGTERM`, close it after the live sessions.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  *
  * @example
  * ```ts

@@ -40,7 +40,7 @@ export type NodeHandler = (incoming: NodeIncoming, outgoing: NodeOutgoing, next?
  *   otherwise answered with 500, without saying what it was.
  * - The path is what is left of it behind the mount, as in Express.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  *
  * @example
  * ```ts

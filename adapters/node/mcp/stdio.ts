@@ -62,7 +62,7 @@ const maxLastLine = 300
  * - A call during which it ends rejects, and says that nobody knows whether it was carried out; one that does no harm is made once more.
  * - Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself. The message has its last lines.
  *
- * Source: docs/concepts/mcp.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * const client = await connectMcpStdio({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/data'] })
@@ -140,7 +140,7 @@ function boundedLines(secrets: readonly string[], pass: (line: string) => void):
  * - `ended` resolves when the other program closes its end; what runs is stopped then.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/mcp-server.md
+ * Source: docs/guides/mcp.md
  *
  * @example
  * const { ended } = await serveMcpStdio({ agents: { research: { description: 'Looks things up.', agent: () => new Agent({ model }) } } })

@@ -19,7 +19,7 @@ const ending = '.json'
  *   `quota`, `io`.
  * - The cost of saving grows with the session; while an agent runs, use `fileSessionStore`.
  *
- * Source: docs/concepts/session-tree.md
+ * Source: docs/reference/sessions.md
  */
 export async function saveRustSession(session: Session, directory: string): Promise<void> {
   assertSessionId(checkSession(session).sessionId)

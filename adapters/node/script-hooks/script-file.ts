@@ -15,7 +15,7 @@ import { readHeld } from '../workspace/read.ts'
  */
 export type ScriptHookErrorCode = 'changed' | 'failed' | 'timeout' | 'flood' | 'badAnswer' | 'notStarted'
 
-/** A script that failed as a hook: a `before…` hook refuses then, an observer is logged. Source: docs/concepts/script-hooks.md */
+/** A script that failed as a hook: a `before…` hook refuses then, an observer is logged. Source: docs/reference/hooks.md */
 export class ScriptHookError extends PhiError<ScriptHookErrorCode> {
   override readonly name = 'ScriptHookError'
 

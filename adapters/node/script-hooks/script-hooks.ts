@@ -8,7 +8,7 @@ import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
 import { type CheckScript, checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
 
-/** Which scripts are hooks, and how they run. Source: docs/concepts/script-hooks.md */
+/** Which scripts are hooks, and how they run. Source: docs/reference/hooks.md */
 export interface ScriptHookOptions {
   /** Their paths are relative to `root`. */
   scripts: HookScripts
@@ -64,7 +64,7 @@ const maxGiven = 65_536
  * - Scripts run on the host, outside of every sandbox, with the rights of this process and a minimal environment. Their process group is
  *   killed when they end, when their time is up, and when the run is stopped.
  *
- * Throws `ConfigError` `invalidOption` for a script that cannot be used. Source: docs/concepts/script-hooks.md
+ * Throws `ConfigError` `invalidOption` for a script that cannot be used. Source: docs/reference/hooks.md
  *
  * @example
  * ```ts

@@ -96,7 +96,7 @@ const ripgrepOptions = optionsOf<RipgrepOptions>({ programs: hostPrograms, allow
  * - Has no time limit of its own. Throws `ConfigError` `invalidOption` when `root` or a chosen program cannot be used.
  * - `rg` is looked up once, in the directories of the system outside `root`; `PATH` is not asked.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function ripgrepSearcher(root: string, options: RipgrepOptions = {}): Searcher | undefined {
   checkOptions(root, aText, 'root')

@@ -44,7 +44,7 @@ export function fileSessionStore(directory: string): SessionStore {
 /**
  * Scheduled prompts in one file, for `schedules` of `memoryLiveSessions`: they survive the process and a power cut. For one process.
  *
- * Source: docs/schedules.md
+ * Source: docs/guides/deploy.md
  */
 export function fileSchedules(path: string): ScheduleStore {
   let known: readonly ScheduleEntry[] | undefined

@@ -78,7 +78,7 @@ const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
  * - `list` leaves out what is neither file nor directory, links to directories (unless asked for), and links to files out of the root.
  *
  * Throws `ConfigError` `invalidOption` when `root` is not a directory, or one that no tool should change (`/`, the home directory, `/etc` and
- * other directories of the system) without `allowSystemRoot`. Source: docs/concepts/workspace-and-built-in-tools.md
+ * other directories of the system) without `allowSystemRoot`. Source: docs/guides/files-and-bash.md
  */
 export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Workspace {
   checkOptions(root, aText, 'root')

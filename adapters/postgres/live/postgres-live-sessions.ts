@@ -15,7 +15,7 @@ import { SharedSessions } from './shared-sessions.ts'
  * - Call `close` in the end: until then it asks the database every now and then.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/postgres.md
+ * Source: docs/guides/choose-a-store.md
  */
 export function postgresLiveSessions(options: PostgresLiveSessionsOptions): PostgresLiveSessions {
   checkOptions(options, optionsOf(liveOptionTable))

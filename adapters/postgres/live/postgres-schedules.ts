@@ -18,7 +18,7 @@ const lookMs = 30_000
  * - What is due is decided by the clock of the process that looks. If a process records a schedule and ends, another one finds it within 30 s.
  * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` as the database fails.
  *
- * Source: docs/schedules.md
+ * Source: docs/guides/deploy.md
  */
 export function postgresSchedules(options: PostgresSessionStoreOptions): ScheduleStore {
   checkOptions(options, optionsOf(storeOptionTable))

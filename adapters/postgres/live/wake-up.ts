@@ -8,7 +8,7 @@ import { withMethods } from '../../../src/contract/shape/shape.ts'
  *
  * **Contract**: resolves once it listens, with what ends it. Never throws afterwards: where the connection is lost it comes back by itself.
  *
- * Source: docs/postgres.md
+ * Source: docs/guides/choose-a-store.md
  */
 export type SqlListen = (channels: readonly string[], heard: (channel: string, text?: string) => void) => Promise<() => Promise<void>>
 
@@ -33,7 +33,7 @@ const shortestGapMs = 100
 /**
  * Listens over one connection that it takes from `pool`, and keeps. It must lead to the database itself, not to a pooler in transaction mode.
  *
- * Source: docs/postgres.md
+ * Source: docs/guides/choose-a-store.md
  */
 export function listenWith(pool: ListeningPool): SqlListen {
   checkOptions(pool, withMethods('a pool', 'connect'), 'pool')

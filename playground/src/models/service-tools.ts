@@ -46,7 +46,7 @@ const googleKit = toolKit(
 )
 const chat = () => import('../../../src/providers/openai.ts')
 
-/** By service. Absent where it runs none, or none that the SDK has a constructor for. Source: docs/concepts/service-tools.md */
+/** By service. Absent where it runs none, or none that the SDK has a constructor for. Source: docs/concepts/tools.md */
 const kits: Partial<Record<ServiceId, ServiceToolKit>> = {
   anthropic: toolKit(
     'anthropic',

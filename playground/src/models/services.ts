@@ -17,7 +17,7 @@ export interface Service {
   needsAddress?: true
 }
 
-/** The services that the page knows, in the order in which it offers them. Source: docs/concepts/browser-keys.md */
+/** The services that the page knows, in the order in which it offers them. Source: docs/guides/keys-and-proxies.md */
 export const services = {
   anthropic: {
     ...{ name: 'Anthropic', entry: 'anthropic', factory: 'anthropic', modelId: 'claude-sonnet-4-6' },

@@ -16,7 +16,7 @@ export type AsToolOptions = Pick<SubAgentOptions, 'name' | 'description'> & Part
  *   its own: the history of `agent` is not seen and does not change, and nothing is stored unless `options.session` says where.
  * - Throws `ConfigError` as `SubAgentTool` does, and `invalidOption` where the system prompt of `agent` is a function: give a text in `options`.
  *
- * Source: docs/concepts/sub-agents.md
+ * Source: docs/concepts/several-agents.md
  *
  * @example
  * ```ts

@@ -91,7 +91,7 @@ const noText = '(sub-agent produced no text output)'
  *
  * **Contract**: an error unless the sub-agent completed, or said something before it reached a limit.
  *
- * Source: docs/concepts/sub-agents.md
+ * Source: docs/concepts/several-agents.md
  */
 export function subAgentResult(name: string, result: RunResult): ToolResult {
   const { status, messages, usage, loopId } = result

@@ -54,7 +54,7 @@ export const defaultTaskLimits = { maxTurns: 10, maxTotalTokens: defaultLimits.m
 /** How tasks in the background go on where nothing else is said. */
 export const defaultBackground: Required<BackgroundOptions> = { onRunEnd: 'wait', maxRunning: 4 }
 
-/** How a sub-agent works in the background. Source: docs/concepts/background-agents.md */
+/** How a sub-agent works in the background. Source: docs/concepts/several-agents.md */
 export interface BackgroundOptions {
   /** Once the run has nothing else to do: it waits for the task and answers its report, or stops it. Default `wait`. */
   onRunEnd?: OnRunEnd
@@ -62,7 +62,7 @@ export interface BackgroundOptions {
   maxRunning?: number
 }
 
-/** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it; the plugins of that run that cover the tree come before its own. Source: docs/concepts/sub-agents.md */
+/** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it; the plugins of that run that cover the tree come before its own. Source: docs/concepts/several-agents.md */
 export interface SubAgentOptions
   extends ChildSettings,
     RequestSettings,
@@ -149,7 +149,7 @@ const parameters: JsonSchema = {
  * - With `background` the call answers with an id, and the task goes on beside the run; see {@link BackgroundOptions}. All else holds as well.
  * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
  *
- * Source: docs/concepts/sub-agents.md
+ * Source: docs/concepts/several-agents.md
  *
  * @example
  * const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })

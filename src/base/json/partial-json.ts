@@ -36,7 +36,7 @@ const entriesPerCharacter = 2
  * - `value` grows in place and costs nothing to read; `snapshot()` stays as it is.
  * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. Nesting deeper than 200 levels does so as well: nobody could store or send it.
  *
- * Source: docs/concepts/partial-objects.md
+ * Source: docs/guides/structured-output.md
  */
 export class PartialJson {
   #root: JsonValue | undefined

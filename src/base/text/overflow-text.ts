@@ -68,7 +68,7 @@ const overflowPhrases = [
 const otherLimit =
   /please wait before|tokens per (minute|hour|day)|rate[_ -]?limit|\b(max_(completion_|output_|new_)?tokens|maxoutputtokens|temperature|top_[pk]|images?|files?|tools?|stop sequences?)\b.{0,60}\bexceeds the (maximum|limit)/
 
-/** Whether `text` is a service's way of saying that the prompt does not fit. Source: docs/concepts/errors.md */
+/** Whether `text` is a service's way of saying that the prompt does not fit. Source: docs/reference/errors.md */
 export function isContextOverflowText(text: string): boolean {
   const lower = text.toLowerCase()
   return overflowPhrases.some((phrase) => lower.includes(phrase)) && !otherLimit.test(lower)

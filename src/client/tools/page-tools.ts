@@ -235,7 +235,7 @@ interface LocalAgent {
  * Runs the calls of an agent in this process whose tools are of pages, as `session.tools` does for one on a server; returns how to stop. Calls that a run has left
  * wait until it is continued. Throws `ConfigError` `invalidOption` for what is no tool.
  *
- * Source: docs/concepts/client-tools.md
+ * Source: docs/concepts/tools.md
  */
 export function runClientTools<Tools extends ToolTypesByName = AnyTools>(agent: LocalAgent, handlers: ClientTools<Tools>): () => void {
   checkOptions(agent, withMethods('an Agent', 'subscribe', 'pendingClientCalls'), 'agent')

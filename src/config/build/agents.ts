@@ -26,7 +26,7 @@ import { askForTrust } from './trust.ts'
  *   cannot be made.
  * - Warnings of `config` that no program has read go to the logger of `host`, once.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  */
 export async function agentFromConfig(config: AgentConfig, host: ConfigHost = {}): Promise<Agent> {
   const [agent] = (await made(config, host, ({ config: own }) => [singleAgent(own)])).values()
@@ -38,7 +38,7 @@ export async function agentFromConfig(config: AgentConfig, host: ConfigHost = {}
  * Every agent of `[[agent.instances]]` by its name, in the order of the file; where there are none, that of `agentFromConfig` as `default`. Rejects as
  * `agentFromConfig`. What a reference between `%` names is one and the same for all of them; they share servers, which the last to be closed closes.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  */
 export async function agentsFromConfig(config: AgentConfig, host: ConfigHost = {}): Promise<Map<string, Agent>> {
   return made(config, host, (build) => {

@@ -16,7 +16,7 @@ import { endpointRequests, promptFiles, sentVariables } from './sent.ts'
  * anywhere, but for an address that is one variable alone: the person who set it chose it. Show texts with `escapeInvisible`. Throws `ConfigError`
  * `invalidField` for a configuration that is none, and `unsupported` for callbacks that are no scripts.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)

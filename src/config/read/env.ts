@@ -12,7 +12,7 @@ const variable = /\$\{([^{}$\r\n]+)\}/g
  * **Contract**: pure; throws `ConfigError` `missingEnvVar` for a variable that `env` does not have. `agentFromConfig` does this by itself; do not do it
  * twice. The result may hold secrets.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  */
 export function substituteEnv<T extends AgentConfig>(config: T, env: Readonly<Record<string, string | undefined>>): T {
   return substituted(config, [], (name, path) => {

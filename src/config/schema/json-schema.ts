@@ -7,7 +7,7 @@ import { root } from './sections.ts'
  * The JSON Schema (2020-12) of agent files, for editors: made of the same table that files are checked with. The package has it as
  * `phi-core/config/schema.json`.
  *
- * Source: docs/concepts/configuration.md
+ * Source: docs/reference/configuration.md
  */
 export function configJsonSchema(): JsonObject {
   const { properties, ...section } = sectionSchema(root)

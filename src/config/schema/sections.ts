@@ -274,7 +274,7 @@ const configTable = {
 
 /**
  * An agent file as an object, in the words of the file. Everything is optional, a model to call excepted. What it says is explained key by
- * key on the page. Source: docs/concepts/configuration.md
+ * key on the page. Source: docs/reference/configuration.md
  */
 export interface AgentConfig extends FieldsOf<typeof configTable> {}
 

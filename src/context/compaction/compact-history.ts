@@ -62,7 +62,7 @@ export interface CompactionPlan extends SectionInput {
 /**
  * Plans a compaction of what is sent. `undefined` when it already fits the target (unless forced), or could not become smaller.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const { messages, state, view, context, loopId, targetTokens, force } = input
@@ -97,7 +97,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
  * - The result fits the target of the plan if the present turn does.
  * - Rejects only with the signal's reason. A strategy that throws is logged as `compactionStrategyFailed`, and the default does its part.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export async function runCompaction(
   plan: CompactionPlan,

@@ -21,7 +21,7 @@ import { cutToolOutputs } from './tool-output.ts'
  * - Throws `ConfigError` `invalidOption`, which names the option.
  * - For a list of your own. An agent compacts what it sends by itself, and keeps its history.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function compactMessages(messages: readonly AgentMessage[], config: Partial<ContextConfig> = {}): AgentMessage[] {
   checkOptions(config, contextOptions)

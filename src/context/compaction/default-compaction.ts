@@ -10,7 +10,7 @@ import { cutToolOutputs } from './tool-output.ts'
  * **Contract**: `keepCompacted` keeps what the user said as it was. When the lines do not fit `maxTokens`, the newest stay behind a marker
  * `[Context compacted: N messages removed to fit context window]`.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export const defaultCompaction = {
   keepFirst: ({ config }: CompactionInput): number => config.keepFirstTurns,

@@ -34,7 +34,7 @@ export interface SectionInput {
  *
  * **Contract**: the present turn stays, so the result fits the target only if that turn does.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function defaultSections(input: SectionInput): Sections | undefined {
   const { outline, context, target, isOver } = input

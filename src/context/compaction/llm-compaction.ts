@@ -42,7 +42,7 @@ const llmOptions = optionsOf<LlmCompactionOptions>({ model: required(aModel), sy
  * - Every call, failed ones too, is charged to the budget; none begins when that is used up.
  * - Throws `ProviderError` on failure; the compaction then falls back to the default.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function llmCompaction(options: LlmCompactionOptions): CompactionStrategy {
   checkOptions(options, llmOptions)

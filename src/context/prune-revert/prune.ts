@@ -28,7 +28,7 @@ export interface PruneInput {
  *   answers, which are not sent anyway.
  * - `messageIds` are in the order of the history. Pure but for the id and the time of the record.
  *
- * Source: docs/concepts/pruning.md
+ * Source: docs/concepts/context.md
  */
 export function planPrune({ view, tokens, memo, currentTurn, state, counter }: PruneInput): PruneRecord | undefined {
   const pruned = new Set(state.prunes?.flatMap((record) => record.messageIds))

@@ -31,7 +31,7 @@ const tokens = new WeakMap<AgentMessage, string>()
  * - A tag whose target was itself abandoned is gone. Which others are shown is for `visibleTags` to say.
  * - Messages that carry nothing keep their identity; copies are the same objects at each call.
  *
- * Source: docs/concepts/revert.md
+ * Source: docs/concepts/context.md
  */
 export function renderNodes(
   messages: readonly AgentMessage[],

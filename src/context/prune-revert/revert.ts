@@ -37,7 +37,7 @@ const tagKinds: Record<RevertCategory, TagKind> = {
  *   that is followed by something a user said.
  * - Pure but for the id and the time of the record.
  *
- * Source: docs/concepts/revert.md
+ * Source: docs/concepts/context.md
  */
 export function planRevert({ messages, state, change, turnIndex }: RevertInput): { record: RevertRecord } | { refused: string } {
   const { category, targetNodeId, summary } = change
@@ -93,7 +93,7 @@ export function nextNodeId(messages: readonly AgentMessage[]): number {
  * - A result goes where its call goes; another message without node goes where the next node goes, at the end onto the trunk. Messages before
  *   the first node, user messages and messages of the application always stay.
  *
- * Source: docs/concepts/revert.md
+ * Source: docs/concepts/context.md
  */
 export function abandonedIds(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): ReadonlySet<string> {
   const entries = abandonments(messages, reverts)

@@ -12,7 +12,7 @@ import { isBridge, isStandIn } from '../view/stand-in.ts'
  *   `messageIndex` its place among the messages of that turn that are sent, hinted ones included. Summaries, and what else the SDK writes in the place of
  *   what is not sent, are `runtime`. Anything else is `unknown`: a message that a converter made, and a history that was handed in without turns.
  *
- * Source: docs/concepts/request-capture.md
+ * Source: docs/reference/tracing.md
  */
 export function provenanceOf(entries: readonly AgentMessage[], sent: readonly Message[]): BlockProvenance[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))

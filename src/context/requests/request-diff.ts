@@ -48,7 +48,7 @@ const excerptLength = 120
  *   times, which are not sent.
  * - Counts are estimates of the default counter. Pure.
  *
- * Source: docs/concepts/prompt-caching.md
+ * Source: docs/concepts/context.md
  */
 export function diffTurnRequests(previous: AnnotatedRequest, next: AnnotatedRequest): RequestDiff {
   const diff: RequestDiff = { commonMessages: 0, commonTokens: 0 }

@@ -51,7 +51,7 @@ export interface PromptHead {
  * - `maxContextTokens` is that of {@link contextLimitOf}.
  * - `systemPromptTokens` is 4,000, in a small window a fifth of it, and never less than what `head` takes.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function resolveContext(
   config: Partial<ContextConfig> | false = {},
@@ -99,7 +99,7 @@ export function compactionTrigger({ maxContextTokens, compaction }: ResolvedCont
 /**
  * From how many tokens of a prompt on an agent with this `contextConfig` and model compacts: for gauges. `undefined` where it never does.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function compactsAt(config: Partial<ContextConfig> | false | undefined, model: ModelLimits): number | undefined {
   const context = resolveContext(config, model)
@@ -108,7 +108,7 @@ export function compactsAt(config: Partial<ContextConfig> | false | undefined, m
 
 /**
  * Tokens of a prompt that a model gets unless `maxContextTokens` says otherwise: its window less its output limit, of which at most 32,000 and at most
- * half of the window is kept; 100,000 where the window is unknown. Source: docs/concepts/context-and-compaction.md
+ * half of the window is kept; 100,000 where the window is unknown. Source: docs/concepts/context.md
  */
 export function contextLimitOf({ contextWindow, maxTokens }: ModelLimits): number {
   if (!(contextWindow > 0 && Number.isFinite(contextWindow))) return defaultMaxTokens

@@ -53,7 +53,7 @@ const counters = new Map<MediaTokenRule, TokenCounter>()
  * The default counter for the model with this id: as `heuristicTokenCounter`, and media by the rules of its service, where they are known. The same
  * object for all models that count alike, because estimates are remembered per counter.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function tokenCounterFor(modelId: string): TokenCounter {
   const rule = rules.find(([ids]) => ids.test(modelId))?.[1]

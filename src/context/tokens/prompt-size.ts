@@ -28,7 +28,7 @@ interface Counted {
  * - Answers from before the last change of `state` were made of something else: their counts are not used.
  * - What was measured before is not measured again: where `view` only grew, the cost is that of the new messages.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export class PromptMeter {
   readonly #counter: TokenCounter
@@ -112,7 +112,7 @@ export class ContextTracker {
 /**
  * Whether `message` is an answer that failed because the prompt did not fit the model's context. Compact, then ask again.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function isContextOverflow(message: AgentMessage): boolean {
   if (message.role !== 'assistant' || message.stopReason !== 'error') return false

@@ -12,7 +12,7 @@ import { bridged, standIn } from './stand-in.ts'
  *   and token counts are found again.
  * - A history that nothing was done to is returned itself.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function deriveView(messages: readonly AgentMessage[], state: ContextState): readonly AgentMessage[] {
   const expanded = expandOverlay(messages, state.overlay)

@@ -27,7 +27,7 @@ export interface StandInOptions {
  * **Contract**: what a model wrote never passes for words of the user. So it stands in the role of the model, labelled, between `<<token ` and
  * ` token>>`. The token is made of the message's random id: it cannot be guessed, and is the same in every request.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function standIn(text: string, { id = newId(), timestamp = now(), turnId }: StandInOptions = {}): LlmMessage {
   const content = [{ type: 'text' as const, text: fenced(text, fenceToken(id)) }]

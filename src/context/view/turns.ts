@@ -8,7 +8,7 @@ import { type AgentMessage, callsToAnswer, type TurnId } from '../../contract/me
  *   Where an id was used more than once, the latest call is meant.
  * - Every message is in exactly one turn, and the turns one after the other are the history.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
   const turns: AgentMessage[][] = []

@@ -17,7 +17,7 @@ import {
 
 /** Why the model goes back, in words. */
 export const revertCategory = oneOf('failure', 'tangent', 'completion', 'stepSummary')
-/** Why the model goes back. Source: docs/concepts/revert.md */
+/** Why the model goes back. Source: docs/concepts/context.md */
 export type RevertCategory = Infer<typeof revertCategory>
 
 export const contextChange = tagged('type', {
@@ -70,7 +70,7 @@ const revertPolicyFields = {
 
 /**
  * How long lessons and findings stay visible: those of the last `windowTurns` turns, and the newest `keepCount` of each kind whatever their
- * age. Outcomes and checkpoints always stay. Source: docs/concepts/revert.md
+ * age. Outcomes and checkpoints always stay. Source: docs/concepts/context.md
  */
 export interface RevertPolicy extends FieldsOf<typeof revertPolicyFields> {}
 
@@ -107,7 +107,7 @@ const overlayFields = {
  * **Contract**: the sections follow each other without gap or overlap: `keepFirst` as it is, then `keepCompacted.messages`, then
  * `keepRecent.messages`, then every message of the history after them.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export interface CompactionOverlay extends FieldsOf<typeof overlayFields> {}
 export const compactionOverlay: ShapeOf<CompactionOverlay> = object<CompactionOverlay>(overlayFields)

@@ -27,7 +27,7 @@ export function isId(value: unknown): value is string {
 
 /** The part a message of a turn plays, in words. */
 export const provenanceRole = oneOf('userMessage', 'assistantResponse', 'toolCallRequest', 'toolCallResult')
-/** The part a message of a turn plays. Source: docs/concepts/request-capture.md */
+/** The part a message of a turn plays. Source: docs/reference/tracing.md */
 export type ProvenanceRole = Infer<typeof provenanceRole>
 
 /** A kind of another version passes: nothing but a capture shows it. */
@@ -48,12 +48,12 @@ export const blockProvenance = tagged(
   'all',
 )
 
-/** Where a block of a request came from. Source: docs/concepts/request-capture.md */
+/** Where a block of a request came from. Source: docs/reference/tracing.md */
 export type BlockProvenance = Infer<typeof blockProvenance>
 
 /** What a revert learnt from the span it abandoned, in words. */
 export const tagKind = oneOf('lesson', 'finding', 'outcome', 'checkpoint')
-/** What a revert learnt from the span it abandoned. Source: docs/concepts/revert.md */
+/** What a revert learnt from the span it abandoned. Source: docs/concepts/context.md */
 export type TagKind = Infer<typeof tagKind>
 
 const nodeTagFields = { kind: tagKind, text: aText, createdAtTurn: aNumber, abandonedNodeIds: listOf(aNumber) }

@@ -119,7 +119,7 @@ export const modelSettingFields = { ...ofRequests, thinking: thinkingLevel }
 const { body: _body, strict: _strict, cacheTtl: _ttl, ...ofClients } = modelSettingFields
 /** What a server may let its clients say. The rest is the server's: headers, fields of its own, what it pays for the cache. */
 export const clientSettingFields = { ...ofClients, maxTokens: _tokens }
-/** Settings that a client may ask for, where its server lets it. Source: docs/concepts/request-settings.md */
+/** Settings that a client may ask for, where its server lets it. Source: docs/concepts/models.md */
 export type ClientSettings = Omit<RequestSettings, 'body' | 'strict' | 'cacheTtl' | 'headers'> & Pick<ModelSettings, 'thinking'>
 const modelSettings: ShapeOf<ModelSettings> = partial<Required<ModelSettings>>(modelSettingFields)
 

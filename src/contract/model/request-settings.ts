@@ -51,7 +51,7 @@ const declarationFields = {
   parameters: aJsonSchema,
 }
 
-/** A tool that a page brings along and runs. Source: docs/concepts/client-tools.md */
+/** A tool that a page brings along and runs. Source: docs/concepts/tools.md */
 export interface ClientToolDeclaration extends FieldsOf<typeof declarationFields> {}
 const clientToolDeclaration: ShapeOf<ClientToolDeclaration> = fieldsOf(declarationFields)
 
@@ -73,7 +73,7 @@ export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high', 'x
 /** How deep a model should think. A model that does not know a level thinks at the nearest one that it knows. */
 export type ThinkingLevel = Infer<typeof thinkingLevel>
 
-/** The levels of thinking, the weakest first: for pages that let somebody pick one. Source: docs/concepts/request-settings.md */
+/** The levels of thinking, the weakest first: for pages that let somebody pick one. Source: docs/concepts/models.md */
 export const thinkingLevels: readonly ThinkingLevel[] = thinkingLevel.words
 
 /** What a model may, or must, do about tools, in words. */
@@ -162,7 +162,7 @@ type Settings = { [Name in keyof typeof settingFields]?: Infer<(typeof settingFi
  * **Contract**
  * - A setting that a model does not take is left out with one warning that names it, or fails the call where `strict` says so.
  *
- * Source: docs/concepts/request-settings.md
+ * Source: docs/concepts/models.md
  */
 export interface RequestSettings extends Settings {
   toolChoice?: ToolChoice
@@ -198,7 +198,7 @@ const outputFormFields = {
   property: optional(aText),
 }
 
-/** An answer that is JSON, and where in it that stands which was asked for. Source: docs/concepts/partial-objects.md */
+/** An answer that is JSON, and where in it that stands which was asked for. Source: docs/guides/structured-output.md */
 export interface OutputForm extends FieldsOf<typeof outputFormFields> {}
 export const outputForm: ShapeOf<OutputForm> = object<OutputForm>(outputFormFields)
 
@@ -212,7 +212,7 @@ const promptFields = {
   /** Names of what else it said, which no record holds: headers, a body that may hold a secret, a schema that is code. */
   unrecorded: fixedListOf(aText),
 }
-/** What a prompt said of its requests, as its run keeps it. Source: docs/concepts/request-settings.md */
+/** What a prompt said of its requests, as its run keeps it. Source: docs/concepts/models.md */
 export type PromptSettings = { [Name in keyof typeof promptFields]?: Infer<(typeof promptFields)[Name]> }
 export const promptSettings: ShapeOf<PromptSettings> = partial<Required<PromptSettings>>(promptFields)
 

@@ -24,7 +24,7 @@ export const cacheStrategy = tagged('type', {
   disabled: {},
   manual: { cacheSystem: aFlag, cacheTools: aFlag, cacheMessages: aFlag },
 })
-/** Prompt caching. Source: docs/concepts/prompt-caching.md */
+/** Prompt caching. Source: docs/concepts/context.md */
 export type CacheStrategy = Infer<typeof cacheStrategy>
 
 /** The tool that takes an answer where the service itself cannot be held to a form. */
@@ -83,7 +83,7 @@ const requestFields = {
   http: optional(capturedHttp),
 }
 
-/** Exactly what a provider was given for one turn, and where each message came from. Source: docs/concepts/request-capture.md */
+/** Exactly what a provider was given for one turn, and where each message came from. Source: docs/reference/tracing.md */
 export interface AnnotatedRequest extends FieldsOf<typeof requestFields> {}
 /** Nothing but a capture shows it: a log of another version may hold another one. */
 export const annotatedRequest: ShapeOf<AnnotatedRequest> = object<AnnotatedRequest>(requestFields, [])

@@ -21,7 +21,7 @@ const besideFields = {
   cacheWrite1h: optional(aNumberFromZero),
 }
 
-/** Tokens of requests that a service makes by itself. Source: docs/concepts/budgets.md */
+/** Tokens of requests that a service makes by itself. Source: docs/concepts/limits.md */
 export interface UsageBeside extends FieldsOf<typeof besideFields> {}
 
 const tokens = filled(aNumber, () => 0)
@@ -86,7 +86,7 @@ const tierFields = {
   ...rateFields,
 }
 
-/** What a call with a long prompt costs: all of it, its answer too. Source: docs/concepts/budgets.md */
+/** What a call with a long prompt costs: all of it, its answer too. Source: docs/concepts/limits.md */
 export interface CostTier extends FieldsOf<typeof tierFields> {}
 const costTier: ShapeOf<CostTier> = object<CostTier>(tierFields)
 
@@ -96,7 +96,7 @@ export const costFields = {
   tiers: optional(fixedListOf(costTier)),
 }
 
-/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/budgets.md */
+/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/limits.md */
 export interface CostConfig extends FieldsOf<typeof costFields> {}
 export const costConfig: ShapeOf<CostConfig> = object<CostConfig>(costFields)
 
@@ -168,7 +168,7 @@ export function isPaidFor({ reportedCost, totalTokens, input, output, beside }: 
  * Tokens of the last prompt and its answer: how much of the context window they took. If an answer was continued in several calls, those of the last call;
  * `usage` is their sum.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export function contextTokensOf({ contextTokens, input, cacheRead, cacheWrite, output }: Usage): number {
   return contextTokens ?? input + cacheRead + cacheWrite + output
@@ -222,7 +222,7 @@ export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage,
  * **Contract**
  * - Tiers go by the prompt of one call. For several answers, add up the costs: the sum of their usages would be priced as one long prompt.
  *
- * Source: docs/concepts/budgets.md
+ * Source: docs/concepts/limits.md
  */
 export function estimatedCost(usage: Usage, cost: CostConfig): number {
   if (usage.reportedCost !== undefined) return usage.reportedCost
@@ -270,7 +270,7 @@ const rateLimitsFields = {
  * What a service says of its rate limits in the headers of an answer. Of how long a window they are, the service decides: a minute mostly, a day for
  * the requests of some.
  *
- * Source: docs/concepts/limits-and-retries.md
+ * Source: docs/concepts/limits.md
  */
 export interface RateLimits extends FieldsOf<typeof rateLimitsFields> {}
 export const rateLimits: ShapeOf<RateLimits> = object<RateLimits>(rateLimitsFields)

@@ -54,7 +54,7 @@ const backgroundStart = {
   task: aText,
 }
 
-/** What a call began goes on beside the run, after the call. Source: docs/concepts/background-agents.md */
+/** What a call began goes on beside the run, after the call. Source: docs/concepts/several-agents.md */
 export interface BackgroundStartEvent extends FieldsOf<typeof backgroundStart> {}
 
 const backgroundEnd = {
@@ -109,7 +109,7 @@ const clientCallRequested = {
   ...pendingClientCallFields,
 }
 
-/** A page is to run a call, and waits for `run.answerCall(event, answer)`. Source: docs/concepts/client-tools.md */
+/** A page is to run a call, and waits for `run.answerCall(event, answer)`. Source: docs/concepts/tools.md */
 export interface ClientCallRequestedEvent extends FieldsOf<typeof clientCallRequested> {}
 
 const clientCallResolved = { ...eventOf('clientCallResolved'), ...callResolved, outcome: clientCallOutcome }

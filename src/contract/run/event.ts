@@ -73,7 +73,7 @@ const agentStart = {
   clientTools: optional(listOf(aText)),
 }
 
-/** The first event of a loop: who runs, as continuation of what, with which configuration. Source: docs/concepts/events.md */
+/** The first event of a loop: who runs, as continuation of what, with which configuration. Source: docs/reference/events.md */
 export interface AgentStartEvent extends FieldsOf<typeof agentStart> {}
 
 const agentEnd = {
@@ -192,7 +192,7 @@ const turnRequest = {
 /**
  * What the model is about to be sent, once per turn and before the first attempt; the same for every retry. Only where
  * `captureTurnRequests` is on. After a compaction made necessary by `contextOverflow` it comes again, with `afterOverflow`.
- * Source: docs/concepts/events.md
+ * Source: docs/reference/events.md
  */
 export interface TurnRequestEvent extends FieldsOf<typeof turnRequest> {}
 
@@ -203,7 +203,7 @@ const compactionStarted = {
   messageCount: aNumber,
 }
 
-/** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: docs/concepts/events.md */
+/** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: docs/reference/events.md */
 export interface CompactionStartedEvent extends FieldsOf<typeof compactionStarted> {}
 
 const compactionEnded = {
@@ -233,7 +233,7 @@ const prunApplied = {
   memo: optional(aText),
 }
 
-/** The model had messages taken out of what it is sent. Source: docs/concepts/events.md */
+/** The model had messages taken out of what it is sent. Source: docs/reference/events.md */
 export interface PrunAppliedEvent extends FieldsOf<typeof prunApplied> {}
 
 const revertApplied = {
@@ -247,7 +247,7 @@ const revertApplied = {
   reason: optional(aText),
 }
 
-/** The model asked to go back; one for each request, also for one that was refused. Source: docs/concepts/events.md */
+/** The model asked to go back; one for each request, also for one that was refused. Source: docs/reference/events.md */
 export interface RevertAppliedEvent extends FieldsOf<typeof revertApplied> {}
 
 const sharedStateChanged = {
@@ -257,7 +257,7 @@ const sharedStateChanged = {
   hash: aText,
 }
 
-/** What the session shares with its pages was changed while the run was on: by a tool of it, a page or the application. Source: docs/concepts/shared-state.md */
+/** What the session shares with its pages was changed while the run was on: by a tool of it, a page or the application. Source: docs/guides/shared-state.md */
 export interface SharedStateChangedEvent extends FieldsOf<typeof sharedStateChanged> {}
 
 const parallelLoopStart = {
@@ -266,7 +266,7 @@ const parallelLoopStart = {
   loopIds: listOf(aText),
 }
 
-/** Branches of one prompt begin; each then reports under its own `loopId`. Source: docs/concepts/events.md */
+/** Branches of one prompt begin; each then reports under its own `loopId`. Source: docs/reference/events.md */
 export interface ParallelLoopStartEvent extends FieldsOf<typeof parallelLoopStart> {}
 
 const parallelLoopEnd = {
@@ -297,7 +297,7 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
 /**
  * Everything a run reports, flat, discriminated on `type`.
  *
- * **Ordering** (docs/concepts/events.md)
+ * **Ordering** (docs/reference/events.md)
  * ```
  * agentStart (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
  *   (messageStart (messageUpdate | serviceToolStart | serviceToolEnd)* messageEnd | providerRetry)*

@@ -55,14 +55,14 @@ export const continuationKind = tagged('kind', {
   branch: { tag: aText },
   compaction: {},
 })
-/** How a loop relates to the one before it. Source: docs/concepts/events.md */
+/** How a loop relates to the one before it. Source: docs/reference/events.md */
 export type ContinuationKind = Infer<typeof continuationKind>
 
 /**
  * Whether a loop of this kind takes back what was said last: it says it again, or says something else in its place. A view of the conversation must go
  * back before it reduces the events of such a loop.
  *
- * Source: docs/concepts/events.md
+ * Source: docs/reference/events.md
  */
 export function goesBack({ kind }: ContinuationKind): boolean {
   return kind === 'rerun' || kind === 'branch'
@@ -70,7 +70,7 @@ export function goesBack({ kind }: ContinuationKind): boolean {
 
 /** What began a turn, in words. */
 export const turnTrigger = oneOf('user', 'subAgent', 'continuation', 'branch')
-/** What began a turn. Source: docs/concepts/events.md */
+/** What began a turn. Source: docs/reference/events.md */
 export type TurnTrigger = Infer<typeof turnTrigger>
 
 export const configSnapshotFields = {
@@ -92,7 +92,7 @@ export const configSnapshotFields = {
   output: optional(outputForm),
 }
 
-/** What a loop ran with; never a key. Source: docs/concepts/events.md */
+/** What a loop ran with; never a key. Source: docs/reference/events.md */
 export interface LoopConfigSnapshot extends FieldsOf<typeof configSnapshotFields> {}
 export const loopConfigSnapshot: ShapeOf<LoopConfigSnapshot> = object<LoopConfigSnapshot>(configSnapshotFields, ['model', 'provider'])
 
@@ -110,7 +110,7 @@ const turnChangeFields = {
   settings: optional(recordedSettings),
 }
 
-/** What `prepareTurn` changed of a turn, as plain JSON. Source: docs/concepts/stop-conditions.md */
+/** What `prepareTurn` changed of a turn, as plain JSON. Source: docs/concepts/limits.md */
 export interface TurnChangesRecord extends FieldsOf<typeof turnChangeFields> {}
 export const turnChangesRecord: ShapeOf<TurnChangesRecord> = object<TurnChangesRecord>(turnChangeFields)
 
@@ -120,7 +120,7 @@ export const endedBy = tagged('type', {
   /** A tool whose result said `endRun`. */
   tool: { toolName: aText, toolCallId: aText },
 })
-/** What ended a run that completed before the model had nothing more to do. Source: docs/concepts/stop-conditions.md */
+/** What ended a run that completed before the model had nothing more to do. Source: docs/concepts/limits.md */
 export type EndedBy = Infer<typeof endedBy>
 
 /** How a run ended, in words. */
@@ -181,7 +181,7 @@ export const pendingClientCallFields = {
   deadline: optional(aNumber),
 }
 
-/** A call that a page is to run, as `argumentsHash` binds it, and that waits for its result. Source: docs/concepts/client-tools.md */
+/** A call that a page is to run, as `argumentsHash` binds it, and that waits for its result. Source: docs/concepts/tools.md */
 export interface PendingClientCall extends FieldsOf<typeof pendingClientCallFields> {}
 export const pendingClientCall: ShapeOf<PendingClientCall> = object<PendingClientCall>(pendingClientCallFields, inLogs)
 

@@ -32,7 +32,7 @@ export const limitFields = {
 }
 
 /**
- * When a run stops by itself, checked before each turn (`>=`). Source: docs/concepts/limits-and-retries.md
+ * When a run stops by itself, checked before each turn (`>=`). Source: docs/concepts/limits.md
  */
 export interface ExecutionLimits extends FieldsOf<typeof limitFields> {}
 
@@ -81,7 +81,7 @@ export const retryFields = {
   maxDelayMs: aNumberFromZero,
 }
 
-/** How failed model calls are repeated. Source: docs/concepts/limits-and-retries.md */
+/** How failed model calls are repeated. Source: docs/concepts/limits.md */
 export interface RetryConfig extends FieldsOf<typeof retryFields> {}
 
 /** The defaults of the specification. */

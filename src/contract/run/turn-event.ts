@@ -21,7 +21,7 @@ export const modelFallback = {
   error: optional(runFailure),
 }
 
-/** A model made of several asks another one than it would, or than it has asked before. Source: docs/concepts/models-of-models.md */
+/** A model made of several asks another one than it would, or than it has asked before. Source: docs/concepts/models.md */
 export interface ModelFallbackEvent extends FieldsOf<typeof modelFallback> {}
 
 export const rateLimitsEvent = {
@@ -34,7 +34,7 @@ export const rateLimitsEvent = {
 
 /**
  * A service has said what is left of its rate limits. Only where it says so, and something else than with the last call of this run.
- * Source: docs/concepts/limits-and-retries.md
+ * Source: docs/concepts/limits.md
  */
 export interface RateLimitsEvent extends FieldsOf<typeof rateLimitsEvent> {}
 

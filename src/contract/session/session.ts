@@ -223,6 +223,6 @@ const sessionFields = {
   loops: listOf(loopRecord),
 }
 
-/** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md */
+/** Everything that happened under one session id. Plain JSON. Source: docs/reference/sessions.md */
 export interface Session extends FieldsOf<typeof sessionFields> {}
 export const session: ShapeOf<Session> = object<Session>(sessionFields)

@@ -49,7 +49,7 @@ const savedStateFields = {
   version: wholeFrom(0),
   value: aJsonObject,
 }
-/** Shared state as it is after a change. Source: docs/concepts/shared-state.md */
+/** Shared state as it is after a change. Source: docs/guides/shared-state.md */
 export interface SavedState extends FieldsOf<typeof savedStateFields> {}
 export const savedState: ShapeOf<SavedState> = object<SavedState>(savedStateFields)
 

@@ -43,7 +43,7 @@ const fieldsBesideMessages = {
 /**
  * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
  *
- * Source: docs/concepts/continuations-and-snapshots.md
+ * Source: docs/concepts/sessions.md
  */
 export interface AgentSnapshot extends FieldsOf<typeof fieldsBesideMessages> {
   messages: AgentMessage[]
@@ -56,7 +56,7 @@ const writtenSnapshot = fieldsOf({ ...fieldsBesideMessages, messages: listOf(mes
  * Reads what `JSON.stringify(agent.checkpoint())` wrote, for `agent.restore`. Throws `SessionError`: `invalidSnapshot` for another version,
  * `invalidMessages` that names the path for what does not fit. Unknown keys are kept.
  *
- * Source: docs/concepts/continuations-and-snapshots.md
+ * Source: docs/concepts/sessions.md
  */
 export function parseSnapshot(text: string): AgentSnapshot {
   return checkSnapshot(parseStored(text, 'messages'))

@@ -123,7 +123,7 @@ const claimMs = 30_000
  * Calls that pages run, and what came of them. A result is about one request: its call, and the hash of the arguments that were shown. Where a page has
  * claimed a call, no other page's result counts as long as that holds.
  *
- * Source: docs/concepts/client-tools.md
+ * Source: docs/concepts/tools.md
  */
 export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOutcome> {
   readonly #claims = new WeakMap<ClientCallRequest, Claim>()

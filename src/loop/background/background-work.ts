@@ -40,7 +40,7 @@ interface Report {
  * - Nothing goes on after `close`: what runs is stopped, and has three seconds to end. A report that nobody has taken by then is kept in the history, as a message
  *   of the application; the next run begins with it. It also begins with a report of each task that was cut off with its process.
  *
- * Source: docs/concepts/background-agents.md
+ * Source: docs/concepts/several-agents.md
  */
 export class BackgroundWork implements LoopBackground {
   readonly #loop: LoopState

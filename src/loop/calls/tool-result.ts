@@ -15,7 +15,7 @@ export function errorResult(message: string): ToolResult {
   return { content: [text(message)], isError: true }
 }
 
-/** How the specification prints an error of a tool. Source: docs/concepts/errors.md */
+/** How the specification prints an error of a tool. Source: docs/reference/errors.md */
 const prefixes: Partial<Record<ToolErrorCode, string>> = {
   invalidArguments: 'Invalid arguments',
   notFound: 'Tool not found',

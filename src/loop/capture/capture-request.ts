@@ -11,7 +11,7 @@ import type { DerivedRequest } from '../model/request.ts'
  * Reports and records what the model is about to be sent, with where each message came from; with `httpBody` also the HTTP request. Never rejects, except
  * with the signal's reason: what cannot be shown is left out and logged.
  *
- * Source: docs/concepts/request-capture.md
+ * Source: docs/reference/tracing.md
  */
 export async function captureRequest(loop: LoopState, { request, entries }: DerivedRequest, afterOverflow: boolean): Promise<void> {
   const { model, systemPrompt, messages, tools, thinking, maxTokens, temperature, responseFormat } = request

@@ -60,7 +60,7 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  * - A wait that the service asks for and that is too long ends the call instead; the error names the time.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
  *
- * Source: docs/concepts/limits-and-retries.md
+ * Source: docs/concepts/limits.md
  */
 export function callModel(loop: LoopState): Promise<ChargedAnswer> {
   const { turnIndex, watches, turn } = loop

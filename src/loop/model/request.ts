@@ -22,7 +22,7 @@ export interface DerivedRequest {
  * `contextTranslation`. The history is not changed, unchanged messages keep their identity. Throws, or rejects, with what a callback throws, or
  * with the reason of a stopped run.
  *
- * Source: docs/architecture.md
+ * Source: docs/internals/architecture.md
  */
 export function deriveRequest(loop: LoopState): DerivedRequest | Promise<DerivedRequest> {
   const { transformContext, convertToLlm } = loop.config

@@ -32,7 +32,7 @@ const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), sy
  *   of the call `judge-compaction` says so, and it is asked all the same.
  * - Throws `ConfigError` `invalidOption` for a configuration that cannot work.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  */
 export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
   checkOptions(options, judgeOptions)
@@ -100,7 +100,7 @@ const unclear = /\b(?:no|not|none|neither|nor|never|cannot|unclear|both|all|any|
  * The one message a judge gets. Conversation, query and responses stand between marks made of `token`, which is new for each judgement: no
  * response can end itself and speak for another, or for the user.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  */
 export function judgePrompt({ context, query, responses }: JudgeMaterial, token: string = fenceToken()): string {
   return [
@@ -117,7 +117,7 @@ export function judgePrompt({ context, query, responses }: JudgeMaterial, token:
  * **Contract**: clear is a number from 1 to `count` alone, or in a first line of its own, or in one short line as the only number, without a word such as `not`, `both` or
  * `none`. A part of another number or word (`1.5`, `-1`, `2nd`) is no number.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  */
 export function parseJudgeReply(reply: string, count: number): number | undefined {
   if (reply.length > maxReplyLength) return undefined
@@ -166,7 +166,7 @@ export function keepStart(text: string, limit: number): string {
  *   responses too, in the same steps. It stops at the first step that fits. The query stays whole.
  * - The hard limit shares out the tokens that remain, at least 200 bytes for each text; `fits` is false when that is too much.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  */
 export function fitForJudge(
   material: JudgeMaterial,

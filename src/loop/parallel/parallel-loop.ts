@@ -58,7 +58,7 @@ export interface ParallelOptions {
   metadata?: JsonValue
 }
 
-/** The branch that was chosen, and the others. Source: docs/concepts/parallel-loops.md */
+/** The branch that was chosen, and the others. Source: docs/concepts/several-agents.md */
 export interface ParallelResult {
   /** The conversation to go on with: `agentLoop` and `continueLoop` take it as it is. */
   selectedContext: AgentContext
@@ -93,7 +93,7 @@ export interface ParallelResult {
  * - Rejects only with `ConfigError`, before the first event: `branchCount` for no configuration, or a number the strategy cannot take;
  *   otherwise what `agentLoop` or `continueLoop` reject with.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  *
  * @example
  * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })

@@ -4,7 +4,7 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 
-/** One branch, passed through: all that parallel loops report and return, for a single configuration. Source: docs/concepts/parallel-loops.md */
+/** One branch, passed through: all that parallel loops report and return, for a single configuration. Source: docs/concepts/several-agents.md */
 export const transparent: EvaluationStrategy = {
   name: 'transparent',
   check: (branchCount) => {
@@ -15,7 +15,7 @@ export const transparent: EvaluationStrategy = {
 }
 
 /**
- * Always the first branch, whatever it came to. The others are aborted as soon as it has ended. Source: docs/concepts/parallel-loops.md
+ * Always the first branch, whatever it came to. The others are aborted as soon as it has ended. Source: docs/concepts/several-agents.md
  */
 export const pickFirst: EvaluationStrategy = {
   name: 'pickFirst',
@@ -25,14 +25,14 @@ export const pickFirst: EvaluationStrategy = {
 
 /**
  * The branch that used the fewest tokens; the earlier one of equals. A branch that did not complete wins only where none did. Source:
- * docs/concepts/parallel-loops.md
+ * docs/concepts/several-agents.md#parallel-models
  */
 export const tokenEfficient: EvaluationStrategy = {
   name: 'tokenEfficient',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => outcome.result.usage.totalTokens)),
 }
 
-/** The branch that used the most tokens; otherwise as {@link tokenEfficient}. Source: docs/concepts/parallel-loops.md */
+/** The branch that used the most tokens; otherwise as {@link tokenEfficient}. Source: docs/concepts/several-agents.md */
 export const elaborate: EvaluationStrategy = {
   name: 'elaborate',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => -outcome.result.usage.totalTokens)),
@@ -52,7 +52,7 @@ function smallest(outcomes: readonly ParallelOutcome[], measure: (outcome: Paral
   return best?.index ?? 0
 }
 
-/** What became of one branch. Source: docs/concepts/parallel-loops.md */
+/** What became of one branch. Source: docs/concepts/several-agents.md */
 export interface ParallelOutcome {
   /** Position of its configuration. */
   index: number
@@ -101,7 +101,7 @@ export interface Evaluation {
  *   is chosen, else the first.
  * - What `ask` used counts whatever the strategy reports.
  *
- * Source: docs/concepts/parallel-loops.md
+ * Source: docs/concepts/several-agents.md
  */
 export interface EvaluationStrategy {
   readonly name: string

@@ -5,19 +5,19 @@ import { hookFailed } from '../hooks.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { TurnOutcome } from './turn.ts'
 
-/** Ends a run after `count` turns, as completed. Throws `ConfigError` `invalidOption` for what is no whole number from 1. Source: docs/concepts/stop-conditions.md */
+/** Ends a run after `count` turns, as completed. Throws `ConfigError` `invalidOption` for what is no whole number from 1. Source: docs/concepts/limits.md */
 export function turnCount(count: number): StopCondition {
   if (!Number.isInteger(count) || count < 1) throw notPossible('turnCount', count, 'a whole number from 1')
   return labelled(`turnCount(${count})`, ({ turns }) => turns >= count)
 }
 
-/** Ends a run after a turn in which the tool of this name was called, whatever came of it. Source: docs/concepts/stop-conditions.md */
+/** Ends a run after a turn in which the tool of this name was called, whatever came of it. Source: docs/concepts/limits.md */
 export function toolCalled(name: string): StopCondition {
   if (typeof name !== 'string' || name === '') throw notPossible('toolCalled', name, 'the name of a tool')
   return labelled(`toolCalled(${JSON.stringify(name)})`, ({ toolResults }) => toolResults.some(({ toolName }) => toolName === name))
 }
 
-/** Ends a run that has cost more than `usd`, at the prices that are known. Unlike `limits.maxCost`, the run is then completed. Source: docs/concepts/stop-conditions.md */
+/** Ends a run that has cost more than `usd`, at the prices that are known. Unlike `limits.maxCost`, the run is then completed. Source: docs/concepts/limits.md */
 export function costOver(usd: number): StopCondition {
   if (typeof usd !== 'number' || !(usd >= 0)) throw notPossible('costOver', usd, 'USD, a number from 0')
   return labelled(`costOver(${usd})`, ({ costUsd }) => costUsd > usd)

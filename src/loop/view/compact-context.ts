@@ -20,7 +20,7 @@ type CompactionReason = { cause: 'due' | 'overflow' } | { cause: 'asked'; focusM
  * - `compactionStarted` is always followed by `compactionEnded`; on failure nothing has changed.
  * - Rejects with what went wrong, after `compactionEnded`: `JournalError`, the signal's reason, a defect.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export async function compactContext(loop: LoopState, view: RequestView, reason: CompactionReason): Promise<boolean> {
   const { context, events, contextWindow } = loop

@@ -11,7 +11,7 @@ type Revert = Extract<ContextChange, { type: 'revert' }>
  * Applies what the tools of this turn asked for, prunes before reverts, each in the order asked. The history stays; what is sent changes.
  * Rejects with `JournalError`.
  *
- * Source: docs/concepts/pruning.md, docs/concepts/revert.md
+ * Source: docs/concepts/context.md, docs/concepts/context.md
  */
 export async function applyContextChanges(loop: LoopState, view: RequestView, changes: readonly ContextChange[]): Promise<void> {
   for (const change of changes) if (change.type === 'prune') await applyPrune(loop, view, change)

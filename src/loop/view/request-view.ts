@@ -20,7 +20,7 @@ interface Measured {
  * - Of a history that has grown only what is new is looked at; unchanged messages keep their identity.
  * - Where a tool can go back, messages have numbers: they count up over the whole history, and each names the one it follows.
  *
- * Source: docs/concepts/context-and-compaction.md, docs/concepts/revert.md
+ * Source: docs/concepts/context.md, docs/concepts/context.md
  */
 export class RequestView {
   readonly #context: AgentContext

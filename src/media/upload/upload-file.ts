@@ -59,7 +59,7 @@ const services: ReadonlyMap<string, FileService> = new Map([
  *   what cannot be an upload; with `ProviderError` for what the service refused; with the reason of the signal.
  * - Nothing is repeated after a failure of the network: a service may have kept what it did not confirm.
  *
- * Source: docs/concepts/files.md
+ * Source: docs/guides/many-documents.md
  */
 export async function uploadFile(
   model: Model,

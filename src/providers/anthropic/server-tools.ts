@@ -42,7 +42,7 @@ export interface AnthropicMcpOptions {
 /**
  * Tools that the Messages service runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/anthropic.md#service-tools
+ * Source: docs/providers/anthropic.md
  *
  * @example
  * ```ts

@@ -30,7 +30,7 @@ export function isServiceResult(type: string): boolean {
 
 /**
  * The tools that the service runs, while their blocks arrive: calls and results are paired by id, whatever stands between them, also where the call was
- * in an earlier message. Source: docs/concepts/service-tools.md
+ * in an earlier message. Source: docs/concepts/tools.md
  */
 export class ServiceBlocks {
   readonly #builder: AssistantBuilder

@@ -23,7 +23,7 @@ const dated = /^\d{4}-\d{2}-\d{2}/
  *   (`preview`) is added to the current route.
  * - A URL that ends with `/responses` is called as it is. Any other query is kept.
  *
- * Throws `ProviderError` `other` for a base that is no URL. Source: docs/providers/azure.md
+ * Throws `ProviderError` `other` for a base that is no URL. Source: docs/providers/openai-responses.md
  */
 export function azureAddress(baseUrl: string, apiVersion: string | undefined): AzureAddress {
   if (!URL.canParse(baseUrl)) {

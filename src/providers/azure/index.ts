@@ -57,7 +57,7 @@ const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
  *   key would go to another host), and for a wrong option. Without a key, a
  *   `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  *
- * Source: docs/providers/azure.md
+ * Source: docs/providers/openai-responses.md
  *
  * @example
  * ```ts

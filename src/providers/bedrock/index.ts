@@ -28,7 +28,7 @@ import { bedrockRegion, endpointOf } from './sign.ts'
 /**
  * Tools that Amazon Bedrock runs for models of the Nova 2 family, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/bedrock.md#service-tools
+ * Source: docs/providers/bedrock.md
  */
 export const bedrockTools = {
   /** Searches the web. */

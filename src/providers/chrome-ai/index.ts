@@ -40,7 +40,7 @@ const chromeOptions = optionsOf<ChromeAiOptions>({
  * - Where there is no such model, a call fails with `ProviderError` `unsupported`: ask {@link availability} first.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/providers/chrome-ai.md
+ * Source: docs/providers/browser-models.md
  *
  * @example
  * const model = (await availability()) === 'unavailable' ? anthropic('claude-sonnet-4-6', { baseUrl }) : chromeAi({ onDownload: ({ loaded }) => show(loaded) })

@@ -56,7 +56,7 @@ const keptHeaders = ['content-type', 'retry-after']
  *   answer is not.
  * - An error of `write` is thrown where the answer ends.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  */
 export function recordFetch(inner: typeof fetch, options: RecordOptions): typeof fetch {
   checkOptions(inner, aFunction, 'fetch')
@@ -147,7 +147,7 @@ function copied(
  *   refused, too.
  * - Throws `ConfigError` `invalidOption` for what is no cassette.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  */
 export function replayFetch(cassette: Cassette): typeof fetch {
   checkOptions(cassette, cassetteShape, 'cassette')

@@ -43,7 +43,7 @@ const ofTheRequest: readonly ProviderErrorCode[] = ['schemaMismatch', 'unsupport
  * - Where all fail, the call fails with the last error, and is repeated as that error allows.
  * - The context window is the smallest of all. Throws `ConfigError` `invalidOption` without a model, and for a wrong option.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  *
  * @example
  * ```ts

@@ -24,7 +24,7 @@ const limitedOptions = optionsOf<LimitedOptions>({ priority: priorityWord, maxWa
 /**
  * `model`, whose calls wait for their turn at `shared`.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  */
 export function limited(model: Model, shared: Limiter, options: LimitedOptions = {}): Model {
   checkOptions(model, aDescribedModel, 'model')

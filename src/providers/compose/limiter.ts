@@ -90,7 +90,7 @@ export interface Limiter {
  * - What it counts belongs to this object and this process: other processes do not know of it. Give each a share.
  * - Throws `ConfigError` `invalidOption` for a limit that is no whole number above 0.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  *
  * @example
  * ```ts

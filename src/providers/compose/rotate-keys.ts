@@ -26,7 +26,7 @@ const someKeys = listOf(aKeyText)
  * - Where all are refused, the call fails with the last error. What is known of keys belongs to this object and this process.
  * - Throws `ConfigError` `invalidOption` without a key, and for one that is empty or has white space around it.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  */
 export function rotateKeys(model: Model, keys: readonly string[], options: RotateKeysOptions = {}): Model {
   checkOptions(model, aDescribedModel, 'model')

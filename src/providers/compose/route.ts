@@ -23,7 +23,7 @@ const routeOptions = optionsOf<{ like?: Model }>({ like: aModel })
  * - A paused answer goes on at the model that began it. The prices of the model that answered count; a run whose cost is limited ends where it has none.
  * - What `choose` throws, or returns that is no model, fails the call and names `route`.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  *
  * @example
  * ```ts
@@ -97,7 +97,7 @@ const aRequest = fieldsOf({ model: anything, messages: listOf(anything), tools: 
  * - If one of them throws, or returns no request or answer, the call fails, and the error names it. A `ProviderError` that it throws stays what it is.
  * - The key is added after `request`, and is in neither. Throws `ConfigError` `invalidOption` for what is no option.
  *
- * Source: docs/concepts/models-of-models.md
+ * Source: docs/concepts/models.md
  */
 export function withMiddleware(model: Model, middleware: Middleware): Model {
   checkOptions(model, aModel, 'model')

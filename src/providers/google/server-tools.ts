@@ -7,7 +7,7 @@ import type { GeminiProfile } from './profile.ts'
 /**
  * Tools that the Gemini API or Vertex AI runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/google.md#service-tools
+ * Source: docs/providers/google.md
  */
 export const googleTools = {
   /** Searches the web. */

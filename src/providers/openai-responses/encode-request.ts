@@ -132,7 +132,7 @@ function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   return { tool_choice: { type: 'allowed_tools', mode: choice.mode, tools: choice.allowed.map(named) }, ...single }
 }
 
-/** How each setting is said. Source: docs/concepts/request-settings.md */
+/** How each setting is said. Source: docs/concepts/models.md */
 function rulesFor(model: ModelConfig, { isOpenAi, capabilities }: ResponsesProfile): SettingRules {
   return {
     temperature: { field: 'temperature' },

@@ -45,7 +45,7 @@ export interface OpenAiMcpOptions {
 /**
  * Tools that the Responses API runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/openai-responses.md#service-tools
+ * Source: docs/providers/openai-responses.md
  */
 export const openaiTools = {
   /** Searches the web. */
@@ -88,7 +88,7 @@ export const openaiTools = {
 /**
  * Tools that xAI runs behind the Responses API, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/openai-responses.md#service-tools
+ * Source: docs/providers/openai-responses.md
  *
  * @example
  * ```ts

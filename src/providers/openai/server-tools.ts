@@ -24,7 +24,7 @@ export interface OpenRouterWebSearchOptions {
 /**
  * Tools that OpenAI and Groq run behind Chat Completions, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/openai.md#service-tools
+ * Source: docs/providers/openai.md
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export const chatTools = {
 /**
  * Tools and plugins that OpenRouter runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
  *
- * Source: docs/providers/openai.md#service-tools
+ * Source: docs/providers/openai.md
  *
  * @example
  * ```ts

@@ -20,7 +20,7 @@ const withoutTopK = new Set([
   'ollama',
 ])
 
-/** How each setting is said on Chat Completions. Source: docs/concepts/request-settings.md */
+/** How each setting is said on Chat Completions. Source: docs/concepts/models.md */
 export function chatSettingRules(
   model: ModelConfig,
   { service, compat, thinks }: { service: string; compat: OpenAiCompat; thinks: boolean },

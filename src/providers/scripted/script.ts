@@ -13,7 +13,7 @@ export interface ScriptedToolCall {
   arguments: JsonObject
 }
 
-/** How a scripted call fails. Source: docs/providers/scripted.md */
+/** How a scripted call fails. Source: docs/guides/testing.md */
 export interface ScriptedFailure {
   code: ProviderErrorCode
   message: string

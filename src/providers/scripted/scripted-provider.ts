@@ -21,7 +21,7 @@ import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
  * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
  * - An error of a script function becomes a `ProviderError` (`other`, unless it is one already).
  *
- * Source: docs/providers/scripted.md
+ * Source: docs/guides/testing.md
  */
 export class ScriptedProvider implements StreamProvider {
   readonly api = 'scripted'

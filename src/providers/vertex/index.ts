@@ -51,7 +51,7 @@ const apiVersion = '/v1'
  *   or a header that brings one, `new Agent` throws. Unknown ids count as the newest Gemini. Claude is refused.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/vertex.md
+ * Source: docs/providers/google.md
  *
  * @example
  * ```ts

@@ -35,7 +35,7 @@ const webLlmOptions = optionsOf<WebLlmOptions>({ model: aText, contextWindow: aP
  * - An abort interrupts the engine. An error of the engine is a `ProviderError`.
  * - Throws `ConfigError` `invalidOption` for what is no engine, and for a wrong option.
  *
- * Source: docs/providers/web-llm.md
+ * Source: docs/providers/browser-models.md
  *
  * @example
  * const engine = await CreateMLCEngine('Hermes-3-Llama-3.1-8B-q4f16_1-MLC', { initProgressCallback })

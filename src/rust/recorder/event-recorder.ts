@@ -56,7 +56,7 @@ const recorderOptions = optionsOf<EventRecorderOptions>({
  * - Messages of a loop are those of its `agentEnd`; until then, and where it never comes, those of its `messageEnd` events.
  * - Sessions hold the messages of the events as they are; nothing is copied.
  *
- * Source: docs/concepts/session-tree.md
+ * Source: docs/reference/sessions.md
  *
  * @example
  * const recorder = new EventRecorder()

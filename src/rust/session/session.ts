@@ -21,7 +21,7 @@ import { type LoopContext, loopFromSpec, loopToSpec } from './loop.ts'
  * - `sessionFromSpec` gives the same session back, with keys that nobody knows, but for those events, and for turns that have neither an answer
  *   nor a call of an earlier one.
  *
- * Source: docs/coming-from-rust.md
+ * Source: docs/migrate/rust.md
  */
 export function sessionToSpec(session: Session): JsonObject {
   const context = contextOf(session)

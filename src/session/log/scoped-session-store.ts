@@ -31,7 +31,7 @@ const prefixForm = /^user-[0-9a-f]{32}\./
  * - A list of an owner asks `store` for ids that begin with that prefix: `postgresSessionStore` has an index for them, other stores look through what all owners have.
  * - Everything else is as `store` does it.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function scopedSessionStore(store: SessionStore, owner?: string): SessionStore {
   checkStore(store)

@@ -20,7 +20,7 @@ export interface RecordedInput {
  * **Contract**
  * - `queued` is what waits still: its run is on, or was cut off and not gone on with to its end.
  *
- * Source: docs/concepts/steering-and-follow-ups.md
+ * Source: docs/concepts/agent-and-run.md
  */
 export function queuedInputs(records: readonly SessionRecord[]): Map<string, RecordedInput> {
   const found = new Map<string, RecordedInput>()
@@ -57,7 +57,7 @@ export interface RecordedState extends SavedState {
  *
  * **Contract**: pure, in the order of the records; version 0 is what the application begins with.
  *
- * Source: docs/concepts/shared-state.md
+ * Source: docs/guides/shared-state.md
  */
 export function sharedStatesOf(records: readonly SessionRecord[]): RecordedState[] {
   const states: RecordedState[] = []

@@ -24,7 +24,7 @@ type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'share
  *   out of `turns` when it has no answer of the model, or an unanswered call; the messages are in `messages`.
  * - Results stand in the order of their calls, in whichever they were recorded.
  *
- * Source: docs/concepts/session-tree.md
+ * Source: docs/reference/sessions.md
  */
 export function sessionOf(records: readonly SessionRecord[], sessionId: string): Session {
   const tree = new RecordedTree(sessionId, records[0]?.at ?? 0)

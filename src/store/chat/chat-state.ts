@@ -99,7 +99,7 @@ export interface ChatActions {
   reload(): Promise<void>
 }
 
-/** What a page shows of a conversation and does with it, as one immutable value. Source: docs/concepts/bindings.md */
+/** What a page shows of a conversation and does with it, as one immutable value. Source: docs/guides/frameworks.md */
 export interface ChatState<Part = ChatPart> extends ChatActions {
   /** `loading`: what was said is still read from the server. Else that of the run. */
   status: 'loading' | RunState['status']

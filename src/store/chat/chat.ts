@@ -49,7 +49,7 @@ const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
  * - A delta replaces one part, its message and the list. All else is the same object as before, so that what is selected of the state says what to draw.
  * - A failure is `error` of the state until the next action.
  *
- * Source: docs/concepts/bindings.md
+ * Source: docs/guides/frameworks.md
  */
 export function createChat<Tools extends ToolTypesByName = ToolTypesByName>(
   agent: ChatAgent & WithTools<Tools>,

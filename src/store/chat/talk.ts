@@ -23,7 +23,7 @@ export function errorOf(error: unknown): ChatError {
 /**
  * Resolves with true when what began `run` is in the conversation, with false when the run gives it back or was refused: it is still unsaid then.
  *
- * Source: docs/concepts/bindings.md
+ * Source: docs/guides/frameworks.md
  */
 export function taken(run: AgentRun): Promise<boolean> {
   return new Promise((resolve) => {

@@ -37,7 +37,7 @@ const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWo
  * - Only UTF-8 text up to 20 MiB; a byte order mark is kept.
  * - Answers `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function editFileTool(options: EditFileOptions): AgentTool {
   checkOptions(options, editFileToolOptions)

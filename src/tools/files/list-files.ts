@@ -42,7 +42,7 @@ const listFilesToolOptions = optionsOf<ListFilesOptions>({
  * - Ends with `(N files)`, or `... (N files, showing first M)`; N counts every file found, also those not shown.
  * - `details` is `{ total, truncated }`, `total` that same N.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function listFilesTool(options: ListFilesOptions): AgentTool {
   checkOptions(options, listFilesToolOptions)

@@ -40,7 +40,7 @@ const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWo
  * - Pictures (png, jpg, gif, webp, bmp) and PDFs by extension, at most 20 MiB: a model that does not take them is told so. Other binary files fail; invalid UTF-8 shows as U+FFFD.
  * - `details` is `{ path }`, for pictures and PDFs `{ path, bytes }`.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function readFileTool(options: ReadFileOptions): AgentTool {
   checkOptions(options, readFileToolOptions)

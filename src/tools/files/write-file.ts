@@ -19,7 +19,7 @@ const writeFileToolOptions = optionsOf<WriteFileOptions>({ workspace: required(a
  *
  * **Contract**: answers `Wrote N bytes to P`; `details` is `{ path, bytes }`. Replaces what was there.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function writeFileTool(options: WriteFileOptions): AgentTool {
   checkOptions(options, writeFileToolOptions)

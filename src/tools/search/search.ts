@@ -47,7 +47,7 @@ const searchToolOptions = optionsOf<SearchToolOptions>({
  * - Ends with `(N matches)`, or `... (showing first M matches)`; without any, `No matches found for 'p'`.
  * - `details` is `{ matches, truncated }`, `matches` the number shown.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export function searchTool(options: SearchToolOptions): AgentTool {
   checkOptions(options, searchToolOptions)

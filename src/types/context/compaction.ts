@@ -11,11 +11,11 @@ export interface TokenCounter {
 
 /**
  * How many loops are summarised, counted back from those of the recent turns; what is older and was never summarised is left out.
- * `tokenBudget`: as many as `maxContextTokens` would hold. Source: docs/concepts/context-and-compaction.md
+ * `tokenBudget`: as many as `maxContextTokens` would hold. Source: docs/concepts/context.md
  */
 export type CompactionScope = { type: 'fixedCount'; count: number } | { type: 'tokenBudget' }
 
-/** When and how a history is compacted. Source: docs/concepts/context-and-compaction.md */
+/** When and how a history is compacted. Source: docs/concepts/context.md */
 export interface CompactionConfig {
   /** Share of `maxContextTokens` that may be used at most, 0 to 1. Default 0.90. */
   compactAtPct: number
@@ -37,7 +37,7 @@ export interface CompactionConfig {
   strategy?: CompactionStrategy
 }
 
-/** The room a conversation has. Source: docs/concepts/context-and-compaction.md */
+/** The room a conversation has. Source: docs/concepts/context.md */
 export interface ContextConfig {
   /** Tokens of a prompt. Default: the model's window less its output limit, of which at most 32,000 are kept; 100,000 where the window is unknown. */
   maxContextTokens: number
@@ -76,7 +76,7 @@ type SentInstead = readonly (Message | AgentMessage)[]
  * - Messages are returned in order; results without their calls are dropped before they are sent. A summary that a model wrote belongs in
  *   `summaryMessage` of `phi-core/context`, so that it does not pass for words of the user.
  *
- * Source: docs/concepts/context-and-compaction.md
+ * Source: docs/concepts/context.md
  */
 export interface CompactionStrategy {
   /** How many of these turns, from the first, stay as they are. */

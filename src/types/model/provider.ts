@@ -27,7 +27,7 @@ export interface MediaQuery {
  * - What it throws, or rejects with, says why: a line with that stands for the block, or, with `requireMedia`, the call fails.
  * - Bytes that contradict `mimeType` count as a failure.
  *
- * Source: docs/concepts/files.md
+ * Source: docs/guides/many-documents.md
  */
 export type ResolveMedia = (query: MediaQuery) => Blob | Uint8Array | Promise<Blob | Uint8Array>
 

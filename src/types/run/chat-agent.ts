@@ -26,7 +26,7 @@ export interface ChatOptions extends ClientSettings {
  * - A method that begins a run throws `AgentBusyError` while one is known to be on.
  * - Approvals are given on the run: `currentRun.approve(request)`. Where none is on, `continueLoop` asks again for what waits.
  *
- * Source: docs/concepts/remote-sessions.md
+ * Source: docs/guides/serve-over-http.md
  */
 export interface ChatAgent {
   readonly sessionId: string

@@ -6,7 +6,7 @@ import type { StreamRequest } from '../model/provider.ts'
 
 /**
  * Where a piece of work stands in a distributed trace, in the words of W3C Trace Context: what it asks of others goes on with it. Source:
- * docs/concepts/tracing.md
+ * docs/reference/tracing.md
  */
 export interface TraceContext {
   /** `00-{trace id}-{span id}-{flags}`. */
@@ -62,7 +62,7 @@ export type LoopStep =
  * - `trace` says where a running call stands in a trace; the first watch that knows is asked, when the tool looks at `ctx.trace`.
  * - What it throws is logged as `watchFailed` and costs the run nothing.
  *
- * Source: docs/concepts/tracing.md
+ * Source: docs/reference/tracing.md
  */
 export interface LoopWatch {
   event?(event: AgentEvent): void
@@ -72,7 +72,7 @@ export interface LoopWatch {
   trace?(toolCallId: string): TraceContext | undefined
 }
 
-/** Watches loops from within, as a tracer does: it is asked before each begins. `undefined`: not this one. Source: docs/concepts/tracing.md */
+/** Watches loops from within, as a tracer does: it is asked before each begins. `undefined`: not this one. Source: docs/reference/tracing.md */
 export interface LoopObserver {
   watch(loop: WatchedLoop): LoopWatch | undefined
 }

@@ -19,7 +19,7 @@ export type FilterVerdict = { type: 'pass' } | { type: 'warn'; warning: string }
  *   the receipt of a queued message says `returned`.
  * - A filter that throws, or answers something else, refuses the input.
  *
- * Source: docs/concepts/input-filters.md
+ * Source: docs/concepts/plugins.md
  */
 export type InputFilter = (
   text: string,

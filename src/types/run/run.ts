@@ -35,7 +35,7 @@ export interface OutputIssue {
   message: string
 }
 
-/** Why a response is not the value that its `responseFormat` promises. Source: docs/concepts/structured-output.md */
+/** Why a response is not the value that its `responseFormat` promises. Source: docs/guides/structured-output.md */
 export interface OutputError {
   /** All issues in one text, as `parseOutput` throws it, or why the response could not be read. */
   message: string

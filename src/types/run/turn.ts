@@ -26,7 +26,7 @@ export interface UpcomingTurn {
 /**
  * What one turn has in place of what the agent says. It holds for this turn alone; what is left out stays.
  *
- * Source: docs/concepts/stop-conditions.md
+ * Source: docs/concepts/limits.md
  */
 export interface TurnChanges extends RequestSettings {
   model?: Model
@@ -99,7 +99,7 @@ export interface StopCondition {
  * - `afterLoop` runs after every `agentEnd`, also after the one that `beforeLoop` caused.
  * - They hold for the loops of sub-agents too, each with its `loopId` and `agentName`, unless a sub-agent is given its own.
  *
- * Source: docs/concepts/hooks.md
+ * Source: docs/concepts/plugins.md
  */
 export interface LoopHooks extends SharedHooks {
   /** Changes what this turn has: its model, tools, system prompt, settings, messages. */
@@ -109,5 +109,5 @@ export interface LoopHooks extends SharedHooks {
 /** The hooks that a script can stand for: what the others answer is more than yes, no and words. */
 export type ScriptableHook = Exclude<keyof LoopHooks, 'prepareTurn' | 'afterAnswer' | 'repairToolCall' | 'beforeToolExecutionEnd'>
 
-/** A script for each hook: a path, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. Source: docs/concepts/script-hooks.md */
+/** A script for each hook: a path, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. Source: docs/reference/hooks.md */
 export type HookScripts = { readonly [Hook in ScriptableHook]?: string }

@@ -37,7 +37,7 @@ export interface JournaledConversation {
  * - A resolved promise means: durable. A rejection ends the run with code `journal` before the next side effect.
  * - Without a journal nothing is awaited.
  *
- * Source: docs/concepts/journal.md
+ * Source: docs/reference/sessions.md
  */
 export interface Journal {
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void>

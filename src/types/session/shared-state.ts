@@ -25,7 +25,7 @@ export interface ToldStateChange extends StateChange {
  * - They reject with `ConfigError`: `invalidState` for what does not fit the schema, is too long, or is no patch; `stateConflict` where `ifVersion` is another. Nothing has changed
  *   then. With what the journal says where it cannot be recorded.
  *
- * Source: docs/concepts/shared-state.md
+ * Source: docs/guides/shared-state.md
  */
 export interface SharedState<State extends JsonObject = JsonObject> {
   /** As it is now. It never changes: the next version is another object. */

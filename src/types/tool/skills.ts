@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 
-/** A folder with instructions for a kind of task: what is known of it without reading the instructions. Source: docs/concepts/skills.md */
+/** A folder with instructions for a kind of task: what is known of it without reading the instructions. Source: docs/guides/files-and-bash.md */
 export interface Skill {
   name: string
   /** What it does and when to use it: all that a model decides by. */
@@ -58,7 +58,7 @@ export interface SkillProblem {
  *
  * **Contract**: names are unique; `skills` is sorted by name, always in the same order.
  *
- * Source: docs/concepts/skills.md
+ * Source: docs/guides/files-and-bash.md
  */
 export interface SkillSet {
   readonly skills: readonly Skill[]

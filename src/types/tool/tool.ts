@@ -87,7 +87,7 @@ export interface BackgroundView {
   readonly latest: ToolResult | undefined
 }
 
-/** What goes on beside a run, for tools. Source: docs/concepts/background-agents.md */
+/** What goes on beside a run, for tools. Source: docs/concepts/several-agents.md */
 export interface BackgroundTasks {
   /**
    * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as may,
@@ -111,7 +111,7 @@ export type ToolOutput = unknown
 /** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
 export type ToolParameters = StandardSchema | JsonSchema
 
-/** That a page runs a tool, not this process. `clientTool` makes it. Source: docs/concepts/client-tools.md */
+/** That a page runs a tool, not this process. `clientTool` makes it. Source: docs/concepts/tools.md */
 export interface ClientRun {
   /** Characters that the JSON of a result may have. */
   readonly maxResultChars: number

@@ -45,7 +45,7 @@ export type TypesOfTools<Tool extends AgentTool> = {
  * The tools of an agent, or of a list of tools, as types: name, input and output. Give them to a page that shows a session on a server:
  * `useAgent<InferTools<typeof agent>>(session)`.
  *
- * Source: docs/concepts/bindings.md
+ * Source: docs/guides/frameworks.md
  */
 export type InferTools<Source> = Source extends readonly (infer Tool extends AgentTool)[]
   ? TypesOfTools<Tool>

@@ -23,7 +23,7 @@ export interface WorkspaceEntry {
  *   `conflict`. Other failures are code `io`.
  * - Every method stops and rejects with the signal's reason when `signal` aborts.
  *
- * Source: docs/concepts/workspace-and-built-in-tools.md
+ * Source: docs/guides/files-and-bash.md
  */
 export interface Workspace {
   /** Where the root is, for people. */

@@ -29,7 +29,7 @@ import { CallIds, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-m
  * - An event without a counterpart is `CUSTOM` with a `phi.` name. The encoder keeps the messages of the run, the open block and the open calls. Pure.
  *   Throws only for options that there are not.
  *
- * Source: docs/concepts/ui-protocols.md
+ * Source: docs/reference/ui-protocols.md
  *
  * @example
  * ```ts

@@ -33,7 +33,7 @@ const decisionSchema = {
  * The events of a whole response that tells where a conversation stands, for a client that asks while no run is on: `RUN_STARTED`, all of `history` as
  * `MESSAGES_SNAPSHOT`, and `RUN_FINISHED`, with what waits for a person as interrupts. A call without a result is the page's to run.
  *
- * Source: docs/concepts/ui-protocols.md
+ * Source: docs/reference/ui-protocols.md
  */
 export function agUiStanding(options: Omit<AgUiEncoderOptions, 'restate' | 'replyTo' | 'cost'>): AgUiEvent[] {
   const { history = [], approvals = waitingApprovals(history) } = options

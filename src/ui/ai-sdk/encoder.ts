@@ -22,7 +22,7 @@ import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
  * - One text or reasoning block is open at a time. A message whose deltas were missed is shown whole at its end.
  * - The encoder keeps the open block and the open calls, and no text. Pure: no clock, no ids of its own. Throws only for options that there are not.
  *
- * Source: docs/concepts/ui-protocols.md
+ * Source: docs/reference/ui-protocols.md
  *
  * @example
  * ```ts

@@ -17,7 +17,7 @@ export interface WithText {
  * - `form` is what the stream, or `toUiMessages`, said in `metadata.output`.
  * - If an answer has several steps, the last one counts. Reads all of its text.
  *
- * Source: docs/concepts/partial-objects.md
+ * Source: docs/guides/structured-output.md
  *
  * @example
  * ```tsx

@@ -21,7 +21,7 @@ export interface UiReplyOptions extends UiMessageOptions {
  * - What the client has is not sent again. Calls that wait for a page are asked of it, unless it has their step.
  * - `useChat` does not send by itself after it, unless it is asked to.
  *
- * Source: docs/concepts/ui-protocols.md
+ * Source: docs/reference/ui-protocols.md
  */
 export function uiMessageReply(history: readonly AgentMessage[], options: UiReplyOptions = {}): UiChunk[] {
   const { to, answerId, knownSteps = 0, ...shown } = options

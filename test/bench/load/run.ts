@@ -1,5 +1,5 @@
 // npm run bench load: what one process, one database and one machine carry, as ratios to the bare thing in the same run where there is one. On loopback alone, and
-// bounded: some two minutes. docs/scaling.md says what comes of the figures.
+// bounded: some two minutes. docs/guides/deploy.md#capacity says what comes of the figures.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -55,7 +55,7 @@ interface Begun {
  * - `durableObjectSessionStore` reads the same sessions. An agent that opens one there takes it over from the run, and the object does not take it
  *   back until that writer is closed, or a client prompts or stops the session here.
  *
- * Source: docs/live-sessions.md
+ * Source: docs/guides/serve-over-http.md
  *
  * @example
  * ```ts

@@ -128,7 +128,7 @@ const liveOptions = optionsOf<ObjectLiveSessionsOptions>({ sessions: aBinding, i
  *
  * **Contract**: callers with different identities never reach the same object, unless `tenant` says that they are one.
  *
- * Source: docs/live-sessions.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function objectLiveSessions(options: ObjectLiveSessionsOptions): LiveSessions {
   checkOptions(options, liveOptions)

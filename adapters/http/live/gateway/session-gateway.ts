@@ -17,7 +17,7 @@ import type { GatewayCommand, GatewayCommandType, GatewayResults } from './gatew
  *   answer as it is.
  * - Only a command changes something, makes an agent, or takes up a run that was cut off.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export interface SessionGateway {
   readonly sessionId: string

@@ -48,7 +48,7 @@ interface Resident extends InMemory {
  * - `drain` and `close` give back the right to write and leave no timer. No run is lost: the next process takes it up.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
- * Source: docs/http-and-workers.md
+ * Source: docs/guides/serve-over-http.md
  */
 export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLiveSessions {
   checkOptions(options, optionsOf(memoryOptionTable))

@@ -14,7 +14,7 @@ import { mediaFormOf } from './own-media.ts'
  * What a client of AG-UI asks for: `POST /agui` with a `RunAgentInput`. A run that waits for a person is told as an interrupt; the next request
  * brings the decision, and the run goes on.
  *
- * Source: docs/concepts/ui-protocols.md
+ * Source: docs/reference/ui-protocols.md
  */
 export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/agui', async (c) => {

@@ -24,7 +24,7 @@ import { mediaFormOf, ownMediaIn } from './own-media.ts'
  * What `useChat` of the AI SDK asks for: `POST /chat`, `GET /chat/stream` (204 when nothing is on), and `GET /chat` for the messages of a
  * conversation that a page opens. Its stop is `POST /stop`. `GET /chat/turns` tells a page that others have spoken, decided or been answered.
  *
- * Source: docs/concepts/ui-protocols.md
+ * Source: docs/reference/ui-protocols.md
  */
 export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/chat', async (c) => {

@@ -21,7 +21,7 @@ import type { SessionApp, SessionContext, SessionRouteOptions } from '../route-o
  * - Of the messages of a request only what stands after the last answer is heard: what users say, and results of calls that wait for the caller.
  * - A client that leaves stops nothing. Chat completions have no words for a question: what needs approval is denied.
  *
- * Source: docs/openai-endpoint.md
+ * Source: docs/guides/openai-endpoint.md
  */
 export function addOpenAiRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/openai/chat/completions', (c) =>

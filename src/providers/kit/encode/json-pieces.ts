@@ -106,7 +106,7 @@ export function joinedAll(texts: readonly string[]): string {
   return texts.reduce(joined, '')
 }
 
-/** How many cache breakpoints a request of Claude's protocols may have. Source: docs/concepts/prompt-caching.md */
+/** How many cache breakpoints a request of Claude's protocols may have. Source: docs/concepts/context.md */
 const maxMarks = 4
 
 /** The part of a request that a cache breakpoint stands in. */

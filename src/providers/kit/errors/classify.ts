@@ -46,7 +46,7 @@ const ofKeys = /key|token|secret|credential/i
  *   spend limits.
  * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it says something of the key.
  *
- * Source: docs/concepts/errors.md
+ * Source: docs/reference/errors.md
  */
 export function classifyError(failure: Failure): ProviderError {
   const facts = readErrorFacts(failure.body, failure.status, failure.headers?.get('x-amzn-errortype'))

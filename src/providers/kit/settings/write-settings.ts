@@ -145,7 +145,7 @@ export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCa
   return effort
 }
 
-/** Tokens per level, for models that count what they think instead of knowing efforts, before the bounds of each. Source: docs/concepts/request-settings.md */
+/** Tokens per level, for models that count what they think instead of knowing efforts, before the bounds of each. Source: docs/concepts/models.md */
 export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number>> = {
   minimal: 128,
   low: 512,

@@ -49,7 +49,7 @@ const encoderOptions = optionsOf<ChatEncoderOptions>({
  * - The agent's own calls are not told, nor is what they ask: there are no words for that. Deny them, or answer `waiting` with `suspend`.
  * - With `isWhole` give the chunks to `chatCompletionOf`. Pure: no clock, no ids of its own. Throws only for options that there are not.
  *
- * Source: docs/openai-endpoint.md
+ * Source: docs/guides/openai-endpoint.md
  */
 export function chatCompletionEncoder(options: ChatEncoderOptions): ChatEncoder {
   checkOptions(options, encoderOptions)

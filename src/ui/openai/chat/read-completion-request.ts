@@ -36,7 +36,7 @@ const unsupported: UnsupportedFields = {
  * - System and developer messages are told to the model in the place of a user, or are `instructions`, as `callerInstructions` says.
  * - Every call has its result, and every result its call.
  *
- * Source: docs/openai-endpoint.md
+ * Source: docs/guides/openai-endpoint.md
  */
 export function readCompletionRequest(body: unknown, options: ReadOptions = {}): ReadRequest<CompletionRequest> {
   const { value, problem } = readBody(body)

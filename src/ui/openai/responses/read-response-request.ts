@@ -38,7 +38,7 @@ const unsupported: UnsupportedFields = {
  * - As `readCompletionRequest`. Reasoning that comes back is passed over: the agent keeps its own.
  * - `conversation` is the id of a session; `previous_response_id`, a referenced item and an approved request say theirs themselves.
  *
- * Source: docs/openai-endpoint.md
+ * Source: docs/guides/openai-endpoint.md
  */
 export function readResponseRequest(body: unknown, options: ReadOptions = {}): ReadRequest<ResponseRequest> {
   const { value, problem } = readBody(body)

@@ -47,7 +47,7 @@ const encoderOptions = optionsOf<ResponseEncoderOptions>({
  * - The last event holds the whole response, which is what a request without `stream` is answered with: use `isWhole` there.
  * - Pure: no clock, and ids that are made of those of the run. Throws only for options that there are not.
  *
- * Source: docs/openai-endpoint.md
+ * Source: docs/guides/openai-endpoint.md
  */
 export function responseEncoder(options: ResponseEncoderOptions): ResponseEncoder {
   checkOptions(options, encoderOptions)

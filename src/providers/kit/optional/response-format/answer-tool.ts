@@ -48,7 +48,7 @@ export interface AnswerByTool {
  *   forced as they are.
  * - Where a tool cannot be forced, its description asks for the call; `warnings` says so.
  *
- * Source: docs/concepts/structured-output.md
+ * Source: docs/guides/structured-output.md
  */
 export function answerByTool(
   request: StreamRequest,

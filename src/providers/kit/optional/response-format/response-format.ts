@@ -46,7 +46,7 @@ type AskedFormat = Exclude<ResponseFormat, { type: 'text' }>
  *
  * What had to be changed is added to `warnings`. Throws `ProviderError` `schemaMismatch` where the model cannot be held to the form.
  *
- * Source: docs/concepts/structured-output.md
+ * Source: docs/guides/structured-output.md
  */
 export function planFormat(
   request: StreamRequest,

@@ -28,7 +28,7 @@ const strictLimits = [
 /**
  * `schema` as `dialect` takes it, with what was left out. Whatever `schema` takes, the result takes too: no variant of a union is lost.
  *
- * Source: docs/concepts/structured-output.md
+ * Source: docs/guides/structured-output.md
  */
 export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): FittedSchema {
   const rules: Dialect = dialects[dialect]

@@ -9,7 +9,7 @@ import { aJsonObject, listOf, type Shape } from '../../../../contract/shape/shap
  * - They go into each request as they are. The factory refuses by name what its service would.
  * - Keys inside (`authorization`, `authorization_token`, `headers`) go to the service and nowhere else: they are in no configuration, capture or session.
  *
- * Source: docs/concepts/service-tools.md
+ * Source: docs/concepts/tools.md
  */
 export type ServerTools = readonly JsonObject[]
 

@@ -32,7 +32,7 @@ const dispensable = Object.keys(fieldNames) as Dispensable[] // the keys of that
 /** Settings of words: one that is refused says nothing of the others. */
 const worded: ReadonlySet<Dispensable> = new Set(['verbosity', 'thinkingSummary', 'serviceTier', 'cacheTtl'])
 
-/** How services say that they do not take a field. Source: docs/concepts/request-settings.md */
+/** How services say that they do not take a field. Source: docs/concepts/models.md */
 const refusing =
   /unsupported|not supported|(does not|doesn['’]t|do not|don['’]t) (support|take|accept|allow)|unrecognized|unknown (name|parameter|field|argument)|not (permitted|allowed|enabled)|cannot both|unset|deprecated/i
 /** A place in the conversation or the tools, where a schema or a text may have any name. */
