@@ -271,11 +271,11 @@ describe('this test can fail', () => {
   })
 
   it('finds comments that lead nowhere', () => {
-    expect(missingPages('/** Source: docs/none.md, docs/concepts/tools.md */')).toEqual([
+    expect(missingPages('/** Source: docs/none.md, docs/concepts/tools.md#none */')).toEqual([
       'docs/none.md',
       'docs/concepts/tools.md#none',
     ])
-    expect(missingPages('/** Source: docs/README.md, docs/README.md */')).toEqual([])
+    expect(missingPages('/** Source: docs/README.md, docs/README.md#concepts */')).toEqual([])
     expect(brokenSymbolLinks("import { a, type B } from 'c'\nfunction d() {}\n/** {@link a} {@link B.b} {@link d} {@link e} */")).toEqual([
       'e',
     ])
