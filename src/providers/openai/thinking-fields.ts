@@ -50,7 +50,13 @@ export interface ThinkingState extends JsonObject {
 
 /** Returns whether `block` has a place in a request. */
 export function goesBack(block: ThinkingContent, rules: ThinkingRules): boolean {
-  return fieldFor(block, rules) !== 'none' || detailsOf(block, rules).length > 0
+  const field = fieldFor(block, rules)
+  return (field !== 'none' && !isBlankPart(block, field)) || detailsOf(block, rules).length > 0
+}
+
+/** A blank part says nothing; providers refuse blank parts of text. */
+function isBlankPart({ thinking }: ThinkingContent, field: ThinkingField): boolean {
+  return field === 'parts' && thinking.trim() === ''
 }
 
 function fieldFor({ providerState }: ThinkingContent, { field, otherwise }: ThinkingRules): Exclude<ThinkingField, 'received'> {
@@ -100,7 +106,7 @@ export function writtenContent(content: readonly Content[], rules: ThinkingRules
     if (block.type !== 'thinking' || block.thinking === '') continue
     const field = fieldFor(block, rules)
     if (field === 'thinkTags') text += tagged(block)
-    if (field !== 'parts') continue
+    if (field !== 'parts' || isBlankPart(block, field)) continue
     parts = [...(parts ?? []), ...textParts(text), { type: 'thinking', thinking: [{ type: 'text', text: block.thinking }] }]
     text = ''
   }

@@ -80,6 +80,13 @@ describe('compat.thinkingField: received', () => {
     expect(await echoed(at(gateway)(fetch), answer)).toMatchObject({ content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] })
   })
 
+  it.each(['mistral', undefined] as const)('leaves out a thinking part that is blank: backend %s', async (backend) => {
+    const options: Options = backend === undefined ? gateway : { backend }
+    const part = chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: ' \n' }] }] })
+    const answer = await answerOf(at(options), part, ...called)
+    expect(await echoed(at(options)(fetch), answer)).toMatchObject({ content: null, tool_calls: [{}] })
+  })
+
   it('sends reasoning to no other model or provider', async () => {
     const answer = await answerOf(at(gateway), chunk({ reasoning: 'I read.' }), ...called)
     for (const other of [at(gateway, 'n')(fetch), openai('gpt-6-sol'), openrouter('a/m'), at({ backend: 'groq' })(fetch)])
