@@ -27,7 +27,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
 }
 
 /**
- * Sessions in PostgreSQL, for any number of processes and machines. Call `migrate(pool)` before, at each start or when you deploy.
+ * Sessions in PostgreSQL, for any number of processes and machines. Call `migrate({ pool })` before, at each start or when you deploy.
  *
  * **Contract**
  * - Each session has one writer at a time; the row of the session decides, so a writer that was taken over gets no acknowledgement any more, whatever its
@@ -42,7 +42,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
  * @example
  * ```ts
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL })
- * await migrate(pool)
+ * await migrate({ pool })
  * const store = postgresSessionStore({ pool })
  * ```
  */

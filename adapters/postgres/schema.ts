@@ -1,5 +1,5 @@
 import { checkOptions } from '../../src/contract/shape/read.ts'
-import { aFlag, aText, options as optionsOf, withMethods } from '../../src/contract/shape/shape.ts'
+import { aFlag, aText, options as optionsOf, required, withMethods } from '../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../src/index.ts'
 import { SessionError } from '../../src/session.ts'
 import { answeringIn, type PostgresPlace, type SqlPool, unreachable } from './sql-pool.ts'
@@ -10,8 +10,10 @@ export const aPool = withMethods(
   'query',
 )
 
-/** How the tables are made. */
+/** Options of `migrate`. */
 export interface MigrateOptions {
+  /** A pool of `pg`, or a client with the same `query`. */
+  pool: SqlPool
   /** Default `phi`. */
   schema?: string
   /**
@@ -21,7 +23,7 @@ export interface MigrateOptions {
   rowSecurity?: boolean
 }
 
-const migrateOptions = optionsOf<MigrateOptions>({ schema: aText, rowSecurity: aFlag })
+const migrateOptions = optionsOf<MigrateOptions>({ pool: required(aPool), schema: aText, rowSecurity: aFlag })
 
 /** Names that need no quotes. They stand in statements as they are. */
 const nameForm = /^[a-z_][a-z0-9_]{0,50}$/
@@ -161,10 +163,9 @@ function rowSecurityOf(schema: string): string {
  *
  * Source: docs/guides/choose-a-store.md
  */
-export async function migrate(pool: SqlPool, options: MigrateOptions = {}): Promise<void> {
-  checkOptions(pool, aPool, 'pool')
+export async function migrate(options: MigrateOptions): Promise<void> {
   checkOptions(options, migrateOptions)
-  const { schema = 'phi', rowSecurity = false } = options
+  const { pool, schema = 'phi', rowSecurity = false } = options
   assertSchemaName(schema)
   const steps = versions.map(
     (step, at) => `IF version < ${at + 1} THEN ${step(schema)} INSERT INTO ${schema}.versions VALUES (${at + 1}); END IF;`,

@@ -13,7 +13,7 @@ import { scripted } from 'phi-core/testing'
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
 // After an error, the next query opens another connection.
 pool.on('error', () => undefined)
-await migrate(pool)
+await migrate({ pool })
 
 const pay = defineTool({
   name: 'pay',

@@ -46,7 +46,7 @@ const pool = { query: async () => ({ rows: [] }) } as never
 const store = { pool, schema: 'phi', tenant: 't', statementTimeoutMs: 1 }
 checkedOptions<PostgresSessionStoreOptions>('postgresSessionStore', store, postgresSessionStore, ['pool'])
 checkedOptions<PostgresSessionStoreOptions>('postgresSchedules', store, postgresSchedules, ['pool'])
-checkedOptions<MigrateOptions>('migrate', { schema: 'phi', rowSecurity: true }, (options) => migrate(pool, options))
+checkedOptions<MigrateOptions>('migrate', { pool, schema: 'phi', rowSecurity: true }, migrate, ['pool'])
 checkedOptions<PostgresLiveSessionsOptions>(
   'postgresLiveSessions',
   {

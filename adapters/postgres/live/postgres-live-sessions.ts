@@ -11,7 +11,7 @@ import { SharedSessions } from './shared-sessions.ts'
  *   yet among them.
  * - A process that is gone for `leaseMs` has lost its sessions: the others take up their runs by themselves. Where it comes back, the store refuses what it
  *   writes.
- * - `migrate(pool)` was called. Clocks of machines play no part.
+ * - `migrate({ pool })` was called. Clocks of machines play no part.
  * - Call `close` in the end: until then it asks the database every now and then.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *

@@ -14,7 +14,7 @@ const lookMs = 30_000
  * Scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Whichever process comes first says what is due, in the process that has the session.
  *
  * **Contract**
- * - `migrate(pool)` was called. Each time is taken by one process.
+ * - `migrate({ pool })` was called. Each time is taken by one process.
  * - What is due is decided by the clock of the process that looks. If a process records a schedule and ends, another one finds it within 30 s.
  * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` as the database fails.
  *

@@ -17,7 +17,7 @@ export function onPostgres(name: string, tests: (database: Database) => void): v
     }
     beforeAll(async () => {
       started = await startPostgres(programs ?? '', { fsync: 'off' })
-      await migrate(started.pool)
+      await migrate({ pool: started.pool })
     }, 60_000)
     // The hooks of the tests come first: what they have made still has its database.
     afterAll(() => started?.stop())

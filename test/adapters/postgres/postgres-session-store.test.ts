@@ -43,8 +43,8 @@ onPostgres('sessions in PostgreSQL', (database) => {
   })
 
   it('is migrated by many at once, and again', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => migrate(database.pool, { schema: 'other' })))
-    await migrate(database.pool, { schema: 'other' })
+    await Promise.all(Array.from({ length: 8 }, () => migrate({ pool: database.pool, schema: 'other' })))
+    await migrate({ pool: database.pool, schema: 'other' })
     const store = postgresSessionStore({ pool: database.pool, schema: 'other' })
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([note('one')])
@@ -54,7 +54,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
 
   it('takes no name that could be more than a name', async () => {
     const schema = 'phi; DROP SCHEMA phi CASCADE'
-    await expect(migrate(database.pool, { schema })).rejects.toThrow(ConfigError)
+    await expect(migrate({ pool: database.pool, schema })).rejects.toThrow(ConfigError)
     expect(() => postgresSessionStore({ pool: database.pool, schema })).toThrow(ConfigError)
   })
 
@@ -71,8 +71,8 @@ onPostgres('sessions in PostgreSQL', (database) => {
   })
 
   it('leaves it to the database to keep tenants apart, where it is told so', async () => {
-    await migrate(database.pool, { schema: 'apart', rowSecurity: true })
-    await migrate(database.pool, { schema: 'apart', rowSecurity: true })
+    await migrate({ pool: database.pool, schema: 'apart', rowSecurity: true })
+    await migrate({ pool: database.pool, schema: 'apart', rowSecurity: true })
     await database.pool.query('CREATE ROLE app LOGIN')
     await database.pool.query('GRANT USAGE ON SCHEMA apart TO app')
     await database.pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA apart TO app')

@@ -35,7 +35,7 @@ async function appends(): Promise<void> {
     ['files', fileSessionStore(join(directory, 'sessions')), await bareFiles(join(directory, 'bare'))],
   ]
   if (database !== undefined) {
-    await migrate(database.pool)
+    await migrate({ pool: database.pool })
     stores.push(['PostgreSQL', postgresSessionStore({ pool: database.pool }), await barePostgres(database.pool)])
   }
   const rows = []
