@@ -1,4 +1,4 @@
-/** The servers that Getting started starts in a fresh folder. The packed tarball stands in for `phi-core`. */
+/** The servers that the start pages start in a fresh folder. The packed tarball stands in for `phi-core`. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +12,12 @@ import { newestNode, type Stranger, stranger } from './stranger.ts'
 const folder = mkdtempSync(join(tmpdir(), 'phi-dev-servers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const commands = blocksOf(readFileSync('docs/start/browser.md', 'utf8')).flatMap(({ language, code }) => (language === 'sh' ? [code] : []))
+const pages = ['docs/start/browser.md', 'docs/start/server.md']
+const commands = pages
+  .flatMap((page) => blocksOf(readFileSync(page, 'utf8')))
+  .flatMap(({ language, code }) => (language === 'sh' ? [code] : []))
 
-/** The one line of the page that contains `part`. */
+/** The one line of the pages that contains `part`. */
 function line(part: string): string {
   const found = commands.flatMap((code) => code.split('\n')).filter((text) => text.includes(part))
   expect(found, part).toHaveLength(1)
@@ -46,7 +49,7 @@ it('shows the page of the browser example', async (context) => {
 
 it('answers the curl command from wrangler dev', async (context) => {
   const { shell, serve } = person ?? context.skip('The newest Node cannot be installed')
-  await shell(`${line('npm install hono')} wrangler`)
+  await shell(line('npm install hono wrangler'))
   const secrets = {
     ACCESS_TOKEN: 'YOUR_ACCESS_TOKEN',
     ANTHROPIC_API_KEY: 'test-key',

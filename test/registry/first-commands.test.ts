@@ -42,7 +42,7 @@ async function withKey(): Promise<Record<string, string>> {
 
 /** What README says to replace in the program when there is no key. */
 function withoutKey(program: string): string {
-  const [, name, entry, from, to] = /Import `(\w+)` from `([^`]+)`, and replace `([^`]+)` with `([^`]+)`/.exec(readme) ?? []
+  const [, name, entry, from, to] = /[Ii]mport `(\w+)` from `([^`]+)`, and replace `([^`]+)` with `([^`]+)`/.exec(readme) ?? []
   if (name === undefined || entry === undefined || from === undefined || to === undefined)
     throw new Error('README names no scripted model.')
   expect(program).toContain(from)
