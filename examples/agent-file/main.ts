@@ -3,7 +3,7 @@
  *
  *     node examples/agent-file/main.ts
  *
- * With ANTHROPIC_API_KEY it asks the models of the file; without, a scripted team plays them, and the first line says so.
+ * With ANTHROPIC_API_KEY it uses the models of the file. Without it, scripted models play them, and the first line says so.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

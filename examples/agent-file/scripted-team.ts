@@ -21,7 +21,7 @@ const team: Record<string, Script> = {
   writer: [{ text: 'Describe an agent in a file, and run it anywhere.' }],
 }
 
-/** A model that plays each member of the team: who is asked is told by the system prompt. */
+/** A scripted model that plays each member of the team, chosen by the system prompt. */
 export function scriptedTeam(): Model {
   const turns = new Map<string, number>()
   return scripted(({ systemPrompt }) => {

@@ -23,7 +23,7 @@ function toolsIn(root: string): AgentTool[] {
   }
 }
 
-/** Looks around, runs a command where it may, and tells what it saw. */
+/** Reads the directory, runs an approved command and reports the result. */
 function script({ messages, tools }: StreamRequest): ScriptedStep {
   const from = messages.findLastIndex(({ role }) => role === 'user')
   const results = messages.slice(from).flatMap((message) => (message.role === 'toolResult' ? [message] : []))
@@ -43,7 +43,7 @@ async function answer(agent: Agent, prompt: string, terminal: Interface): Promis
     if (event.type === 'toolExecutionStart') console.log(escapeControls(`⚙ ${event.toolName} ${JSON.stringify(event.args)}`))
     if (event.type !== 'approvalRequested') continue
     const shown = escapeControls(JSON.stringify(event.args))
-    // Who closes the input has not said yes.
+    // A closed input is no approval.
     const said = await terminal.question(`? ${event.toolName} ${shown}\n  Allow? [y/N] `).catch(() => '')
     if (said.trim() === 'y') run.approve(event)
     else run.deny(event, 'The user did not allow this.')

@@ -9,7 +9,7 @@ import { SubAgentTool } from 'phi-core/agents'
 import { scripted } from 'phi-core/testing'
 import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type Workspace } from 'phi-core/tools'
 
-/** Reads only: whatever it is told, it cannot change a file. */
+/** Has only reading tools, so it cannot change a file. */
 function researcher(workspace: Workspace): SubAgentTool {
   return new SubAgentTool({
     name: 'researcher',

@@ -8,7 +8,7 @@ const form = document.querySelector<HTMLFormElement>('#composer')
 if (list === null || form === null) throw new Error('This program needs the elements of examples/browser/index.html.')
 
 const model = scripted(() => ({ text: 'I am a scripted model, running in this tab.' }), { delayMs: 20 })
-// A reload, or a tab that crashed, goes on where it was. Of two tabs, the one that speaks goes on.
+// After a reload or a crash, the conversation continues. With two tabs, the tab that sends a prompt owns it.
 const store = indexedDbSessionStore({ onTakenOver: () => form.replaceChildren('This conversation goes on in another tab.') })
 const [latest] = await store.listIds()
 const agent = latest === undefined ? new Agent({ model, session: store }) : await resumeAgent(store, latest, { model })
@@ -18,7 +18,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault()
   const text = String(new FormData(form).get('text') ?? '')
   form.reset()
-  // While a run is on, what is said steers it; else it starts the next one.
+  // During a run, a message steers it; otherwise it starts the next run.
   if (agent.isStreaming) agent.steer(text)
   else agent.send(text)
 })

@@ -1,7 +1,7 @@
 import { Agent, defineTool, resumeAgent, type SessionStore } from 'phi-core'
 import { scripted } from 'phi-core/testing'
 
-/** What a person wrote last is enough for this model. A real one is one line: `anthropic('claude-sonnet-4-6', { apiKey })`. */
+/** A scripted model that reads only the last prompt. A real model is one line: `anthropic('claude-sonnet-4-6', { apiKey })`. */
 const model = scripted(
   (request) => {
     const [last, asked] = [request.messages.at(-1), request.messages.findLast(({ role }) => role === 'user')]
@@ -15,7 +15,7 @@ const model = scripted(
 
 const notes: string[] = []
 
-/** The call waits until a person has allowed it, also when the page is closed meanwhile. */
+/** The call waits for approval, even if the tab closes before. */
 const writeNote = defineTool<{ text: string }>({
   name: 'write_note',
   description: 'Writes a note down.',
@@ -26,7 +26,7 @@ const writeNote = defineTool<{ text: string }>({
 
 const settings = { model, tools: [writeNote], systemPrompt: 'You keep notes.' }
 
-/** A conversation that is kept in `store` as it is had: without an id a new one, else the one that is there, as far as it came. */
+/** Opens a conversation in `store`: a new one without an id, otherwise the stored one. */
 export function openAgent(store: SessionStore, sessionId?: string): Promise<Agent> | Agent {
   return sessionId === undefined ? new Agent({ ...settings, session: store }) : resumeAgent(store, sessionId, settings)
 }

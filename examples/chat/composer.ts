@@ -1,7 +1,7 @@
 import type { Chat, ChatState } from 'phi-core/store'
 import { button } from './transcript.ts'
 
-/** The parts of the page that say something about a conversation, or to it. */
+/** The elements around a transcript: composer, status and errors. */
 export interface ComposerElements {
   form: HTMLFormElement
   field: HTMLTextAreaElement
@@ -9,7 +9,7 @@ export interface ComposerElements {
   status: HTMLElement
 }
 
-/** Lets a person talk in `chat`. Returns how to stop. */
+/** Connects the composer to `chat`. Returns a function that disconnects it. */
 export function attachComposer(chat: Chat, { form, field, stop, status }: ComposerElements): () => void {
   const listening = new AbortController()
   const { signal } = listening
@@ -40,7 +40,7 @@ export function attachComposer(chat: Chat, { form, field, stop, status }: Compos
     void say()
   }
   const onKey = (event: KeyboardEvent) => {
-    // Enter may end the composition of a character (Japanese, Chinese, …): WebKit says so by the code alone.
+    // Enter may end the composition of a character (Japanese, Chinese, …): in WebKit only the key code tells.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
     void say()
@@ -57,7 +57,7 @@ export function attachComposer(chat: Chat, { form, field, stop, status }: Compos
   }
 }
 
-/** How the conversation stands; what failed, in the words of who refused. */
+/** Shows the status of the conversation, and the message of the last error. */
 function textOf({ status, approvals, error, queue, run }: ChatState): string {
   if (error !== undefined) return error.message
   if (approvals.length > 0) return 'A call waits for you.'

@@ -20,7 +20,7 @@ export class Conversations {
     return this.#current?.sessionId
   }
 
-  /** Shows a conversation, or a new one. What was shown before goes on if it runs, and gives back the right to write if it does not. */
+  /** Opens a conversation, or a new one. A running conversation continues in the background; an idle one is released. */
   show(sessionId?: string): Promise<void> {
     // One after the other: the last click counts, and a double click opens nothing twice.
     const shown = this.#shown.then(() => this.#go(sessionId))
@@ -44,7 +44,7 @@ export class Conversations {
     await agent.close()
   }
 
-  /** Another tab has gone on with it. */
+  /** Another tab has taken over this conversation. */
   lose(sessionId: string): boolean {
     this.#open.get(sessionId)?.abort()
     this.#open.delete(sessionId)

@@ -16,7 +16,7 @@ const field = find('#composer textarea', HTMLTextAreaElement)
 const status = find('#status', HTMLElement)
 const places = { form: find('#composer', HTMLFormElement), field, stop: find('#stop', HTMLButtonElement), status }
 
-// Of two tabs, the one that speaks goes on; the other one says so.
+// With two tabs, the tab that sends a prompt takes over; the other one shows that.
 const store = indexedDbSessionStore({
   name: 'phi-chat',
   onTakenOver: (sessionId) => void (conversations.lose(sessionId) && status.replaceChildren('This conversation goes on in another tab.')),
@@ -52,7 +52,7 @@ async function drawList(): Promise<void> {
 
 find('#new', HTMLButtonElement).addEventListener('click', () => attempt(() => conversations.show()))
 
-// A reload goes on where it was: what was said, what is being decided, what was begun and not ended.
+// A reload restores messages, pending approvals and interrupted calls.
 attempt(async () => {
   const [latest] = (await store.list({ limit: 1 })).sessions
   await conversations.show(latest?.sessionId)

@@ -10,7 +10,7 @@ export function showTranscript(chat: Chat, list: HTMLElement): () => void {
     const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40
     for (const message of messages) {
       const known = rows.get(message.id)
-      // The same object says the same: while an answer is written, one row is drawn.
+      // An unchanged message is the same object, so a delta renders one row.
       if (known?.of === message) continue
       const row = drawMessage(message, chat)
       if (known === undefined) list.append(row)
@@ -36,7 +36,7 @@ function drawMessage(message: ChatMessage, chat: Chat): HTMLElement {
   return row
 }
 
-/** What a model or a tool says is text, and never HTML. */
+/** Renders model output and tool results as text, never as HTML. */
 function drawPart(part: ChatPart, chat: Chat): HTMLElement {
   if (part.type === 'tool') return drawCall(part, chat)
   if (part.type === 'text') return element('p', part.text)
@@ -54,7 +54,7 @@ function drawCall({ toolName, status, inputText, result, approval }: ToolPart, {
   section.append(element('p', `${toolName} ${inputText} (${status})`))
   for (const block of result?.content ?? []) if (block.type === 'text') section.append(element('p', block.text))
   if (approval === undefined) return section
-  // The answer is bound to what was shown: to these arguments and no others.
+  // The decision holds for exactly the arguments that are shown.
   const allow = button('Allow', () => actions.approve(approval))
   const refuse = button('Refuse', () => actions.deny(approval, 'The person said no.'))
   section.append(allow, refuse)

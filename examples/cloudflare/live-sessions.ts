@@ -1,6 +1,6 @@
 // npx wrangler dev -c examples/cloudflare/live-sessions.toml
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono wrangler`, or `npm run build` in a clone.
-// Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside the file.
+// Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` next to the file.
 // Without an `ACCESS_TOKEN` of 8 characters or more, the server refuses every request.
 import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'

@@ -6,7 +6,7 @@ import { Agent } from 'phi-core'
 import { bearer, createWorker } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
-/** What wrangler binds. `ANTHROPIC_BASE_URL` is for a gateway in front of the service. */
+/** Bindings of the Worker. `ANTHROPIC_BASE_URL` is for a gateway in front of the API. */
 interface Bindings {
   ANTHROPIC_API_KEY: string
   ANTHROPIC_BASE_URL?: string

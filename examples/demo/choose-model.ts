@@ -10,7 +10,7 @@ export interface ChosenModel {
   description: string
 }
 
-/** Where local servers listen unless told otherwise. */
+/** Default addresses of local servers. */
 const localServers = [
   { name: 'Ollama', url: 'http://127.0.0.1:11434/v1' },
   { name: 'LM Studio', url: 'http://127.0.0.1:1234/v1' },
@@ -37,7 +37,7 @@ function scriptedModel(): ChosenModel {
   }
 }
 
-/** The first server that answers within a moment and has a model. */
+/** Finds the first server that responds quickly and has a model. */
 async function findLocalServer(): Promise<ChosenModel | undefined> {
   const found = await Promise.all(localServers.map(async (server) => ({ ...server, id: await firstModel(server.url) })))
   const server = found.find(({ id }) => id !== undefined)

@@ -20,7 +20,7 @@ test('takes off 10 above 100', () => assert.equal(total([70, 80]), 140))
 test('takes off 10 at 100', () => assert.equal(total([40, 60]), 90))
 `
 
-/** What the script of the demo changes: nobody else wrote it. */
+/** The edit that the demo script makes. */
 export const ownEdit = { path: 'total.js', old_text: 'return sum > 100 ?', new_text: 'return sum >= 100 ?' } as const
 
 /** A small project with a bug, in a folder of its own. */
@@ -64,7 +64,7 @@ function outputOf(cwd: string, signal: AbortSignal): Promise<string> {
   })
 }
 
-/** One line for each test, and what a failed one expected. */
+/** One line per test, with the expected value of a failed one. */
 function shortened(tap: string): string {
   const lines = Array.from(tap.matchAll(/^ *(not ok|ok) \d+ - (.+)$|^ +(expected|actual): (.+)$/gm), ([, verdict, name, what, value]) =>
     verdict === undefined ? `     ${what} ${value}` : `${verdict === 'ok' ? 'ok  ' : 'FAIL'} ${name}`,

@@ -8,7 +8,7 @@ type Format = Parameters<typeof styleText>[0]
 
 /** Prints a run as it happens, nothing of it unescaped. Honours NO_COLOR and pipes, as `styleText` does. */
 export function renderTo(out: WriteStream) {
-  // What a model, a tool or a file wrote must not move the cursor, set a title or reorder what is read.
+  // Output of a model, a tool or a file must not move the cursor, set the title or reorder text.
   const style = (format: Format, text: string) => styleText(format, escapeControls(text), { stream: out })
   let section: 'text' | 'thinking' | undefined
   const say = (next: typeof section, text = '') => {
@@ -32,7 +32,7 @@ export function renderTo(out: WriteStream) {
       if (event.type === 'toolExecutionEnd') for (const text of head(textOf(event.result.content))) line(style(colorOf(text), `  ${text}`))
       if (event.type === 'providerRetry') line(style('yellow', `${event.error.message} Trying again in ${event.delayMs} ms.`))
     },
-    /** What a person decides about: an edit as its difference, else the arguments. */
+    /** Returns what the user approves: the diff of an edit, otherwise the arguments. */
     question({ toolName, args }: ApprovalRequestedEvent): void {
       line(style('yellow', `? ${toolName} ${typeof args.path === 'string' ? args.path : ''} asks for your approval`))
       const { old_text: before, new_text: after } = args
@@ -49,7 +49,7 @@ export function renderTo(out: WriteStream) {
 const colorOf = (text: string): Format => (text.startsWith('FAIL') ? 'red' : text.startsWith('ok') ? 'green' : 'dim')
 const shortened = (text: string): string => (text.length > 90 ? `${text.slice(0, 89)}…` : text)
 
-/** The first lines of what a tool returned. */
+/** Returns the first lines of a tool result. */
 function head(text: string): string[] {
   const lines = text.trimEnd().split('\n')
   return lines.length > 9 ? [...lines.slice(0, 8), `… ${lines.length - 8} more lines`] : lines.map(shortened)

@@ -5,7 +5,7 @@ import { modelFromEnv } from 'phi-core/env'
 import { serveMcpStdio } from 'phi-core/mcp/node'
 import { scripted } from 'phi-core/testing'
 
-// Without a key in the environment a scripted model answers, which says so.
+// Without a key in the environment, a scripted model responds and says so.
 const model = await modelFromEnv().catch(() =>
   scripted(() => ({ text: 'I am a scripted model: set ANTHROPIC_API_KEY to ask a real one.' })),
 )

@@ -1,4 +1,4 @@
-// node examples/use-chat/server.ts, and beside it: npx vite examples/use-chat
+// Run `node examples/use-chat/server.ts`, and in another terminal `npx vite examples/use-chat`.
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono ai @ai-sdk/react react react-dom vite`, or `npm run build` in a clone.
 import { defineTool } from 'phi-core'
 import { createAgentApp, memoryLiveSessions } from 'phi-core/http'

@@ -26,7 +26,7 @@ function Call(props: { part: ToolPart<Tools> }) {
   )
 }
 
-/** While an answer is written, this is all that changes. */
+/** During a response, only this part changes. */
 function Part(props: { id: string; index: number }) {
   const part = usePart<Tools>(session, props.id, props.index)
   const of = <Type extends string>(type: Type) => {

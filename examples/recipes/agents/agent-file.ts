@@ -31,7 +31,7 @@ export async function fromFile(write: (line: string) => void): Promise<void> {
   const agents = await agentsFromConfig(config, {
     env: { ANTHROPIC_API_KEY: 'a key' },
     workspace: memoryWorkspace({ 'prompts/reviewer.md': 'You review code.', 'a.ts': 'const a = 1' }),
-    // A scripted model in place of the one in the file: no service is asked.
+    // A scripted model replaces the one in the file: no request is sent.
     createModel: () =>
       scripted([
         { toolCalls: [{ name: 'read_file', arguments: { path: 'a.ts' } }] },

@@ -3,7 +3,7 @@ import type { Agent } from 'phi-core'
 import { agentFromConfig, type TrustRequest, trustRequests } from 'phi-core/config'
 import { loadConfigFile } from 'phi-core/node/config'
 
-/** The agent of a file, once a person has seen what the file wants. */
+/** Loads the agent of a file after the user has trusted what the file requests. */
 export async function loadedAgent(path: string, ask: (requests: readonly TrustRequest[]) => Promise<boolean> = atTerminal): Promise<Agent> {
   const { config, warnings, host } = await loadConfigFile(path)
   for (const { field, message } of warnings) console.warn(`${field}: ${message}`)

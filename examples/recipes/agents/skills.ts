@@ -14,7 +14,7 @@ export async function skilled(write: (line: string) => void): Promise<void> {
   const skills = await loadSkills(workspace, ['shared/skills', 'skills']) // The first is not there, and is skipped.
   for (const { path, message } of [...skills.errors, ...skills.warnings]) write(`${path}: ${message}`)
 
-  // A scripted model: no service is asked.
+  // A scripted model: no request is sent.
   const model = scripted([
     { toolCalls: [{ name: 'read_file', arguments: { path: 'skills/commits/SKILL.md' } }] },
     { text: 'Keep sessions, so that a crash costs nothing.' },

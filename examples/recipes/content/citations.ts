@@ -1,6 +1,6 @@
 import { Agent, type Citation, fileContent, type Model } from 'phi-core'
 
-/** An answer with numbers behind what rests on a source, and the list of sources. */
+/** Returns a response with a number after each cited passage, and the list of sources. */
 export async function answerWithSources(model: Model, document: Blob, question: string): Promise<{ text: string; sources: string[] }> {
   const content = [await fileContent(document, { name: 'report.pdf', citations: true }), { type: 'text' as const, text: question }]
   const { messages } = await new Agent({ model }).prompt({ role: 'user', content }).result

@@ -1,6 +1,6 @@
 import { Agent, fileContent, type Model } from 'phi-core'
 
-/** Reads each document in a conversation of its own, then answers from the findings. Their total size may exceed the context window. */
+/** Reads each document in its own conversation, then responds from the findings. The total size may exceed the context window. */
 export async function askDocuments(model: Model, documents: readonly File[], question: string, atOnce = 4): Promise<string> {
   const findings: string[] = []
   const queue = [...documents.entries()]

@@ -3,7 +3,7 @@ import { type AnnotatedRequest, diffTurnRequests } from 'phi-core/context'
 import { scripted } from 'phi-core/testing'
 
 export async function captured(write: (line: string) => void): Promise<void> {
-  // A scripted model: no service is asked.
+  // A scripted model: no request is sent.
   const model = scripted([{ text: 'Nine.' }, { text: 'Ten.' }, { text: 'Eleven.' }])
   const agent = new Agent({ model, systemPrompt: 'It is 9:00.', captureTurnRequests: true })
   let previous: AnnotatedRequest | undefined

@@ -16,7 +16,7 @@ export function onEngine(engine: ChatEngine): Agent {
 // #endregion engine
 
 // #region pipeline
-/** Told each piece of an answer: the `callback_function` of a `TextStreamer`. */
+/** Receives each piece of a response: the `callback_function` of a `TextStreamer`. */
 interface Streamer {
   put(text: string): void
 }

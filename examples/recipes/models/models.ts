@@ -45,7 +45,7 @@ export function responsesModels(apiKey: string): Model[] {
 // #endregion openai-responses
 
 // #region azure
-/** The name is that of the deployment; `underlyingModel` says what stands behind it. */
+/** The name is that of the deployment; `underlyingModel` names its model. */
 export function deployments(apiKey: string, entraToken: CredentialProvider): Model[] {
   return [
     azure('my-deployment', { resource: 'my-resource', apiKey, underlyingModel: 'gpt-5.1' }),
@@ -76,7 +76,7 @@ export function onBedrock(apiKey: string, credentials: AwsCredentialSource): Mod
 // #endregion bedrock
 
 // #region scripted
-/** Asks for `add`, then says what the tool really returned. */
+/** Calls `add`, then reports its result. */
 export function addingModel(): Model {
   return scripted((request) => {
     const last = request.messages.at(-1)
@@ -87,7 +87,7 @@ export function addingModel(): Model {
 // #endregion scripted
 
 // #region browser
-/** Calls a proxy that adds the key. Pass `location.origin` if the proxy serves `/v1/messages` beside the page. */
+/** Calls a proxy that adds the key. Pass `location.origin` if the proxy serves `/v1/messages` on the same origin. */
 export function throughProxy(baseUrl: string): Model {
   return anthropic('claude-sonnet-4-6', { baseUrl })
 }
@@ -99,7 +99,7 @@ export function withOwnKey(apiKey: string): Model {
 // #endregion browser
 
 // #region refresh
-/** A key that expires: `invalidate` is called when the service rejects it, and the call is repeated once with the next one. */
+/** A key that expires. If the provider rejects it, phi-core calls `invalidate` and retries once with the next key. */
 export function refreshing(fetchToken: () => Promise<string>): Model {
   let token: string | undefined
   return anthropic('claude-sonnet-4-6', {

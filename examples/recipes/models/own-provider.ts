@@ -28,7 +28,7 @@ import {
 // #endregion imports
 
 // #region encode
-/** What the service accepts of a history; one object per model. */
+/** The history rules of this provider. Create one object per model. */
 const targetOf = perObject(
   ({ api, provider, id }: StreamRequest['model']): NormaliseTarget => ({
     api,
@@ -65,7 +65,7 @@ function encode({ model, credential, messages, systemPrompt, tools, maxTokens }:
 // #endregion encode
 
 // #region decode
-/** The events of the service: `say`, `call`, `error`, and `end`, which is the last. */
+/** The events of the API: `say`, `call`, `error`, and `end`, always the last. */
 interface ParrotEvent {
   say?: string
   call?: { id: string; name: string; args: string }
@@ -117,7 +117,7 @@ class ParrotDecoder implements StreamDecoder {
     }
     if (event.error !== undefined) throw new StreamRefusal(event)
     this.progress++
-    // Blocks are told apart by keys of our own: all text is one, and each call is one.
+    // Each block needs a key: one for all text, and one per call.
     if (event.say !== undefined) this.builder.text('text', event.say)
     if (event.call !== undefined) {
       this.builder.toolCall(event.call.id, event.call.id, event.call.name)
@@ -135,7 +135,7 @@ export function parrotProvider(transport: TransportOptions = {}): StreamProvider
   return defineProvider({ api: 'parrotTalk', service: 'Parrot', codec, transport })
 }
 
-/** A model of the Parrot service: `parrot('ara-2', { apiKey })`. */
+/** Creates a model of the Parrot API: `parrot('ara-2', { apiKey })`. */
 export function parrot(id: string, options: ProviderOptions = {}): Model {
   const defaults = {
     api: 'parrotTalk',

@@ -31,7 +31,7 @@ function consoleTracer(write: (line: string) => void): Tracer {
 }
 
 export async function tracedToConsole(write: (line: string) => void): Promise<void> {
-  // Scripted models: no service is asked.
+  // Scripted models: no request is sent.
   const small = scripted(
     [
       { toolCalls: [{ name: 'forecast', arguments: { city: 'Oslo' } }], usage: { input: 30, output: 8 } },

@@ -11,15 +11,15 @@ export async function nameChat(agent: Agent, small: Model): Promise<string> {
 // #endregion titles
 
 // #region again
-/** The last answer once more. With a session, the old answer stays in its tree. */
+/** Regenerates the last response. With a session, the old response stays in the tree. */
 export const again = (agent: Agent): Promise<string> => agent.regenerate().text()
 
-/** What a person wrote, changed. Everything after it is answered anew. */
+/** Edits a user message and runs again from there. */
 export const changed = (agent: Agent, messageId: string, text: string): Promise<string> => agent.editAndResend(messageId, text).text()
 // #endregion again
 
 // #region uploads
-/** A question about a file that a person has chosen. */
+/** Asks about a file that the user chose. */
 export async function askAbout(agent: Agent, file: File, question: string): Promise<string> {
   const content = [await fileContent(file, { name: file.name }), { type: 'text' as const, text: question }]
   return agent.prompt({ role: 'user', content }).text()
@@ -27,7 +27,7 @@ export async function askAbout(agent: Agent, file: File, question: string): Prom
 // #endregion uploads
 
 // #region approvals
-/** After a reload: the calls that still wait, and how the run goes on once they are decided. */
+/** Lists pending approvals after a reload, and resumes the run once they are decided. */
 export async function afterReload(
   store: SessionStore,
   sessionId: string,
@@ -55,7 +55,7 @@ export async function askFor(model: Model, question: string, dollars: number): P
 // #endregion cost
 
 // #region model
-/** A person chooses the model of the next question. The history goes along. */
+/** Switches the model of the next prompt. The history stays. */
 export function askWith(agent: Agent, models: Record<string, Model>, name: string, question: string) {
   const model = models[name]
   if (model === undefined) throw new ConfigError('invalidOption', `There is no model ${JSON.stringify(name)}.`)

@@ -11,7 +11,7 @@ export function testMyStore(runner: TestRunner, create: () => LogDriver): void {
 // #endregion suite
 
 // #region fault
-/** A service that is overloaded once and then breaks the connection: what does my program do? */
+/** Simulates a provider that is overloaded once and then breaks the connection. */
 export async function promptUnreliable(prompt: string): Promise<{ status: string; calls: number }> {
   const fetch: FaultFetch = faultFetch(
     { status: 529, body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}' },

@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { connectMcp, mcpInstructions, mcpTools } from 'phi-core/mcp'
 
-/** An agent that is told what a server says of its tools. */
+/** Creates an agent whose system prompt includes the instructions of an MCP server. */
 export async function agentWithInstructions(model: Model, url: string): Promise<Agent> {
   const tools = await mcpTools(await connectMcp({ url }), { prefix: 'service' })
   const systemPrompt = ['You help Ann.', mcpInstructions(tools)].join('\n\n')
