@@ -29,7 +29,7 @@ export class PhiError<Code extends string = string> extends Error {
   constructor(code: Code, message: string, options: PhiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint ?? `See node_modules/phi-core/docs/concepts/errors.md#${code.toLowerCase()}.`
+    this.hint = options.hint ?? `See node_modules/phi-core/docs/reference/errors.md#${code.toLowerCase()}.`
     Object.defineProperty(this, brand, { value: true })
   }
 
