@@ -11,12 +11,18 @@ import { aFunction, aPositiveNumber, aText, kind, listOf, options as optionsOf, 
 import type { MediaQuery, ResolveMedia } from '../types/model/provider.ts'
 
 /**
- * Why media could not be had, or not be uploaded. `refused`: the address is none that may be asked; `tooLarge`; `wrongType`: it is not what it was said
- * to be; `timeout`; `unavailable`: nobody answered, or said no; `unsupported`: the service keeps no such files.
+ * Reason why media could not be fetched or uploaded.
+ *
+ * - `refused`: the URL is not allowed.
+ * - `tooLarge`: more bytes than the limit.
+ * - `wrongType`: the bytes contradict the declared type.
+ * - `timeout`: the time limit expired.
+ * - `unavailable`: the server did not respond, or responded with an error.
+ * - `unsupported`: the provider does not store such files.
  */
 export type MediaErrorCode = 'refused' | 'tooLarge' | 'wrongType' | 'timeout' | 'unavailable' | 'unsupported'
 
-/** Media that could not be fetched or uploaded. Source: docs/guides/many-documents.md */
+/** Error for media that could not be fetched or uploaded. Source: docs/guides/many-documents.md */
 export class MediaError extends PhiError<MediaErrorCode> {
   override readonly name = 'MediaError'
 
@@ -25,18 +31,18 @@ export class MediaError extends PhiError<MediaErrorCode> {
   }
 }
 
-/** What `fetchMedia` may reach, and how much it takes. */
+/** Options of `fetchMedia`: allowed hosts and limits. */
 export interface FetchMediaOptions {
   /**
-   * Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. A host of a private network, and
-   * this machine, must be named itself; over http only this machine is asked.
+   * Allowed hosts: `files.example.com`, with the port if it is not 443, or `*.example.com` for all subdomains. Private hosts and this
+   * machine must be listed by name. Plain http is allowed for this machine only.
    */
   hosts: readonly string[]
-  /** The most bytes that are taken. Default 20 MiB. */
+  /** Maximum size in bytes. Default: 20 MiB. */
   maxBytes?: number
-  /** Milliseconds for all of it, redirects included. Default 30,000. */
+  /** Milliseconds for the whole fetch, redirects included. Default: 30,000. */
   timeoutMs?: number
-  /** Default: the global `fetch`. One that looks up names may refuse addresses that a name leads to. */
+  /** Default: the global `fetch`. A custom one can resolve names and refuse private addresses. */
   fetch?: typeof fetch
 }
 
@@ -53,22 +59,22 @@ const ofFetchMedia = optionsOf<FetchMediaOptions>({
 })
 
 const maxRedirects = 5
-/** Milliseconds for all of it. */
+/** Milliseconds for the whole fetch. */
 export const defaultMediaTimeoutMs = 30_000
-/** Characters of an address. */
+/** Maximum length of a URL, in characters. */
 const maxAddress = 8192
-/** Nobody is told who asks. */
+/** Sends neither cookies nor a referrer. */
 const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer' }
 
 /**
- * A `resolveMedia` that asks the hosts of a list and nobody else.
+ * Creates a `resolveMedia` that fetches URLs from an allow-list of hosts.
  *
  * **Contract**
- * - It asks over https; every redirect is held to the same list, at most five. No cookies, no key, no referrer of ours goes along.
- * - A name in the list is trusted: what address it leads to is not looked up.
- * - Reading stops at `maxBytes`. The type that the service says, the type of the first bytes and the type of the message must be the same.
- * - Rejects with `MediaError`, or with the reason of the query's signal. No error holds a query or user info of an address.
- * - Throws `ConfigError` `invalidOption` for a list that names no host.
+ * - Fetches over https. Follows at most five redirects, each checked against the same list. Sends no cookies, keys or referrer.
+ * - Trusts listed names: it does not check which IP address a name resolves to.
+ * - Stops reading at `maxBytes`. The `content-type`, the first bytes and the type in the message must agree.
+ * - Rejects with `MediaError`, or with the reason of the query's signal. Errors never contain the query or the user info of a URL.
+ * - Throws `ConfigError` `invalidOption` if the list names no host.
  *
  * Source: docs/guides/many-documents.md
  *
@@ -98,7 +104,7 @@ export function fetchMedia(options: FetchMediaOptions): ResolveMedia {
   }
 }
 
-/** As `URL` writes it. */
+/** Host and port as `URL` writes them. */
 function hostOf(entry: string): string {
   const isWide = entry.startsWith('*.')
   const { host } = new URL(`https://${isWide ? entry.slice(2) : entry}`)
@@ -122,12 +128,12 @@ async function fetchOne(
   throw new MediaError('refused', `${shownUrl(query.url)} leads on more than ${maxRedirects} times.`)
 }
 
-/** An address in errors. */
+/** Returns a URL that is safe to show in errors. */
 function shownUrl(address: string): string {
   return /^https?:/i.test(address) ? bareUrl(address.slice(0, maxAddress)) : JSON.stringify(address.slice(0, 60))
 }
 
-/** Where `response` leads; `undefined` where it is the answer. */
+/** Returns the redirect target of `response`, or `undefined` if it is no redirect. */
 function redirectOf(response: Response, from: URL): string | undefined {
   if (response.type === 'opaqueredirect') {
     throw new MediaError('refused', `${shownUrl(from.href)} leads elsewhere, and a page may not see where. Pass the address it leads to.`)
@@ -136,7 +142,7 @@ function redirectOf(response: Response, from: URL): string | undefined {
   return location === null ? undefined : (URL.parse(location, from)?.href ?? location)
 }
 
-/** `address` where it may be asked; `from` led there. */
+/** Returns `address` as a URL if it is allowed. `from` is the URL that redirected to it. */
 function allowed(address: string, hosts: readonly string[], from?: URL): URL {
   const url = address.length > maxAddress || !/^https?:/i.test(address) ? null : URL.parse(address)
   const shown = from === undefined ? shownUrl(address) : `${shownUrl(from.href)} leads to ${shownUrl(address)}, which`
@@ -175,7 +181,10 @@ async function takeBody(response: Response, url: URL, { mimeType }: MediaQuery, 
   }
 }
 
-/** What says nothing passes: the bytes do. A text may be called plain text. */
+/**
+ * Checks the declared type. A missing or generic type passes, because the bytes are checked later. Any text may be declared as plain
+ * text.
+ */
 function checkSaid(type: string | null, mimeType: string, place: string): void {
   const said = baseType(type ?? '')
   if (said === '' || said.endsWith('/octet-stream') || said === baseType(mimeType)) return

@@ -6,14 +6,14 @@ import { type JsonObject, jsonObjectIn } from '../../contract/json.ts'
 import { MediaError } from '../fetch-media.ts'
 import { callService, type FileService, type KeptFile, type ServiceAccess, textIn, type Upload } from './service-call.ts'
 
-/** Bytes that go out at a time. */
+/** Bytes per upload request. */
 const pieceBytes = 8 * 1024 * 1024
-/** How long the service may take to read a file, in ms, and how often it is asked. */
+/** Maximum time that Gemini may take to process a file, and the polling interval, in milliseconds. */
 const maxWaitMs = 10 * 60_000
 const firstWaitMs = 250
 const longestWaitMs = 5_000
 
-/** Files of the Gemini API: 2 GB, gone after 48 hours. Source: https://ai.google.dev/gemini-api/docs/files */
+/** The Files API of Gemini: at most 2 GB, deleted after 48 hours. Source: https://ai.google.dev/gemini-api/docs/files */
 export const geminiFiles: FileService = {
   name: 'Google Gemini',
   maxBytes: 2 * 1024 * 1024 * 1024,
@@ -26,7 +26,7 @@ export const geminiFiles: FileService = {
   },
 }
 
-/** Where an upload begins, and where files are read. Queries, such as a key, are those of the model's address. */
+/** Returns the URLs to start an upload and to read files. Query parameters, such as a key, come from the model's URL. */
 function addresses({ url, service }: ServiceAccess): { begin: URL; files: (name: string) => URL } {
   const at = new URL(url)
   at.searchParams.delete('alt')
@@ -40,7 +40,7 @@ function addresses({ url, service }: ServiceAccess): { begin: URL; files: (name:
   return { begin: under(`${before}/upload${version}/files`), files: (name) => under(`${before}${version}/${name}`) }
 }
 
-/** Says what will come; the service answers where to. */
+/** Announces the upload and returns the session URL. */
 async function beginUpload({ blob, name }: Upload, access: ServiceAccess, begin: URL): Promise<URL> {
   const headers = {
     ...access.headers,
@@ -63,7 +63,7 @@ async function beginUpload({ blob, name }: Upload, access: ServiceAccess, begin:
   )
 }
 
-/** The address of the session is its key: no other goes along. */
+/** The session URL authorizes the upload, so no other credential is sent. */
 async function sendPieces({ blob, onProgress }: Upload, access: ServiceAccess, session: URL): Promise<JsonObject> {
   for (let sent = 0; ; ) {
     onProgress({ sent, total: blob.size })
@@ -78,7 +78,7 @@ async function sendPieces({ blob, onProgress }: Upload, access: ServiceAccess, s
   }
 }
 
-/** Waits until the service has read the file: before, it refuses requests with it. */
+/** Polls until Gemini has processed the file. Requests that use it earlier fail. */
 async function whenRead(first: JsonObject, access: ServiceAccess, files: (name: string) => URL): Promise<KeptFile> {
   let file = first
   let waited = 0

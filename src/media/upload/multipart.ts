@@ -3,7 +3,10 @@ import type { JsonObject } from '../../contract/json.ts'
 import { newId } from '../../contract/message/identity.ts'
 import { callService, type FileService, type KeptFile, type ServiceAccess, textIn, type Upload } from './service-call.ts'
 
-/** Files of Anthropic: 500 MB, kept until they are deleted unless told otherwise. Source: https://platform.claude.com/docs/en/build-with-claude/files */
+/**
+ * The Files API of Anthropic: at most 500 MB, kept until deleted unless `expiresAfter` is set. Source:
+ * https://platform.claude.com/docs/en/build-with-claude/files
+ */
 export const anthropicFiles: FileService = {
   name: 'Anthropic',
   lifetime: [3600, 7_776_000],
@@ -17,7 +20,10 @@ export const anthropicFiles: FileService = {
   },
 }
 
-/** Files of OpenAI: 512 MB, kept until they are deleted unless told otherwise. Source: https://platform.openai.com/docs/api-reference/files/create */
+/**
+ * The Files API of OpenAI: at most 512 MB, kept until deleted unless `expiresAfter` is set. Source:
+ * https://platform.openai.com/docs/api-reference/files/create
+ */
 function openAiFiles(endpoint: RegExp, takesPictures: boolean): FileService {
   return {
     name: 'OpenAI',
@@ -36,14 +42,14 @@ function openAiFiles(endpoint: RegExp, takesPictures: boolean): FileService {
 }
 
 export const responsesFiles = openAiFiles(/\/responses$/, true)
-/** Pictures are taken by their bytes or an address alone. */
+/** Chat Completions takes images only as bytes or as a URL. */
 export const chatFiles = openAiFiles(/\/chat\/completions$/, false)
 
 function kept(fileId: string, expiresAt: number | undefined): KeptFile {
   return expiresAt === undefined || Number.isNaN(expiresAt) ? { fileId } : { fileId, expiresAt }
 }
 
-/** Posts the file beside where the model is called. */
+/** Posts the file to the `files` URL next to the model's endpoint. */
 async function send(upload: Upload, access: ServiceAccess, endpoint: RegExp, fields: readonly [string, string][]): Promise<JsonObject> {
   const { blob, onProgress } = upload
   const url = new URL(access.url)
@@ -51,20 +57,20 @@ async function send(upload: Upload, access: ServiceAccess, endpoint: RegExp, fie
     throw new ProviderError('other', `${access.service} keeps no files at ${url.origin}${url.pathname}. Check baseUrl.`)
   url.pathname = url.pathname.replace(endpoint, '/files')
   onProgress({ sent: 0, total: blob.size })
-  const tell = (sent: number): void => {
+  const onSent = (sent: number): void => {
     if (sent > 0 && sent < blob.size) onProgress({ sent, total: blob.size })
   }
-  const { headers, ...init } = formOf(upload, fields, tell)
+  const { headers, ...init } = formOf(upload, fields, onSent)
   const { json } = await callService(access, url.href, { method: 'POST', headers: { ...access.headers, ...headers }, ...init })
   onProgress({ sent: blob.size, total: blob.size })
   return json
 }
 
-/** Bytes that go out at a time. */
+/** Bytes per chunk. */
 const formPieceBytes = 1024 * 1024
 
-/** The form with the file; `tell` is told how much of the file was taken from it, where the runtime sends what it is given bit by bit. */
-function formOf({ blob, name }: Upload, fields: readonly [string, string][], tell: (sent: number) => void): RequestInit & FormHeaders {
+/** Builds the form with the file. Calls `onSent` with the bytes read so far, if the runtime streams request bodies. */
+function formOf({ blob, name }: Upload, fields: readonly [string, string][], onSent: (sent: number) => void): RequestInit & FormHeaders {
   if (!sendsStreams()) {
     const form = new FormData()
     for (const [field, value] of fields) form.append(field, value)
@@ -77,23 +83,26 @@ function formOf({ blob, name }: Upload, fields: readonly [string, string][], tel
   const head = new Blob([texts, part('file', `; filename="${quoted(name)}"\r\ncontent-type: ${blob.type}\r\n`)])
   const body = new Blob([head, blob, `\r\n--${boundary}--\r\n`])
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(body.size) }
-  return { headers, body: counted(body, (sent) => tell(sent - head.size)), ...{ duplex: 'half' } }
+  return { headers, body: counted(body, (sent) => onSent(sent - head.size)), ...{ duplex: 'half' } }
 }
 
 interface FormHeaders {
   headers: Record<string, string>
 }
 
-/** As forms write a name within quotes. Source: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
+/**
+ * Escapes a name as multipart forms require. Source:
+ * https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data
+ */
 function quoted(name: string): string {
   return name.replace(/\r\n|\r|\n/g, '%0D%0A').replaceAll('"', '%22')
 }
 
-/** Piece by piece, as the connection takes it. `tell` is told of each that was taken, and the one before it has gone. */
-function counted(body: Blob, tell: (sent: number) => void): ReadableStream<Uint8Array> {
+/** Streams the body in chunks. Calls `onSent` when the connection asks for the next chunk, because the one before has then been sent. */
+function counted(body: Blob, onSent: (sent: number) => void): ReadableStream<Uint8Array> {
   let sent = 0
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    if (sent > 0) tell(sent)
+    if (sent > 0) onSent(sent)
     const piece = await body.slice(sent, sent + formPieceBytes).arrayBuffer()
     sent += piece.byteLength
     if (piece.byteLength === 0) controller.close()
@@ -102,14 +111,14 @@ function counted(body: Blob, tell: (sent: number) => void): ReadableStream<Uint8
   return new ReadableStream({ pull }, { highWaterMark: 0 })
 }
 
-/** Whether a request may be a stream. Pages send none, or over HTTP/2 alone, which nobody can ask for. */
+/** Whether `fetch` can send a stream. Browsers cannot, or only over HTTP/2, which a program cannot select. */
 function sendsStreams(): boolean {
   const asked = { method: 'POST', body: new ReadableStream(), duplex: 'half' }
-  // Where streams are not known, it is sent as a text that says so.
+  // // Runtimes without stream support convert the stream to text and set a content type.
   return !isPage() && !new Request('https://stream.invalid', asked).headers.has('content-type')
 }
 
-/** Only a page, or its worker, has an address that others lead on from. */
+/** Only a browser page or its worker has a base URL for relative URLs. */
 function isPage(): boolean {
   try {
     return new Request('/').url !== ''

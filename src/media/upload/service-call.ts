@@ -8,16 +8,16 @@ import { classifyError } from '../../providers/kit/errors/classify.ts'
 import { redirected } from '../../providers/kit/errors/provider-failure.ts'
 import type { Model } from '../../types/model/model.ts'
 
-/** Bytes of an answer that are read: it says what was kept, or why not. */
+/** Maximum bytes of a response: it holds only a file's metadata or an error. */
 const maxAnswer = 64 * 1024
 
-/** How a service is called beside its models: with the address, the headers and the key that its model is called with. */
+/** Access to a provider's other endpoints: the base URL, headers and key of the model. */
 export interface ServiceAccess {
-  /** The service, for people. */
+  /** Provider name for errors. */
   service: string
-  /** Where its model is called. */
+  /** URL of the model endpoint. */
   url: string
-  /** Without the type of a body. */
+  /** Headers without `content-type`. */
   headers: Record<string, string>
   secrets: readonly string[]
   fetch: typeof fetch
@@ -25,14 +25,14 @@ export interface ServiceAccess {
   signal: AbortSignal
 }
 
-/** How `model` is called with `credential`. Rejects with `ProviderError` for a key or address that cannot be sent. */
+/** Returns the URL and headers for calls with `credential`. Rejects with `ProviderError` if the key or the base URL cannot be sent. */
 export async function accessOf(
   { config, provider }: Model,
   service: string,
   credential: string | undefined,
   signal: AbortSignal,
 ): Promise<ServiceAccess> {
-  // Only the provider knows where its key goes.
+  // // Only the provider knows which header carries its key.
   const { url, headers } = await provider.encode({
     model: config,
     ...(credential !== undefined && { credential }),
@@ -47,15 +47,18 @@ export async function accessOf(
   return { service, url, headers: kept, secrets, fetch: provider.fetch ?? ((input, init) => fetch(input, init)), signal }
 }
 
-/** What a service answered: its JSON, and the headers. */
+/** Response of a provider: its JSON and headers. */
 export interface ServiceAnswer {
   json: JsonObject
   headers: Headers
 }
 
 /**
- * Makes one call. Rejects with `ProviderError` where the service refuses it, cannot be reached or answers no JSON, and with the reason of the signal. No secret
- * is in an error. Redirects are refused: a key must not follow them.
+ * Makes one call.
+ *
+ * - Rejects with `ProviderError` if the provider refuses the call, cannot be reached or returns no JSON.
+ * - Rejects with the reason of the signal.
+ * - Errors contain no secrets. Redirects are refused, so that the key cannot leak to another host.
  */
 export async function callService(access: ServiceAccess, url: string, init: RequestInit): Promise<ServiceAnswer> {
   const { service, secrets, signal, fetch: send } = access
@@ -69,7 +72,7 @@ export async function callService(access: ServiceAccess, url: string, init: Requ
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof ProviderError) throw error
-    // Not the error of the engine as `cause`: it may hold the headers.
+    // // The engine's error is not kept as `cause`: it may contain the headers.
     const { cause }: { cause?: unknown } = Object(error)
     const why = withoutSecret(errorText(cause instanceof Error ? cause : error), secrets)
     throw new ProviderError('network', `${service} could not be reached at ${new URL(url).origin}: ${why}.`)
@@ -81,31 +84,31 @@ function jsonOf(body: string, service: string): JsonObject {
     const value: unknown = body === '' ? {} : JSON.parse(body)
     if (isJsonObject(value)) return value
   } catch {
-    // Said below.
+    // // The check below throws.
   }
   throw new ProviderError('api', `${service} answered an upload with something else than a JSON object. Check baseUrl.`, {
     isRetryable: false,
   })
 }
 
-/** The text `name` of an answer. Throws `ProviderError` `api` where there is none. */
+/** Returns the text field `name` of a response. Throws `ProviderError` `api` if it is missing. */
 export function textIn(json: JsonObject, name: string, service: string): string {
   const value = json[name]
   if (typeof value === 'string' && value !== '') return value
   throw new ProviderError('api', `${service} answered an upload without ${name}. Check baseUrl.`, { isRetryable: false })
 }
 
-/** How much of a file was sent. */
+/** Progress of an upload. */
 export interface UploadProgress {
-  /** Bytes. */
+  /** Bytes sent so far. */
   sent: number
-  /** Bytes. */
+  /** Size of the file in bytes. */
   total: number
 }
 
-/** A file on its way to a service. */
+/** A file to upload. */
 export interface Upload {
-  /** Its type is right. */
+  /** `type` is already checked. */
   blob: Blob
   name: string
   /** Seconds. */
@@ -113,22 +116,22 @@ export interface Upload {
   onProgress: (progress: UploadProgress) => void
 }
 
-/** What a service keeps. */
+/** A file that the provider stored. */
 export interface KeptFile {
   fileId: string
-  /** Epoch ms; absent where the service keeps it until it is deleted. */
+  /** Epoch milliseconds. Absent if the provider keeps the file until it is deleted. */
   expiresAt?: number
 }
 
-/** How one service keeps files. */
+/** The file API of one provider. */
 export interface FileService {
-  /** For people. */
+  /** Provider name for messages. */
   name: string
-  /** How long it can be told to keep a file, in seconds; absent where it cannot be told. */
+  /** Range of `expiresAfter` in seconds. Absent if the provider does not support it. */
   lifetime?: readonly [least: number, most: number]
-  /** Most bytes of a file. */
+  /** Maximum size of a file in bytes. */
   maxBytes: number
-  /** Whether a block with its id can be a picture. */
+  /** Whether an image block can refer to an uploaded file. */
   takesPictures: boolean
   keep(upload: Upload, access: ServiceAccess): Promise<KeptFile>
 }

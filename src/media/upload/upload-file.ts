@@ -11,21 +11,23 @@ import { geminiFiles } from './gemini.ts'
 import { anthropicFiles, chatFiles, responsesFiles } from './multipart.ts'
 import { accessOf, type FileService, type KeptFile, type Upload, type UploadProgress } from './service-call.ts'
 
-/** What a caller may say about an upload. */
+/** Options of `uploadFile`. */
 export interface UploadFileOptions {
-  /** Stops it; the caller owns it. */
+  /** Stops the upload. The caller owns it. */
   signal?: AbortSignal
-  /** Told before the first byte and after the last; also after each MiB (Gemini: 8 MiB), but in a page to Gemini alone. */
+  /**
+   * Called before the first byte, after the last, and after each MiB (Gemini: 8 MiB). In a browser only Gemini reports steps in between.
+   */
   onProgress?: (progress: UploadProgress) => void
-  /** What it is called; a `File` says so itself. */
+  /** File name. Default: the name of a `File`. */
   name?: string
-  /** Default: what the blob says, else the bytes, else the name. */
+  /** MIME type. Default: the type of the blob, else detected from the bytes, else from the name. */
   mimeType?: string
-  /** Seconds that the service keeps it: from 3,600. Default: until somebody deletes it, and 48 hours at Gemini, which cannot be told. */
+  /** Seconds that the provider keeps the file, at least 3,600. Default: until it is deleted. Gemini always deletes after 48 hours. */
   expiresAfter?: number
-  /** What a model should know of it that is no part of it. */
+  /** Background that the model should know and that is not part of the file. */
   context?: string
-  /** Whether the model is to say what of it an answer rests on. */
+  /** Whether the model should cite the file. */
   citations?: FileCitations
 }
 
@@ -47,17 +49,19 @@ const services: ReadonlyMap<string, FileService> = new Map([
 ])
 
 /**
- * Uploads a file to the service of `model`, and returns the block that names it there: requests then carry an id instead of the bytes.
+ * Uploads a file to the provider of `model` and returns a content block that refers to it. Requests then carry an id instead of the
+ * bytes.
  *
  * **Contract**
- * - It goes where the model is called, with its key, headers and `fetch`: Anthropic, OpenAI (Responses and Chat Completions), Gemini. A key that was
- *   rejected is asked for once more.
- * - `expiresAt` of the block says when the service forgets it. A prompt with a block that has expired fails before anything is sent; in older messages a
- *   line stands for it.
- * - Gemini reads files before it takes them: the promise waits for that, ten minutes at most.
- * - Rejects with `MediaError` `unsupported` (a service that keeps no files, or none of that kind), `tooLarge`, `wrongType` or `timeout`; with `ConfigError` for
- *   what cannot be an upload; with `ProviderError` for what the service refused; with the reason of the signal.
- * - Nothing is repeated after a failure of the network: a service may have kept what it did not confirm.
+ * - Uses the model's base URL, key, headers and `fetch`. Supports Anthropic, OpenAI (Responses and Chat Completions) and Gemini. A
+ *   rejected key is requested once more.
+ * - `expiresAt` of the block is when the provider deletes the file. A prompt with an expired block fails before anything is sent. In
+ *   older messages, a line of text replaces it.
+ * - Gemini processes files first: the promise waits for that, at most ten minutes.
+ * - Rejects with `MediaError`: `unsupported` (the provider stores no files, or none of this type), `tooLarge`, `wrongType` or `timeout`.
+ * - Rejects with `ConfigError` for input that is no file, with `ProviderError` if the provider refuses it, or with the reason of the
+ *   signal.
+ * - Never retries after a network error: the provider may have stored a file that it did not confirm.
  *
  * Source: docs/guides/many-documents.md
  */
@@ -121,12 +125,12 @@ function checkLifetime(seconds: number | undefined, { name, lifetime }: FileServ
     throw new ConfigError('invalidOption', `expiresAfter is ${seconds}; ${name} takes whole seconds from ${least} to ${most}.`)
 }
 
-/** Enough bytes to say what it is, as base64. */
+/** Returns the first bytes as base64, enough to detect the type. */
 async function headOf(blob: Blob): Promise<string> {
   return toBase64(new Uint8Array(await blob.slice(0, headBytes).arrayBuffer()))
 }
 
-/** A key that the service rejects is asked for once more, as for a model call. */
+/** Requests a new key once if the provider rejects the first, as model calls do. */
 async function keepWithKey(model: Model, upload: Upload, service: FileService, signal: AbortSignal): Promise<KeptFile> {
   const { credentials } = model
   const keep = async (): Promise<KeptFile> => {
