@@ -1,14 +1,14 @@
 import { startTimer } from '../base/timer.ts'
 import { ToolError } from '../contract/errors.ts'
 
-/** Thrown and used as abort reason when the call was cancelled. */
+/** Error and abort reason of a cancelled call. */
 function cancelled(): ToolError {
   return new ToolError('cancelled', 'Cancelled')
 }
 
 /**
- * Throws `Cancelled` when `signal` has aborted. File tools call this between their steps, so a run's abort and the loop's tool timeout stop
- * them before the next read or write.
+ * Throws `cancelled` if `signal` has aborted. File tools call this between steps, so that an abort or a timeout stops them before the
+ * next read or write.
  */
 export function checkCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw cancelled()

@@ -22,53 +22,57 @@ import type { DefinedTool } from '../types/tool/typed-tool.ts'
 import { enforceableAs } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 
-/** What `defineTool` takes: an `AgentTool` whose arguments still have their type. */
+/** Options of `defineTool`: an `AgentTool` with typed arguments. */
 export interface ToolOptions<Parameters extends ToolParameters, Args, Name = string, Result = unknown> {
-  /** What the model calls: `[a-zA-Z0-9_-]{1,64}`. */
+  /** Name that the model calls: `[a-zA-Z0-9_-]{1,64}`. */
   name: Name
-  /** For people. Default: `name`. */
+  /** Name for user interfaces. Default: `name`. */
   label?: string
-  /** For the model: what the tool does and when to use it. */
+  /** Tells the model what the tool does and when to use it. */
   description: string
   parameters: Parameters
   /** JSON Schema for the model, when `parameters` is a Standard Schema that cannot produce one (valibot, zod/mini). */
   jsonSchema?: JsonSchema
-  /** Ask a person first: always, or as the arguments require. Only `false` does not ask; a function gets arguments of its own. */
+  /** Requests approval always, or depending on the arguments. Only `false` skips it. The function gets a copy of the arguments. */
   needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>)
-  /** Running the same call twice does no harm. */
+  /** Whether running the same call twice has no further effect. */
   idempotent?: boolean
   /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
   timeoutMs?: number
-  /** It ends soon after its signal: a call that is cut off waits up to three seconds for what it still has to say. For tools that run loops or processes. */
+  /**
+   * Whether the tool stops soon after its signal aborts. The loop then waits up to three seconds for its result. For tools that run loops
+   * or processes.
+   */
   endsOnAbort?: boolean
-  /** What it returns, or a promise of that, becomes JSON: see {@link ToolOutput}. */
+  /** Runs the call. The result, or the value it resolves to, becomes JSON: see {@link ToolOutput}. */
   execute(args: Args, ctx: ToolContext): Result
 }
 
-/** Values that JSON cannot hold, or of which it keeps nothing. */
+/** Values that JSON cannot represent, or represents as an empty object. */
 type Unshown = bigint | symbol | ((...args: never) => unknown) | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
 
-/** The values that a result may not be; nothing of `any`, which says nothing. */
+/** Members of `Result` that JSON cannot represent; none for `any`. */
 type UnshownIn<Result> = 0 extends 1 & Result ? never : Extract<Result, Unshown>
 
-/** Refuses such a result at `execute`, in words that the compiler shows. */
+/** Turns such a result into a compile error with a readable message. */
 type JsonOnly<Result> = [UnshownIn<Awaited<Result>>] extends [never]
   ? unknown
   : { execute(...args: never): 'JSON cannot hold what execute returns: return text, a JSON value, or { content }.' }
 
-/** What `execute` gets: what the Standard Schema makes, or the type that is given beside a JSON Schema. */
+/** Arguments of `execute`: the output type of a Standard Schema, or the type argument. */
 type ArgsOf<Schema, Args> = Schema extends StandardSchema ? SchemaOutput<Schema> : Args
 
-/** What a caller of the tool passes. */
+/** Arguments that callers pass. */
 type InputOf<Schema, Args> = Schema extends StandardSchema ? SchemaInput<Schema> : Args
 
 /**
- * Makes a tool. The type of the arguments comes from the Standard Schema, or is given beside a JSON Schema: `defineTool<{ path: string }>(…)`.
+ * Creates a tool. The argument type comes from the Standard Schema, or is passed for a JSON Schema: `defineTool<{ path: string }>(…)`.
  *
  * **Contract**
- * - `execute` gets validated arguments; what it returns or throws is data for the model.
- * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, an option of a wrong type or an unknown one, a
- *   `needsApproval` that is no rule, parameters that are not an object schema or have no JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
+ * - `execute` gets validated arguments. The model sees what it returns or throws.
+ * - Throws `ConfigError` `invalidTool` for a bad name, a missing description, an option that is unknown or has a wrong type, or
+ *   parameters that are no object schema or have no JSON Schema.
+ * - Throws `ConfigError` `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
  *
  * Source: docs/concepts/tools.md
  *
@@ -94,7 +98,7 @@ export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): Ag
   const tool: AgentTool = {
     ...rest,
     label: options.label ?? options.name,
-    // The loop passes on what `parameters` accepted, which is an Args: only the erased type does not know.
+    // // The loop passes what `parameters` accepted, which is an `Args`. Only the erased type does not show it.
     execute: (args, ctx) => execute.call(options, args as Args, ctx),
     ...(needsApproval === undefined ? {} : { needsApproval: eraseApproval(needsApproval) }),
   }
@@ -104,12 +108,12 @@ export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): Ag
 }
 
 function eraseApproval<Args>(ask: boolean | ((args: Args) => boolean | Promise<boolean>)): NonNullable<AgentTool['needsApproval']> {
-  // Asked about validated arguments only, as `execute` is.
+  // // Like `execute`, it gets validated arguments only.
   return typeof ask === 'function' ? (args) => ask(args as Args) : ask
 }
 
 const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
-  // Said in the words of tools below.
+  // // Checked below with messages for tools.
   name: anything,
   description: anything,
   execute: anything,
@@ -129,7 +133,7 @@ function checkTool(options: ToolOptions<ToolParameters, never>): void {
   if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
 }
 
-/** Throws `ConfigError` `invalidTool` for options of a tool, told as `what`, that have no name that a service takes, or no description. */
+/** Throws `ConfigError` `invalidTool` if `options` have no valid tool name or no description. `what` names the option in the message. */
 export function assertNamed(options: Pick<ToolOptions<ToolParameters, never>, 'name' | 'description'>, what: string): void {
   if (typeof options !== 'object' || options === null) checkOptions(options, toolOptions, '', 'invalidTool')
   const foreign = foreignTool(options, what)

@@ -6,21 +6,21 @@ import { defaultMaxMediaBytes, sourceFault, typeOfFile } from '../contract/messa
 import { checkOptions } from '../contract/shape/read.ts'
 import { aPositiveNumber, aText, options as optionsOf } from '../contract/shape/shape.ts'
 
-/** What a caller may say about a file. */
+/** Options of `imageContent`. */
 export interface MediaOptions {
-  /** What it is called; a `File` says so itself. */
+  /** File name. Default: the name of a `File`. */
   name?: string | undefined
-  /** Default: what the blob says, else the bytes, else the name. */
+  /** MIME type. Default: the type of the blob, else detected from the bytes, else from the name. */
   mimeType?: string | undefined
-  /** The most bytes that are taken. Default 20 MiB. */
+  /** Maximum size in bytes. Default: 20 MiB. */
   maxBytes?: number | undefined
 }
 
-/** What a caller may say about a file that a model reads. */
+/** Options of `fileContent`. */
 export interface FileOptions extends MediaOptions {
-  /** What a model should know of it that is no part of it. */
+  /** Background that the model should know and that is not part of the file. */
   context?: string | undefined
-  /** Whether the model is to say what of it an answer rests on. */
+  /** Whether the model should cite the file. */
   citations?: FileCitations | undefined
 }
 
@@ -29,9 +29,12 @@ const mediaOptions = optionsOf<MediaOptions>(ofMedia)
 const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citations: fileCitations })
 
 /**
- * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for what is no file, for an empty one, one over `maxBytes`,
- * one whose type nobody knows, and one whose bytes contradict its type. Its `field` says which: `file`, `maxBytes`, or `mimeType`, where `value` is the
- * type that is wrong. Nothing is fetched, and archives are not opened.
+ * Creates a file block for a message from a `Blob`, a `File` or bytes.
+ *
+ * - Rejects with `ConfigError` `invalidOption` for a value that is no file, an empty file, one over `maxBytes`, an unknown type, and
+ *   bytes that contradict the type.
+ * - `field` of the error is `file`, `maxBytes` or `mimeType`; for `mimeType`, `value` is the wrong type.
+ * - Fetches nothing and does not open archives.
  *
  * Source: docs/guides/many-documents.md
  */
@@ -49,7 +52,9 @@ export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions
   })
 }
 
-/** A picture for a message; see {@link fileContent}. Rejects for what is no picture. Source: docs/guides/many-documents.md */
+/**
+ * Creates an image block for a message; see {@link fileContent}. Rejects if the bytes are no image. Source: docs/guides/many-documents.md
+ */
 export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptions = {}): Promise<ImageContent> {
   checkOptions(options, mediaOptions)
   const { data, mimeType } = await read(bytes, options)
@@ -58,7 +63,7 @@ export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptio
   return checked({ type: 'image', mimeType, data })
 }
 
-/** What a prompt would refuse is refused here: bytes of another type, an SVG as a picture. */
+/** Refuses early what a prompt would refuse: bytes of another type, an SVG as an image. */
 function checked<Media extends ImageContent | FileContent>(block: Media): Media {
   const fault = sourceFault(block, block.type === 'image' ? 'The picture' : 'The file', 'given')
   if (fault !== undefined) refuse(`${fault}.`, ofType(block.mimeType))

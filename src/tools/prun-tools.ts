@@ -12,10 +12,10 @@ const whatGoes =
   'Removes your own latest messages, each call together with its results, newest first, until about `tokens` tokens are gone. What the user said, the messages of the present turn and what an earlier summary holds always stay. It happens after this turn.'
 
 /**
- * `prun` and `prun_with_memo`: the model takes what it does not need any more out of its context, newest first.
+ * Creates `prun` and `prun_with_memo`: the model removes messages that it no longer needs from its context, newest first.
  *
- * **Contract**: both answer `Prun request recorded: N tokens will be removed before next turn.`; the change itself is made by the loop after
- * the results of the turn, and reported as `prunApplied`. The history keeps everything.
+ * **Contract**: both return `Prun request recorded: N tokens will be removed before next turn.`. The loop applies the change after the
+ * results of the turn and emits `prunApplied`. The history stays complete.
  *
  * Source: docs/concepts/context.md
  */
@@ -37,7 +37,7 @@ function prun(): AgentTool {
   })
 }
 
-/** A memo is sent with every request from now on. */
+/** Maximum memo length in characters: every later request contains the memo. */
 const maxMemoChars = 16_000
 
 function prunWithMemo(): AgentTool {
@@ -66,7 +66,7 @@ function prunWithMemo(): AgentTool {
   })
 }
 
-/** Said here and not in the schema, whose words for it would be less plain. */
+/** Checked here because the schema's error message would be less clear. */
 function checkTokens(tokens: number): void {
   if (!(tokens > 0)) throw new ToolError('invalidArguments', 'Invalid arguments: tokens must be > 0')
 }

@@ -10,11 +10,11 @@ export const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameter
   true,
 )
 /**
- * Tools by name, for configuration that names its tools in text.
+ * Registers tools by name, for configuration that refers to tools by name.
  *
  * **Contract**
  * - Names are unique: registering one twice throws `ConfigError` `invalidTool`.
- * - `resolve` throws for a name it does not know: a tool an agent was promised is never left out silently.
+ * - `resolve` throws for an unknown name instead of skipping it.
  *
  * Source: docs/concepts/tools.md
  */
@@ -37,7 +37,7 @@ export class ToolRegistry {
     return this
   }
 
-  /** The tool with that name, if there is one. */
+  /** Returns the tool with that name, or `undefined`. */
   get(name: string): AgentTool | undefined {
     return this.#tools.get(name)
   }
@@ -47,12 +47,12 @@ export class ToolRegistry {
     return this.#tools.has(name)
   }
 
-  /** All names, in the order of registration. */
+  /** All names in registration order. */
   get names(): string[] {
     return [...this.#tools.keys()]
   }
 
-  /** The tools with these names, in this order. Throws `ConfigError` `invalidTool` naming every unknown one and all known ones. */
+  /** Returns the tools with these names, in this order. Throws `ConfigError` `invalidTool` that lists all unknown and all known names. */
   resolve(names: readonly string[]): AgentTool[] {
     const unknown = names.filter((name) => !this.#tools.has(name))
     if (unknown.length > 0) {

@@ -13,7 +13,7 @@ interface RevertArgs {
   summary?: string
 }
 
-/** The words of the model, and ours. */
+/** Maps the model's category names to ours. */
 const categories: ReadonlyMap<string, RevertCategory> = new Map([
   ['failure', 'failure'],
   ['tangent', 'tangent'],
@@ -28,12 +28,13 @@ Use it when an approach failed (failure), when a side track is done with (tangen
 const policyOptions = optionsOf<RevertPolicy>({ windowTurns: wholeFrom(0), keepCount: wholeFrom(0) })
 
 /**
- * `revert_to_state`: the model goes back to an earlier state of its work and keeps what it learnt as a tag there. An agent that has this tool
- * numbers its messages and shows the numbers to the model.
+ * Creates `revert_to_state`: the model returns to an earlier state of its work and keeps its findings as a tag. Messages of the agent get
+ * numbers that the model sees.
  *
- * **Contract**: `policy` says how long lessons and findings stay visible. The change itself is made by the loop after the results of the turn,
- * and reported as `revertApplied`, also when it is refused. Throws `ConfigError` `invalidOption` for a policy that is not made of whole
- * numbers from 0 on.
+ * **Contract**
+ * - `policy` sets how long lessons and findings stay visible.
+ * - The loop applies the revert after the results of the turn, and emits `revertApplied` also if it is refused.
+ * - Throws `ConfigError` `invalidOption` if a value of `policy` is not a whole number of at least 0.
  *
  * Source: docs/concepts/context.md
  */
@@ -65,7 +66,7 @@ function askToRevert({ category: word, step, summary }: RevertArgs, ctx: ToolCon
   const targetNodeId = parseNodeId(step)
   if (targetNodeId === undefined) throw invalid(`step ${JSON.stringify(step)} is no id of a state. Use one that is shown, such as n12.`)
   ctx.changeContext({ type: 'revert', category, targetNodeId, ...(summary !== undefined && { summary }) })
-  // After a revert this text is gone with the call. That it can be read means that nothing was reverted.
+  // // A successful revert removes this text together with the call. A model that reads it knows that nothing was reverted.
   return `Revert to ${formatNodeId(targetNodeId)} requested. If you still read this in your next turn, it was refused: there is no such state, the user has spoken since, or it was compacted. Go on from here.`
 }
 

@@ -1,15 +1,15 @@
-/** A text in which words are found, and what it stands for. */
+/** An indexed text and its item. */
 interface Entry<T> {
   item: T
   counts: ReadonlyMap<string, number>
   length: number
 }
 
-/** How soon more of the same word says no more, and how much long texts are held against themselves (Robertson and Zaragoza, 2009). */
+/** BM25 parameters k1 and b (Robertson and Zaragoza, 2009). */
 const saturation = 1.2
 const lengthWeight = 0.75
 
-/** Finds the items whose texts fit some words best: BM25, with words as people and programs write names. */
+/** Full-text index that ranks items by BM25. Splits identifiers into words. */
 export class SearchIndex<T> {
   readonly #entries: readonly Entry<T>[]
   readonly #spread = new Map<string, number>()
@@ -27,7 +27,7 @@ export class SearchIndex<T> {
     this.#meanLength = Math.max(1, total / Math.max(1, this.#entries.length))
   }
 
-  /** The best `most`, the best first; of equals the one that was given first. Nothing that has none of the words. */
+  /** Returns at most `most` matching items, best first; ties keep insertion order. */
   find(query: string, most: number): T[] {
     const words = [...new Set(wordsOf(query))].filter((word) => this.#spread.has(word))
     if (words.length === 0) return []
@@ -51,13 +51,13 @@ export class SearchIndex<T> {
   }
 }
 
-/** Words in lower case: of `listOpenInvoices`, `list_open_invoices` and "lists open invoices" the same ones. */
+/** Splits text into lower-case words: `listOpenInvoices`, `list_open_invoices` and "lists open invoices" give the same ones. */
 function wordsOf(text: string): string[] {
   const split = text.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').toLowerCase()
   return (split.match(/[\p{L}\p{N}]+/gu) ?? []).map(stem)
 }
 
-/** English endings that say no more than that there are several, or that something is done. */
+/** Strips English plural and verb endings. */
 function stem(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
   return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word

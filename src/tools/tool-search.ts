@@ -8,13 +8,13 @@ import { defineTool } from './define-tool.ts'
 import { aTool } from './registry.ts'
 import { SearchIndex } from './search-index.ts'
 
-/** How a model finds its tools. */
+/** Options of `toolSearch`. */
 export interface ToolSearchOptions {
-  /** What the model calls to search. Default `search_tools`. */
+  /** Name of the search tool. Default: `search_tools`. */
   name?: string
-  /** Most tools that one search finds. Default 5. */
+  /** Maximum tools per search. Default: 5. */
   most?: number
-  /** Leaves the search to the model's service, where that has one of its own: `capabilities.toolSearch`. Default `false`. */
+  /** Uses the provider's own tool search if it has one: `capabilities.toolSearch`. Default: `false`. */
   native?: boolean
 }
 
@@ -22,16 +22,17 @@ const searchedTools = listOf(aTool)
 const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFrom(1), native: aFlag })
 
 /**
- * Many tools, of which a model sees those that it has searched for: a search tool, and `tools` behind it.
+ * Creates a search tool that lets a model find tools among many. The model sees only the tools that it found.
  *
  * **Contract**
- * - The model is offered the search tool alone. Found tools are offered from the next turn on, behind all other tools. They stand in the order in which they
- *   were found: what stands before it in the prompt stays as it was, and so does the cache.
- * - Found tools stay offered: the result of the search says so in the history, which survives a reload, a fork and a crash.
- * - Searches look at names, descriptions and names of parameters (BM25). A tool that was not found cannot be called.
- * - With `native`, a service that has a search gets all tools, marked as not to be shown, and its own search in place of this one. Any of them can then be
- *   called; a call is as good as a find for the services without one.
- * - `tools` that change by themselves are looked at once. Throws `ConfigError` `invalidOption` for a wrong option, and `invalidTool` for two tools of one name.
+ * - At first the model gets only the search tool. Found tools are added from the next turn on, behind all other tools and in the order in
+ *   which they were found. The prompt prefix stays the same, and so does the provider's cache.
+ * - Found tools stay available: the search result records them in the history, so they survive a reload, a fork and a crash.
+ * - Searches match names, descriptions and parameter names (BM25). A tool that was not found cannot be called.
+ * - With `native`, a provider with tool search gets all tools marked as deferred, and its own search replaces this one. Every tool can
+ *   then be called. With other providers, a call counts as a find.
+ * - Reads `tools` once, even if the list changes later. Throws `ConfigError` `invalidOption` for a wrong option, and `invalidTool` for
+ *   duplicate names.
  *
  * Source: docs/concepts/tools.md
  *
@@ -53,12 +54,12 @@ export function toolSearch(tools: readonly AgentTool[], options: ToolSearchOptio
   return [native ? replaceable(search, tools) : search, ...tools.map((tool) => offeredLater(tool))]
 }
 
-/** The same tool, which is offered once it was found. Its methods may rest on what it is. */
+/** Returns a copy of the tool that is offered once found. The prototype stays, because its methods may need it. */
 function offeredLater(tool: AgentTool): AgentTool {
   return Object.create(tool, { isOffered: { value: 'whenFound', enumerable: true } })
 }
 
-/** The same search, in whose place a service may search. */
+/** Returns a copy of the search tool that a provider's own search can replace. */
 function replaceable(search: AgentTool, tools: readonly AgentTool[]): AgentTool {
   return Object.create(search, { searches: { value: tools.map(({ name }) => name), enumerable: true } })
 }

@@ -11,12 +11,12 @@ import { defineTool } from '../define-tool.ts'
 import { countLines, similarText } from './edit-text.ts'
 import { differsInLineEnds, fitLineEnds, placeOf } from './line-ends.ts'
 
-/** Where `edit_file` works. Options of `editFileTool`. */
+/** Options of `editFileTool`. */
 export interface EditFileOptions {
   workspace: Workspace
 }
 
-/** What `edit_file` is called with. */
+/** Arguments of `edit_file`. */
 export interface EditFileArgs {
   path: string
   old_text: string
@@ -28,14 +28,14 @@ const maxBytes = 20 * 1024 * 1024
 const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWorkspace) })
 
 /**
- * `edit_file`: replaces the one occurrence of `old_text` by `new_text`.
+ * Creates `edit_file`, which replaces the one occurrence of `old_text` by `new_text`.
  *
  * **Contract**
- * - Fails without writing when `old_text` is not there (with a hint at what is), is there more than once, or when the file changed since it
+ * - Fails without writing if `old_text` is missing (with a hint at similar text), occurs more than once, or if the file changed since it
  *   was read.
- * - Keeps line ends: LF in `old_text` matches CRLF too, and `new_text` gets the line ends of what it replaces, else of its neighbours.
- * - Only UTF-8 text up to 20 MiB; a byte order mark is kept.
- * - Answers `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
+ * - Keeps line ends: LF in `old_text` matches CRLF too. `new_text` gets the line ends of the text it replaces, else of its neighbours.
+ * - Edits only UTF-8 text up to 20 MiB. A byte order mark is kept.
+ * - Returns `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -68,7 +68,7 @@ export function editFileTool(options: EditFileOptions): AgentTool {
   })
 }
 
-/** The file as it is, its version, and as `edit_file` would leave it. Throws what the tool does, and writes nothing. */
+/** Returns the file's text, its version and the edited text. Throws like the tool and writes nothing. */
 export async function plannedEdit(
   workspace: Workspace,
   { path, old_text: oldText, new_text: newText }: EditFileArgs,
@@ -108,7 +108,7 @@ function notFoundText(path: string, content: string, oldText: string): string {
 
 async function load(workspace: Workspace, path: string, signal: AbortSignal): Promise<{ content: string; version: string }> {
   try {
-    // The version is taken before the bytes: a change in between makes the write fail, never the other way round.
+    // // The version is read before the bytes: a change in between makes the write fail instead of being overwritten.
     const { size, version } = await workspace.stat(path, { signal })
     if (size > maxBytes) throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use write_file or a script.`)
     const content = utf8In(await workspace.read(path, { signal }), { withMark: true })

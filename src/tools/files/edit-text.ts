@@ -1,14 +1,13 @@
-/** Where a text occurs in another: the first place (-1 where there is none), and how often, without overlaps. */
+/** Occurrences of a text in another: the first index (-1 if none) and the count without overlaps. */
 export interface Occurrences {
   first: number
   count: number
 }
 
 /**
- * Finds every occurrence of `target`, which is not empty.
+ * Finds every occurrence of `target`, which must not be empty.
  *
- * In time proportional to both lengths, for any texts (Knuth, Morris and Pratt): `indexOf` of the engines takes minutes for a text and a target
- * that are made for it.
+ * Takes linear time for any input (Knuth, Morris and Pratt). With a crafted text, the engine's `indexOf` takes minutes.
  */
 export function occurrencesOf(content: string, target: string): Occurrences {
   const found: Occurrences = { first: -1, count: 0 }
@@ -27,7 +26,7 @@ export function occurrencesOf(content: string, target: string): Occurrences {
   return found
 }
 
-/** For each beginning of `target`, how much of its own beginning it ends with. */
+/** Computes the KMP failure table: for each prefix, the length of its longest proper prefix that is also a suffix. */
 function fallbacksOf(target: string): Int32Array {
   const fallback = new Int32Array(target.length)
   let matched = 0
@@ -40,7 +39,7 @@ function fallbacksOf(target: string): Int32Array {
   return fallback
 }
 
-/** Lines of a text; a final line break begins no further line, and an empty text has none. */
+/** Counts lines. A final line break starts no further line, and an empty text has none. */
 export function countLines(text: string): number {
   if (text === '') return 0
   let count = text.endsWith('\n') ? 0 : 1
@@ -48,7 +47,10 @@ export function countLines(text: string): number {
   return count
 }
 
-/** The place in `content` where the first line of `target` occurs, one line longer than `target`; a hint, if there is one. */
+/**
+ * Returns the lines of `content` around the first line of `target`, one line more than `target` has, as a hint; `undefined` if there is
+ * none.
+ */
 export function similarText(content: string, target: string): string | undefined {
   const wanted = target.trim()
   const firstLine = wanted.slice(0, endOfLines(wanted, 0, 1)).trim()
@@ -59,7 +61,7 @@ export function similarText(content: string, target: string): string | undefined
   return content.slice(start, endOfLines(content, start, countLines(wanted) + 1)).replaceAll('\r\n', '\n')
 }
 
-/** Where `count` lines from `start` on end, without their last line break. */
+/** Returns the index at which `count` lines from `start` end, without the last line break. */
 function endOfLines(text: string, start: number, count: number): number {
   let end = start - 1
   for (let line = 0; line < count; line++) {

@@ -1,6 +1,6 @@
 import { type Occurrences, occurrencesOf } from './edit-text.ts'
 
-/** Where a text stands in a file. `length` counts the CRLF of the file, which `old_text` may have as LF. */
+/** Position of a text in a file. `length` counts the CRLF of the file, which `old_text` may write as LF. */
 export interface Place extends Occurrences {
   length: number
 }
@@ -31,7 +31,7 @@ function placeApartFromEnds(content: string, target: string): Place {
   return { first: start, count, length: indexBeforeEnds(content, start, target.length) - start }
 }
 
-/** The index that is `distance` characters behind `start`, where a CRLF counts as one character. */
+/** Returns the index `distance` characters after `start`, where a CRLF counts as one character. */
 function indexBeforeEnds(content: string, start: number, distance: number): number {
   let at = start
   for (let left = distance; left > 0; left--) at += content.startsWith('\r\n', at) ? 2 : 1
@@ -41,11 +41,11 @@ function indexBeforeEnds(content: string, start: number, distance: number): numb
 const withLf = (text: string) => text.replaceAll('\r\n', '\n')
 
 /**
- * Returns `newText` with the line ends it gets in place of `place` of `content`.
+ * Returns `newText` with the line ends that fit `place` in `content`.
  *
  * - Lines that stay at the beginning or end of the text keep their ends.
  * - Other lines get the end of the line they replace, else that of the line before them.
- * - A text without line ends in the file takes those of the line it is in.
+ * - A replaced text without line ends takes those of the line it is in.
  * - A file without line ends takes `newText` as it is.
  */
 export function fitLineEnds(content: string, { first, length }: Place, newText: string): string {
@@ -67,7 +67,7 @@ export function fitLineEnds(content: string, { first, length }: Place, newText: 
   return newLines.map((line, index) => (index === newLines.length - 1 ? line : line + endOf(index))).join('')
 }
 
-/** How many whole lines both begin with. */
+/** Counts the whole lines that both begin with. */
 function equalLines(left: readonly string[], right: readonly string[]): number {
   const most = Math.min(left.length, right.length) - 1
   let count = 0
@@ -75,7 +75,7 @@ function equalLines(left: readonly string[], right: readonly string[]): number {
   return count
 }
 
-/** How many whole lines both end with, in front of what follows their last line end; the first `taken` ones are not counted again. */
+/** Counts the whole lines that both end with, ahead of the text after the last line end. Does not count the first `taken` lines again. */
 function equalEnds(left: readonly string[], right: readonly string[], taken: number): number {
   if (left.at(-1) !== right.at(-1)) return 0
   const most = Math.min(left.length, right.length) - 1 - taken
@@ -84,11 +84,11 @@ function equalEnds(left: readonly string[], right: readonly string[], taken: num
   return count
 }
 
-/** The end of the line that `end` is in, else the end of the one before `start`. */
+/** Returns the end of the line that contains `end`, else of the line before `start`. */
 function endAround(content: string, start: number, end: number): string | undefined {
   const next = content.indexOf('\n', end)
   const at = next === -1 ? content.lastIndexOf('\n', start - 1) : next
-  // `lastIndexOf` looks at index 0 for a negative position.
+  // // `lastIndexOf` treats a negative position as 0.
   if (at === -1 || (next === -1 && at >= start)) return undefined
   return content[at - 1] === '\r' ? '\r\n' : '\n'
 }

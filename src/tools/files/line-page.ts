@@ -1,6 +1,6 @@
 import type { LineBatch } from './text-lines.ts'
 
-/** The lines `read_file` was asked for, as they come in, and the text it answers with. */
+/** Collects the lines that `read_file` was asked for and formats its result. */
 export class LinePage {
   readonly #start: number
   readonly #end: number
@@ -9,24 +9,24 @@ export class LinePage {
   #seen = 0
   #isCut = false
 
-  /** Takes `limit` lines from number `offset` on, at most `maxLength` characters. */
+  /** Collects `limit` lines starting at number `offset`, at most `maxLength` characters. */
   constructor(offset: number, limit: number, maxLength: number) {
     this.#start = offset
     this.#end = offset + limit
     this.#room = maxLength
   }
 
-  /** Number of the last line that came in. */
+  /** Number of the last line that was added. */
   get seen(): number {
     return this.#seen
   }
 
-  /** Whether no further line will be taken. */
+  /** Whether further lines are ignored. */
   get isFull(): boolean {
     return this.#isCut || this.#seen + 1 >= this.#end
   }
 
-  /** Whether the file ended before the first line asked for. */
+  /** Whether the file ended before the first requested line. */
   get isPastEnd(): boolean {
     return this.#start > 1 && this.#start > this.#seen
   }
@@ -39,7 +39,7 @@ export class LinePage {
     this.#seen = first + lines.length - 1
   }
 
-  /** Header and numbered lines; `isComplete` says whether the file was read to its end, so that its line count is known. */
+  /** Returns the header and the numbered lines. `isComplete`: the file was read to its end, so its line count is known. */
   text(isComplete: boolean): string {
     const last = this.#start + this.#lines.length - 1
     const isWhole = isComplete && this.#start === 1 && last === this.#seen

@@ -12,12 +12,12 @@ import { defineTool } from '../define-tool.ts'
 import { compileGlob } from '../search/glob.ts'
 import { relativeTo, walkFiles } from '../search/walk-files.ts'
 
-/** Where `list_files` looks and when it stops. Options of `listFilesTool`. */
+/** Options of `listFilesTool`. */
 export interface ListFilesOptions {
   workspace: Workspace
-  /** Files shown. Default 200. */
+  /** Maximum files in the result. Default: 200. */
   maxResults?: number
-  /** Milliseconds. Default 10,000. */
+  /** Timeout in milliseconds. Default: 10,000. */
   timeoutMs?: number
 }
 
@@ -34,7 +34,7 @@ const listFilesToolOptions = optionsOf<ListFilesOptions>({
 })
 
 /**
- * `list_files`: files below a directory, optionally those that match a glob.
+ * Creates `list_files`, which lists files below a directory, optionally filtered by a glob.
  *
  * **Contract**
  * - Files only, relative to the workspace root, `target`, `.git` and `node_modules` left out, 3 levels deep unless `max_depth` says

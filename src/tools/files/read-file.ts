@@ -13,10 +13,10 @@ import { defineTool } from '../define-tool.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
 
-/** Where `read_file` looks and how much it may answer. Options of `readFileTool`. */
+/** Options of `readFileTool`. */
 export interface ReadFileOptions {
   workspace: Workspace
-  /** Bytes of text one call may return. Default 1 MiB. */
+  /** Maximum bytes of text per call. Default: 1 MiB. */
   maxBytes?: number
 }
 
@@ -26,19 +26,20 @@ interface ReadFileArgs {
   limit?: number
 }
 
-/** What is shown as it is, and not as text. */
+/** Types returned as media instead of text. */
 const shownTypes = ['image/*', 'application/pdf']
 
 const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWorkspace), maxBytes: aPositiveNumber })
 
 /**
- * `read_file`: a text file with line numbers, a picture or a PDF.
+ * Creates `read_file`, which returns a text file with line numbers, an image or a PDF.
  *
  * **Contract**
- * - Text: `[N lines]` or `[Lines a-b of N]`, then `   1 | first line`. Files over `maxBytes` need `offset` or `limit` and are read range by
- *   range in bounded memory; reading stops after the last line asked for, so their header says `of more than b`.
- * - Pictures (png, jpg, gif, webp, bmp) and PDFs by extension, at most 20 MiB: a model that does not take them is told so. Other binary files fail; invalid UTF-8 shows as U+FFFD.
- * - `details` is `{ path }`, for pictures and PDFs `{ path, bytes }`.
+ * - Text: `[N lines]` or `[Lines a-b of N]`, then `   1 | first line`. Files over `maxBytes` need `offset` or `limit`. They are read in
+ *   ranges with bounded memory and only up to the last requested line, so their header says `of more than b`.
+ * - Images (png, jpg, gif, webp, bmp) and PDFs are recognized by extension and may have 20 MiB. A model that does not support them gets a
+ *   note instead. Other binary files fail. Invalid UTF-8 shows as U+FFFD.
+ * - `details` is `{ path }`, for images and PDFs `{ path, bytes }`.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -115,7 +116,7 @@ async function readText(
   for await (const batch of readLines({ workspace, path, size, signal, maxLineLength: maxBytes })) {
     page.add(batch)
     isComplete = batch.isLast
-    // A small file is read to its end to know how many lines it has.
+    // // A small file is read to its end, to count its lines.
     if (page.isFull && isLarge) break
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)

@@ -3,32 +3,32 @@ import type { Workspace } from '../../types/tool/workspace.ts'
 const chunkBytes = 256 * 1024
 const sniffBytes = 8192
 
-/** Lines that were read together. */
+/** Consecutive lines. */
 export interface LineBatch {
   /** Number of the first line, from 1. */
   first: number
   lines: string[]
-  /** Whether the file ends here. */
+  /** Whether the file ends after these lines. */
   isLast: boolean
 }
 
-/** What `readLines` needs to know. */
+/** Input of `readLines`. */
 export interface LineSource {
   workspace: Workspace
   path: string
   /** Bytes, from `stat`. */
   size: number
   signal: AbortSignal
-  /** Characters kept of a line; the rest of a longer one is read and dropped. */
+  /** Characters kept per line; the rest is dropped. */
   maxLineLength: number
 }
 
 /**
- * Reads a text file range by range, so that any size takes bounded memory.
+ * Reads a text file in ranges, so that any size takes bounded memory.
  *
  * **Contract**
- * - Lines end with LF or CRLF, which are not part of them; a final line break begins no further line. Invalid UTF-8 becomes U+FFFD, a byte
- *   order mark is dropped.
+ * - Lines end with LF or CRLF, which are not part of them; a final line break begins no further line. Invalid UTF-8 becomes U+FFFD, a
+ *   byte order mark is dropped.
  * - Between ranges it rejects with the reason of `signal` once that has aborted.
  */
 export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, void, undefined> {
@@ -43,7 +43,7 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
     const isLast = end === size || bytes.length < end - start
     const lines = (rest + decoder.decode(bytes, { stream: !isLast })).split('\n')
     rest = lines.pop() ?? ''
-    // One character more than is kept, so that a carriage return at the cut can still be told from text.
+    // // Keeps one character more, so that a carriage return at the cut can be told apart from text.
     if (rest.length > maxLineLength) rest = rest.slice(0, maxLineLength + 1)
     if (isLast && rest !== '') lines.push(rest)
     yield { first, lines: lines.map((line) => trim(line, maxLineLength)), isLast }
@@ -52,12 +52,12 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
   }
 }
 
-/** Whether bytes from the start of a file are those of a binary file: one of the first 8 KiB is NUL. */
+/** Whether the start of a file is binary: one of its first 8 KiB is NUL. */
 function looksBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, sniffBytes).includes(0)
 }
 
-/** Whether a file is binary; reads at most 8 KiB. */
+/** Whether a file is binary. Reads at most 8 KiB. */
 export async function isBinary(workspace: Workspace, path: string, signal: AbortSignal): Promise<boolean> {
   return looksBinary(await workspace.read(path, { start: 0, end: sniffBytes, signal }))
 }

@@ -7,7 +7,7 @@ import { accessError } from '../../workspace/workspace-rules.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
 
-/** Where `write_file` works. Options of `writeFileTool`. */
+/** Options of `writeFileTool`. */
 export interface WriteFileOptions {
   workspace: Workspace
 }
@@ -15,9 +15,9 @@ export interface WriteFileOptions {
 const writeFileToolOptions = optionsOf<WriteFileOptions>({ workspace: required(aWorkspace) })
 
 /**
- * `write_file`: writes a whole text file as UTF-8, creating parent directories.
+ * Creates `write_file`, which writes a whole text file as UTF-8 and creates parent directories.
  *
- * **Contract**: answers `Wrote N bytes to P`; `details` is `{ path, bytes }`. Replaces what was there.
+ * **Contract**: returns `Wrote N bytes to P`; `details` is `{ path, bytes }`. Replaces an existing file.
  *
  * Source: docs/guides/files-and-bash.md
  */

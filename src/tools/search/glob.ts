@@ -1,10 +1,10 @@
 import { ToolError } from '../../contract/errors.ts'
 import { nameOfPath } from '../../workspace/workspace-rules.ts'
 
-/** A step that takes exactly one character. */
+/** A token that matches exactly one character. */
 type Single = { type: 'literal'; char: string } | { type: 'any' } | CharacterClass
 
-/** A step of a pattern. `star` stays within a segment, `deep` (`**`) crosses them, `directories` (`**` and a slash) takes whole ones. */
+/** A token of a pattern. `star` stays within a segment, `deep` (`**`) crosses segments, `directories` (`**` and a slash) matches whole ones. */
 type Token = Single | { type: 'star' } | { type: 'deep' } | { type: 'directories' }
 
 interface CharacterClass {
@@ -15,7 +15,7 @@ interface CharacterClass {
 
 const maxAlternatives = 64
 const maxPattern = 1000
-// The longest path of the common systems has 4,096 characters; parts × characters stays at some milliseconds.
+// // The longest path of common systems has 4,096 characters, so parts × characters takes a few milliseconds.
 const maxParts = 1500
 
 /**
@@ -45,7 +45,7 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   }
 }
 
-/** Innermost groups first; a group without a comma is literal. */
+/** Expands brace groups, innermost first. A group without a comma is literal. */
 function expandBraces(pattern: string): string[] {
   let open: string[] = [pattern]
   for (;;) {
@@ -93,7 +93,7 @@ function endOfStars(chars: readonly string[], start: number): number {
 function readClass(chars: readonly string[], start: number): { token: CharacterClass; end: number } | undefined {
   const negated = chars[start + 1] === '!' || chars[start + 1] === '^'
   const first = start + (negated ? 2 : 1)
-  // A `]` right at the start is a member.
+  // // A `]` right after the bracket is a member.
   const close = chars.indexOf(']', first + 1)
   if (close === -1) return undefined
   const ranges: CharacterClass['ranges'] = []
@@ -106,7 +106,7 @@ function readClass(chars: readonly string[], start: number): { token: CharacterC
   return { token: { type: 'class', negated, ranges }, end: close + 1 }
 }
 
-/** A matcher for one pattern without braces. It keeps all positions in the pattern at once, one character at a time: no backtracking. */
+/** Returns a matcher for one pattern without braces. It tracks all positions in the pattern at once, so it never backtracks. */
 function matcherOf(tokens: readonly Token[]): (subject: readonly string[]) => boolean {
   let current = new Uint8Array(tokens.length + 1)
   let next = new Uint8Array(tokens.length + 1)
@@ -126,8 +126,8 @@ function matcherOf(tokens: readonly Token[]): (subject: readonly string[]) => bo
 }
 
 /**
- * Completes `current` by what stars that match nothing lead to, and sets in `next` the positions after `char`; false when there is none.
- * An index in place of an iterator: this is the inner loop.
+ * Adds to `current` the positions after stars that match nothing, and sets in `next` the positions after `char`. Returns false if there
+ * are none. Uses an index because this is the inner loop.
  */
 function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array, char: string, atSegmentStart: boolean): boolean {
   let isAlive = false
@@ -136,7 +136,7 @@ function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array
     if (current[state] === 0 || token === undefined) continue
     const { type } = token
     const stays = type === 'deep' || type === 'directories' || (type === 'star' && char !== '/')
-    // Whole directories end where a segment begins.
+    // // Whole directories end at the start of a segment.
     if (type === 'star' || type === 'deep' || (type === 'directories' && atSegmentStart)) current[state + 1] = 1
     if (stays) next[state] = 1
     else if (type !== 'star' && accepts(token, char)) next[state + 1] = 1

@@ -12,14 +12,14 @@ import { defineTool } from '../define-tool.ts'
 import type { Searcher, SearchOutcome } from './searcher.ts'
 import { workspaceSearcher } from './workspace-searcher.ts'
 
-/** Where `search` looks, who looks, and when it stops. Options of `searchTool`. */
+/** Options of `searchTool`. */
 export interface SearchToolOptions {
   workspace: Workspace
-  /** Matches shown, over all files. Default 50. */
+  /** Maximum matches over all files. Default: 50. */
   maxResults?: number
-  /** Milliseconds. Default 30,000. */
+  /** Timeout in milliseconds. Default: 30,000. */
   timeoutMs?: number
-  /** How files are looked through. Default: `workspaceSearcher(workspace)`. */
+  /** Searches the files. Default: `workspaceSearcher(workspace)`. */
   searcher?: Searcher
 }
 
@@ -40,7 +40,7 @@ const searchToolOptions = optionsOf<SearchToolOptions>({
 })
 
 /**
- * `search`: lines that match a regular expression.
+ * Creates `search`, which returns lines that match a regular expression.
  *
  * **Contract**
  * - One line per match, `{file}:{line}:{text}`, ordered by path and line; long lines are cut. Case is ignored unless `case_sensitive`.

@@ -1,7 +1,7 @@
 import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText, ToolError } from '../../contract/errors.ts'
 
-/** What a searcher is asked: what to look for, where, and how much to find. */
+/** Query of a searcher. */
 export interface SearchQuery {
   /** Regular expression. */
   pattern: string
@@ -10,42 +10,42 @@ export interface SearchQuery {
   /** Glob for files. */
   include?: string
   caseSensitive: boolean
-  /** Matches overall. */
+  /** Maximum matches overall. */
   maxResults: number
   signal: AbortSignal
 }
 
-/** One line of one file in which the pattern occurs. */
+/** A matching line. */
 export interface SearchMatch {
   /** Relative to the workspace root. */
   path: string
-  /** From 1. */
+  /** Line number, from 1. */
   line: number
   /** The line without its line break. */
   text: string
 }
 
-/** What a search found, in order of path and line; `truncated` when there is more than `maxResults`. */
+/** Matches ordered by path and line. `truncated` is true if there are more than `maxResults`. */
 export interface SearchOutcome {
   matches: SearchMatch[]
   truncated: boolean
 }
 
 /**
- * Looks through the files of a workspace. The default is `workspaceSearcher`; adapters may use something faster, such as ripgrep.
+ * Searches the files of a workspace. The default is `workspaceSearcher`. Adapters may use a faster one, such as ripgrep.
  *
  * **Contract**
- * - Leaves out `target`, `.git`, `node_modules` and binary files; never takes `pattern`, `path` or `include` for an option.
- * - Rejects with the reason of `query.signal` when that aborts, and leaves nothing running; with `ToolError` `invalidArguments` for a
- *   pattern it cannot use, and with `WorkspaceError` for a path it may not read.
+ * - Skips `target`, `.git`, `node_modules` and binary files. Never interprets `pattern`, `path` or `include` as a command-line option.
+ * - Rejects with the reason of `query.signal` and stops all work.
+ * - Rejects with `ToolError` `invalidArguments` for an unsupported pattern, and with `WorkspaceError` for a path that it may not read.
  */
 export type Searcher = (query: SearchQuery) => Promise<SearchOutcome>
 
-/** Decides which lines a search finds. */
+/** Tests lines against a pattern. */
 export interface Matcher {
-  /** How many characters of a line are looked at, so that one call stays well under 100 ms. */
+  /** Maximum characters of a line that are tested, so that one call takes well under 100 ms. */
   readonly maxLineLength: number
-  /** Whether the pattern occurs in `line`; takes time proportional to its length. */
+  /** Whether the pattern occurs in `line`. Takes linear time. */
   matches(line: string): boolean
 }
 
@@ -55,10 +55,13 @@ const maxSteps = 3_000_000
 const maxPatternLength = 1000
 
 /**
- * Compiles a regular expression in RE2 syntax. The engine is loaded on first use and never backtracks, so no pattern can block the thread.
+ * Compiles a regular expression in RE2 syntax. The engine is loaded on first use and never backtracks, so no pattern can block the
+ * thread.
  *
- * **Contract**: rejects with `ToolError` `invalidArguments` for a pattern that is over 1,000 characters, malformed, or uses lookaround or
- * backreferences; with `LoadError` when the engine cannot be had.
+ * **Contract**
+ * - Rejects with `ToolError` `invalidArguments` for a pattern over 1,000 characters, a malformed one, or one with lookaround or
+ *   backreferences.
+ * - Rejects with `LoadError` if the engine cannot be loaded.
  */
 export async function compileMatcher(pattern: string, caseSensitive: boolean): Promise<Matcher> {
   if (pattern.length > maxPatternLength) {
@@ -67,11 +70,11 @@ export async function compileMatcher(pattern: string, caseSensitive: boolean): P
   const { RE2JS } = engine.loaded ?? (await engine.load())
   try {
     const expression = RE2JS.compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
-    // The engine visits every state of the pattern once per character at worst.
+    // // In the worst case the engine visits every state of the pattern once per character.
     const maxLineLength = Math.max(1000, Math.floor(maxSteps / Math.max(1, expression.programSize())))
     return {
       maxLineLength,
-      // The line break keeps `$` from matching where the line was cut.
+      // // Keeps the line break, so that `$` does not match at the cut.
       matches: (line) => expression.test(line.length > maxLineLength ? `${line.slice(0, maxLineLength)}\n` : line),
     }
   } catch (cause) {

@@ -3,30 +3,30 @@ import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace, WorkspaceEntry } from '../../types/tool/workspace.ts'
 import { nameOfPath } from '../../workspace/workspace-rules.ts'
 
-/** Directories nobody means when they ask for "the files": build output, history, dependencies. */
+/** Directories that searches skip: build output, version control, dependencies. */
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])
 
 const entriesPerBreath = 500
-// Milliseconds: what the reader of the walk does with an entry counts, too.
+// // Milliseconds. Time that the consumer spends on an entry counts too.
 const breathEvery = 20
 
-/** Where and how far `walkFiles` goes. */
+/** Options of `walkFiles`. */
 export interface WalkOptions {
   workspace: Workspace
   /** Directory to start in. */
   path: string
-  /** Levels of directories; 1 is the directory itself. */
+  /** Maximum depth of directories; 1 is the directory itself. */
   maxDepth: number
   signal: AbortSignal
 }
 
 /**
- * The files below a directory, depth first, each directory sorted by path.
+ * Yields the files below a directory, depth first, each directory sorted by path.
  *
  * **Contract**
- * - `target`, `.git` and `node_modules` are not entered, unless one of them is the start.
- * - A directory below the start that vanished or cannot be read is skipped; the start itself rejects.
- * - Rejects with the reason of `signal` soon after it aborts. Timers get a turn every 20 ms, also when the reader takes its time.
+ * - Skips `target`, `.git` and `node_modules`, unless one of them is the start.
+ * - Skips a subdirectory that vanished or cannot be read. Rejects if the start cannot be read.
+ * - Rejects with the reason of `signal` soon after it aborts. Yields to timers every 20 ms, also if the consumer is slow.
  */
 export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOptions): AsyncGenerator<string, void, undefined> {
   let seen = 0
@@ -50,7 +50,7 @@ export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOpti
   }
 }
 
-/** What remains of `path`, a file below `directory`, seen from there. */
+/** Returns `path`, a file below `directory`, relative to that directory. */
 export function relativeTo(directory: string, path: string): string {
   return directory === '.' ? path : path.slice(directory.length + 1)
 }

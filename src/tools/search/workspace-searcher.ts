@@ -6,7 +6,7 @@ import { compileGlob } from './glob.ts'
 import { compileMatcher, type Matcher, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from './searcher.ts'
 import { relativeTo, walkFiles } from './walk-files.ts'
 
-/** Characters looked at before timers and aborts get a turn; a few milliseconds of work for a common pattern. */
+/** Characters searched between yields to timers; a few milliseconds for a common pattern. */
 const charactersPerBreath = 256 * 1024
 
 /** State of one search. */
@@ -15,15 +15,15 @@ interface Search {
   query: SearchQuery
   matcher: Matcher
   found: SearchMatch[]
-  /** Characters since the last breath. */
+  /** Characters since the last yield. */
   work: number
 }
 
 /**
- * The `Searcher` that needs nothing but a workspace. Regular expressions are RE2's; files are read range by range.
+ * Creates a `Searcher` that needs only a workspace. Uses RE2 and reads files in ranges.
  *
- * **Contract**: of a line so long that matching it would block (tens of thousands of characters at least), only the start is searched.
- * Files that vanish or cannot be read on the way are skipped.
+ * **Contract**: searches only the start of a line so long that matching it would block (at least tens of thousands of characters). Skips
+ * files that vanish or cannot be read.
  */
 export function workspaceSearcher(workspace: Workspace): Searcher {
   return async (query) => {
@@ -43,7 +43,7 @@ export function workspaceSearcher(workspace: Workspace): Searcher {
   }
 }
 
-/** One match more than is shown says that there are more. */
+/** One match more than the limit shows that there are more. */
 function isFull({ found, query }: Search): boolean {
   return found.length > query.maxResults
 }
@@ -65,7 +65,7 @@ async function searchFile(search: Search, path: string): Promise<void> {
   const { signal } = search.query
   const { size } = await workspace.stat(path, { signal })
   if (await isBinary(workspace, path, signal)) return
-  // One character more than is looked at tells the matcher that the line goes on.
+  // // Keeps one character more than is searched, so that the matcher knows that the line goes on.
   for await (const { first, lines } of readLines({ workspace, path, size, signal, maxLineLength: matcher.maxLineLength + 1 })) {
     for (const [index, text] of lines.entries()) {
       search.work += text.length + 1
