@@ -25,12 +25,12 @@ const someFiles = recordOf(
 )
 
 /**
- * A workspace that lives in memory; works everywhere and forgets everything.
+ * Creates a workspace in memory, for tests, browsers and Workers.
  *
  * **Contract**
- * - The port's, exactly. Everything that goes in or comes out is copied: later changes to a byte array have no effect.
- * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed,
- *   `ConfigError` for content that is neither.
+ * - Follows the contract of `Workspace`. Copies everything that goes in or out: later changes to a byte array have no effect.
+ * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed, and `ConfigError` for
+ *   other content.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -40,7 +40,7 @@ export function memoryWorkspace(files: Record<string, string | Uint8Array> = {})
   for (const [path, content] of Object.entries(files)) {
     tree.write(path, typeof content === 'string' ? new TextEncoder().encode(content) : content, undefined)
   }
-  // Async functions, so that every refusal is a rejection.
+  // // Async, so that every refusal is a rejection.
   return {
     root: 'memory',
     async read(path, { start = 0, end, signal } = {}) {
@@ -99,7 +99,7 @@ class MemoryTree {
     const segments = segmentsOf(path)
     const name = segments.pop()
     if (name === undefined) throw wrongKind(path, 'is a directory')
-    // Nothing is created before every check has passed.
+    // // Creates nothing before every check has passed.
     const { directory, missing } = this.#deepest(path, segments)
     const old = missing.length === 0 ? directory.children.get(name) : undefined
     if (old?.kind === 'directory') throw wrongKind(path, 'is a directory')
@@ -137,7 +137,7 @@ class MemoryTree {
     return node
   }
 
-  /** Counts over the whole workspace, so a file that is removed and written again does not get an old version back. */
+  /** Counts over the whole workspace, so that a file that is removed and written again gets a new version. */
   #nextVersion(): string {
     this.#writes += 1
     return String(this.#writes)

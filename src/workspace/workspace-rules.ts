@@ -1,15 +1,16 @@
 import { errorText, ToolError, WorkspaceError } from '../contract/errors.ts'
 
-/** Names that are devices on Windows, in any case and with any extension. */
+/** Device names of Windows, in any case and with any extension. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|$)/i
 
 /**
- * Brings a path into its one form: relative to the root, forward slashes, without `.`, `..`, empty or trailing segments. The root is `.`.
+ * Normalizes a path: relative to the root, forward slashes, without `.`, `..`, empty or trailing segments. The root is `.`.
  *
  * **Contract**
- * - Purely textual; links are the workspace's business.
- * - Throws `WorkspaceError` `outside`, naming the path, for a path that is absolute, climbs above the root, or would mean something else on
- *   another platform: NUL, backslash, colon (drive letters, alternate streams), device names, segments ending in a dot or a space.
+ * - Works on text only. The workspace resolves links.
+ * - Throws `WorkspaceError` `outside`, which names the path, for an absolute path and for one that leads above the root.
+ * - Also throws it for a path that other platforms read differently: NUL, backslash, colon (drive letters, alternate streams), device
+ *   names, segments that end in a dot or a space.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -28,7 +29,7 @@ export function resolvePath(path: string): string {
   return segments.length === 0 ? '.' : segments.join('/')
 }
 
-/** The path of `name` inside the directory `directory`, which is in resolved form. */
+/** Joins `directory`, which is normalized, and `name`. */
 export function joinPath(directory: string, name: string): string {
   return directory === '.' ? name : `${directory}/${name}`
 }
@@ -45,7 +46,7 @@ function outside(path: string, reason: string): WorkspaceError {
   return new WorkspaceError('outside', `The path ${JSON.stringify(path)} ${reason}. Use a path relative to the workspace root.`)
 }
 
-/** The last part of a path in a workspace. */
+/** Returns the last segment of a path. */
 export function nameOfPath(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
@@ -54,12 +55,12 @@ export function notFound(path: string): WorkspaceError {
   return new WorkspaceError('notFound', `There is no ${JSON.stringify(path)} in the workspace.`)
 }
 
-/** `reason` says what `path` is: `is a directory`. */
+/** Error for a path of the wrong kind; `reason` is for example `is a directory`. */
 export function wrongKind(path: string, reason: string): WorkspaceError {
   return new WorkspaceError('wrongKind', `${JSON.stringify(path)} ${reason}.`)
 }
 
-/** What is there is not what the writer has read; `state` says what it is. */
+/** Error for a file that changed since the writer read it; `state` describes it. */
 export function changed(path: string, state: string): WorkspaceError {
   return new WorkspaceError('conflict', `${JSON.stringify(path)} ${state}; nothing was written. Read it again, then retry.`)
 }
@@ -69,8 +70,8 @@ export function rootStays(): WorkspaceError {
 }
 
 /**
- * The error a file tool fails with when the workspace refused: `{what}: {reason}`, code `notFound` for a missing file. Errors that are not
- * the workspace's own, aborts among them, are returned as they are.
+ * Returns the error of a file tool after the workspace refused: `{what}: {reason}`, code `notFound` for a missing file. Returns other
+ * errors, such as aborts, unchanged.
  */
 export function accessError(what: string, error: unknown): unknown {
   if (!(error instanceof WorkspaceError)) return error
