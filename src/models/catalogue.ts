@@ -1,5 +1,5 @@
 /**
- * Facts of the models of the services that this package has a factory for: context windows, longest answers, prices. Nothing of it is loaded where it is not imported.
+ * Facts about the models that this package has factories for: context windows, output limits, prices. Only loaded if imported.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { catalogueData, catalogueDate } from './catalogue-data.ts'
 
 export type { CatalogueEntry, ModelCatalogue } from '../types/model/model.ts'
 
-/** The catalogue that comes with this package. */
+/** The catalogue of this package. */
 export interface DatedCatalogue extends ModelCatalogue {
-  /** The day of its source, such as `2026-11-10`. */
+  /** Date of its source, such as `2026-11-10`. */
   readonly asOf: string
-  /** All entries, or those of one service, by id. */
+  /** Returns all entries, or those of one provider, ordered by id. */
   list(provider?: string): CatalogueEntry[]
 }
 
@@ -31,7 +31,7 @@ function entriesOf(provider: string): ReadonlyMap<string, CatalogueEntry> {
   return entries
 }
 
-/** Those of a line: models that are alike share it. */
+/** Returns the entries of a line: equal models share one. */
 function entriesIn(provider: string, line: string): CatalogueEntry[] {
   const [ids = '', contextWindow, maxOutputTokens, ...facts] = line.split(' ')
   const [marks = ''] = facts.splice(ratesPerRow, 1)
@@ -59,11 +59,12 @@ function ratesAt(figures: readonly number[], at: number): TokenRates {
 }
 
 /**
- * What is known of models, as of `asOf`. Pass it to a factory: `anthropic(id, { apiKey, catalogue })`.
+ * Catalogue of known models as of `asOf`. Pass it to a factory: `anthropic(id, { apiKey, catalogue })`.
  *
  * **Contract**
- * - Facts are those of the source on that day: services change prices and limits. Options of a factory win, and a cost that a service reports wins over a computed one.
- * - Ids of Bedrock are found with and without their region: some regions have prices of their own.
+ * - Facts may be outdated: providers change prices and limits. Options of a factory override them, and a cost reported by the provider
+ *   overrides a computed one.
+ * - Bedrock ids are found with and without their region, because some regions have their own prices.
  *
  * Source: docs/concepts/models.md
  */
