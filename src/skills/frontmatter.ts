@@ -5,10 +5,10 @@ import type { JsonObject } from '../contract/json.ts'
 import { jsonFault } from '../contract/shape/json-fault.ts'
 import type { SkillProblemCode } from '../types/tool/skills.ts'
 
-/** Why the text of a `SKILL.md` is no skill. */
+/** Reason why the text of a `SKILL.md` is not a skill. */
 export type SkillErrorCode = Extract<SkillProblemCode, 'noFrontmatter' | 'invalidYaml' | 'missingName' | 'missingDescription'>
 
-/** A `SKILL.md` that cannot be used. Source: docs/guides/files-and-bash.md */
+/** Error for a `SKILL.md` that cannot be used. Source: docs/guides/files-and-bash.md */
 export class SkillError extends PhiError<SkillErrorCode> {
   override readonly name = 'SkillError'
 
@@ -19,39 +19,39 @@ export class SkillError extends PhiError<SkillErrorCode> {
 
 /** The two parts of a `SKILL.md`. */
 export interface SplitSkill {
-  /** YAML, without its fences; every line ends with a line feed. */
+  /** YAML without its fences. Every line ends with a line feed. */
   yaml: string
-  /** Markdown, without white space around it. */
+  /** Markdown, trimmed. */
   body: string
-  /** What is well understood here, and refused by other readers. */
+  /** Constructs that are accepted here but rejected by other readers. */
   oddities: readonly string[]
 }
 
 /** The fields of a frontmatter. */
 export interface Frontmatter {
-  /** All scalars are texts. */
+  /** All scalars are strings. */
   fields: JsonObject
   oddities: readonly string[]
 }
 
-/** Characters: many times what the fields may hold together, and little enough to be parsed in some ms, whatever it is. */
+/** Maximum characters: far more than the fields may hold together, and few enough to parse in milliseconds. */
 export const maxFrontmatter = 8192
 
-/** Brackets that are open at a time, also in texts. */
+/** Maximum nesting of brackets, counted also within strings. */
 const maxOpen = 100
 
-/** A fence is a whole line of its own; `...` ends a YAML document too. */
+/** A fence is a whole line. `...` ends a YAML document too. */
 const opening = /^---[ \t]*(?:\r\n|\r|\n)/
 const closing = /(?<=[\r\n])(---|\.\.\.)[ \t]*(?=[\r\n]|$)/
 
-/** Parts `text` at its fences. Throws `SkillError` `noFrontmatter` where it does not begin with one, or the other does not come. */
+/** Splits `text` at its fences. Throws `SkillError` `noFrontmatter` if one of the two is missing. */
 export function splitSkill(text: string): SplitSkill {
   const hasMark = text.startsWith('\ufeff')
   const whole = hasMark ? text.slice(1) : text
   const first = opening.exec(whole)
   if (first === null) throw noFrontmatter('it does not begin with a line ---')
   const begin = first[0].length
-  // From the line break of the first fence on: it is the one before the second where there is nothing between them.
+  // // Starts at the line break of the first fence: if the frontmatter is empty, it is also the one before the second fence.
   const last = closing.exec(whole.slice(begin - 1))
   if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
   const end = begin - 1 + last.index
@@ -59,16 +59,16 @@ export function splitSkill(text: string): SplitSkill {
     ...(hasMark ? ['it begins with a byte order mark'] : []),
     ...(last[1] === '...' ? ['the frontmatter ends with ... instead of ---'] : []),
   ]
-  // The line break before a fence is the fence's: a block of text that ends there does not end with one.
+  // // The line break before a fence belongs to the fence, so a block scalar that ends there has no final one.
   const yaml = whole.slice(begin, Math.max(begin, end)).replace(/\r\n?/g, '\n').replace(/\n$/, '')
   return { yaml, body: whole.slice(end + last[0].length).trim(), oddities }
 }
 
 /**
- * The fields of `yaml`, as YAML 1.2 reads them but for scalars, which stay the texts they are. A key that comes twice has its last value.
+ * Returns the fields of `yaml` by the rules of YAML 1.2, with all scalars as strings. The last of duplicate keys wins.
  *
- * Rejects with `SkillError` `invalidYaml`, with line and column in the file where the parser knows them; with `LoadError` where the YAML parser
- * cannot be had.
+ * - Rejects with `SkillError` `invalidYaml`, with line and column in the file if the parser knows them.
+ * - Rejects with `LoadError` if the YAML parser cannot be loaded.
  */
 export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
   if (opensDeep(yaml)) throw invalidYaml(`more than ${maxOpen} brackets are open`)
@@ -87,7 +87,7 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
     return { fields, oddities: [...repaired, ...odditiesOf(doc, { visit, isMap, isScalar })] }
   } catch (error) {
     if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
-    // What the parser throws for a bomb of aliases, or for what is nested deeper than the stack.
+    // // The parser throws this for an alias bomb and for nesting deeper than the stack.
     throw invalidYaml(errorText(error))
   }
 }
@@ -95,11 +95,11 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
 type YamlParser = Pick<typeof import('yaml'), 'parseDocument' | 'isMap' | 'isScalar' | 'isSeq'>
 
 /**
- * Parses `yaml`. A description that is no valid YAML, or is text by its looks alone, is taken as it stands: people write `Use when: …` and
- * `[Beta] …` without quotes, and other loaders of skills take that. `text` is what was parsed, with the same lines.
+ * Parses `yaml`. A description that is invalid YAML, or that YAML would not read as a string, is read literally. Authors write `Use when:
+ * …` and `[Beta] …` without quotes, and other loaders accept that. `text` is the parsed text, with the same lines.
  */
 function lenientDocument(yaml: string, parser: YamlParser): { doc: Document; text: string; isRepaired: boolean } {
-  // Looking for keys that come twice takes the square of their number; a picture of the place for each of many errors, that of the length.
+  // // Checking for duplicate keys takes quadratic time, and so does a code frame for each of many errors.
   const options = { schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
   const doc = parser.parseDocument(yaml, options)
   if (doc.errors.length === 0 && !losesWords(doc, parser)) return { doc, text: yaml, isRepaired: false }
@@ -107,14 +107,14 @@ function lenientDocument(yaml: string, parser: YamlParser): { doc: Document; tex
   return text === yaml ? { doc, text, isRepaired: false } : { doc: parser.parseDocument(text, options), text, isRepaired: true }
 }
 
-/** Whether the description is a list in brackets, or begins with a tag of its own such as `!important`. */
+/** Whether the description is a flow sequence, or begins with a tag such as `!important`. */
 function losesWords({ contents }: Document, { isMap, isScalar, isSeq }: YamlParser): boolean {
   const node = isMap(contents) ? contents.get('description', true) : undefined
   if (isSeq(node)) return node.flow === true
   return isScalar(node) && node.type === 'PLAIN' && node.tag !== undefined && /^!\w/.test(node.tag)
 }
 
-/** A description that begins on the line of its key, with the lines that go on with it. `>` and `|` alone begin a block of text. */
+/** A description that begins on the line of its key, with its continuation lines. `>` or `|` alone begins a block scalar. */
 const plainDescription = /^description:[ \t]+(?![|>][-+\d]*[ \t]*(?:#.*)?$)(\S.*(?:\n(?:[ \t]+.*)?(?=\n|$))*)/gm
 
 function withQuotedDescription(yaml: string): string {
@@ -129,7 +129,7 @@ function withQuotedDescription(yaml: string): string {
   })
 }
 
-/** The parser would go down until the stack is full, which takes its time. */
+/** Checked first, because the parser would recurse until the stack overflows. */
 function opensDeep(yaml: string): boolean {
   let open = 0
   for (const [bracket] of yaml.matchAll(/[[\]{}]/g)) {
@@ -139,14 +139,14 @@ function opensDeep(yaml: string): boolean {
   return false
 }
 
-/** Takes off the line break that the parser adds to a block of text where the YAML ends without one. */
+/** Removes the line break that the parser adds to a block scalar at the end of YAML without one. */
 function endWithText(node: Scalar, yaml: string): void {
   const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED'
   if (!isBlock || node.range?.[1] !== yaml.length || typeof node.value !== 'string' || yaml.endsWith('\n')) return
   node.value = node.value.replace(/\n$/, '')
 }
 
-/** What the standard's own validator, whose YAML is a stricter one, refuses. */
+/** Lists constructs that the standard's validator, with its stricter YAML parser, rejects. */
 function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof import('yaml'), 'visit' | 'isMap' | 'isScalar'>): string[] {
   const found = new Set<string>()
   visit(doc, {
@@ -163,7 +163,7 @@ function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof impor
 
 function placeOf(yaml: string, at: number): string {
   const lines = yaml.slice(0, at).split('\n')
-  // The fence is the first line of the file.
+  // // The fence is the first line of the file.
   return ` (line ${lines.length + 1}, column ${(lines.at(-1) ?? '').length + 1})`
 }
 

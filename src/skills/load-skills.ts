@@ -11,29 +11,29 @@ import { maxFrontmatter, SkillError } from './frontmatter.ts'
 import { folderFault, parseSkill } from './parse-skill.ts'
 import { skillSet } from './skill-set.ts'
 
-/** How skills are loaded. */
+/** Options of `loadSkills`. */
 export interface LoadSkillsOptions {
-  /** Skills of one directory that are kept, by their paths; more are an error. Default 1,000. */
+  /** Maximum skills per directory, in path order; more are an error. Default: 1,000. */
   maxSkills?: number
-  /** Stops loading; owned by the caller. */
+  /** Stops loading. The caller owns it. */
   signal?: AbortSignal
 }
 
-/** What a directory, or a file in it, has brought. */
+/** Skills and errors of a directory or a file. */
 interface Found {
   skills: readonly Skill[]
   warnings: readonly SkillProblem[]
   errors: readonly SkillProblem[]
 }
 
-/** The beginning of a file that was read. */
+/** The beginning of a file. */
 interface SkillFile {
   folder: string
   location: string
   text: string
 }
 
-/** Where a file is read. */
+/** Workspace and signal for reads. */
 interface Place {
   workspace: Workspace
   source: string
@@ -41,29 +41,29 @@ interface Place {
 }
 
 const nothing: Found = { skills: [], warnings: [], errors: [] }
-/** The standard's name, and what its own reader takes as well. */
+/** File names: the standard's, and one that its reference reader also accepts. */
 const fileNames = ['SKILL.md', 'skill.md']
-/** Folders of one directory that are looked into. */
+/** Maximum folders searched per directory. */
 const maxFolders = 10_000
-/** Files that are read at a time. */
+/** Files read in parallel. */
 const atOnce = 16
-/** Milliseconds of work after which others may run. */
+/** Milliseconds of work between yields. */
 const breathEvery = 10
-/** A character takes at most three bytes (four are two characters); then there are the fences and a byte order mark. */
+/** Maximum bytes: up to three per UTF-16 unit, plus fences and a byte order mark. */
 const maxBytes = 3 * maxFrontmatter + 1024
 
 const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), signal: aSignal })
 
 /**
- * Loads the skills of several directories of a workspace; where two have one name, that of the later directory is used.
+ * Loads the skills in several directories of a workspace. If two skills have the same name, the one of the later directory wins.
  *
  * **Contract**
- * - A skill is a folder with a `SKILL.md`, directly in one of `dirs`; a directory that has one itself is one too. Directories that are not
- *   there are skipped. A link to a folder is followed within the workspace; one that leads out of it is one of `errors`.
- * - Only the frontmatter is read, and nothing is run. At most 10,000 folders of a directory are looked into.
- * - A file that cannot be read, or is no skill, is one of `errors` and does not hide the others.
- * - Rejects with `ConfigError` for options that cannot work, with the signal's reason, and with `LoadError` where the YAML parser cannot be had;
- *   for nothing that lies in the workspace.
+ * - A skill is a folder with a `SKILL.md`: a direct child of one of `dirs`, or the directory itself. Missing directories are skipped.
+ *   Links to folders are followed within the workspace; a link that leads out becomes one of `errors`.
+ * - Reads only the frontmatter and runs nothing. Searches at most 10,000 folders per directory.
+ * - A file that cannot be read, or is no skill, becomes one of `errors` and does not hide the others.
+ * - Rejects with `ConfigError` for invalid options, with the reason of the signal, and with `LoadError` if the YAML parser cannot be
+ *   loaded.
  *
  * @example
  * ```ts
@@ -82,7 +82,10 @@ export async function loadSkills(workspace: Workspace, dirs: readonly string[], 
   return all
 }
 
-/** As `loadSkills`, for one directory; `source` says for people where its skills come from. Source: docs/guides/files-and-bash.md */
+/**
+ * Loads the skills of one directory, like `loadSkills`. `source` describes the origin of the skills in user interfaces. Source:
+ * docs/guides/files-and-bash.md
+ */
 export async function loadSkillDir(workspace: Workspace, dir: string, source: string, options: LoadSkillsOptions = {}): Promise<SkillSet> {
   checkOptions(workspace, aWorkspace, 'workspace')
   checkOptions(dir, aText, 'dir')
@@ -116,7 +119,7 @@ export async function loadSkillDir(workspace: Workspace, dir: string, source: st
   )
 }
 
-/** The folders that may be skills, by path: those in `dir`, and `dir` itself. */
+/** Returns the folders that may be skills, by path: those in `dir`, and `dir` itself. */
 async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ folders: string[]; errors: readonly SkillProblem[] }> {
   try {
     const own = resolvePath(dir)
@@ -130,12 +133,12 @@ async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ f
     return { folders: folders.slice(0, maxFolders), errors: failed('tooMany', dir, message).errors }
   } catch (error) {
     signal?.throwIfAborted()
-    // A directory that is not there has no skills.
+    // // A missing directory has no skills.
     return { folders: [], errors: isNotFound(error) ? [] : unreadable(dir, error).errors }
   }
 }
 
-/** The beginning of the file in `folder`; nothing where it has none. */
+/** Returns the beginning of the file in `folder`, or `undefined` if there is none. */
 async function readFolder(folder: string, { workspace, signal }: Place): Promise<SkillFile | Found> {
   for (const fileName of fileNames) {
     const location = joinPath(folder, fileName)
@@ -152,7 +155,7 @@ async function readFolder(folder: string, { workspace, signal }: Place): Promise
 }
 
 async function toSkill({ folder, location, text }: SkillFile, source: string): Promise<Found> {
-  // A model that is told an escaped path cannot read it, and one that is told the path itself may read something else.
+  // // The model could not read a file by its escaped path, and the raw path could spoof another one.
   if (/[\t\n]/.test(location) || escapeControls(location) !== location) {
     return failed('unreadable', location, 'Its path has control characters, so no model can be told it. Rename the folder.')
   }

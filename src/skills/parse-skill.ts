@@ -6,30 +6,30 @@ import { aText } from '../contract/shape/shape.ts'
 import type { Skill, SkillProblem } from '../types/tool/skills.ts'
 import { parseFrontmatter, SkillError, splitSkill } from './frontmatter.ts'
 
-/** What the text of a `SKILL.md` says, wherever it lies. */
+/** The parsed text of a `SKILL.md`, independent of where it is stored. */
 export interface ParsedSkill extends Omit<Skill, 'location' | 'baseDir' | 'source'> {
-  /** The instructions: Markdown, without white space around it. */
+  /** Instructions as Markdown, trimmed. */
   body: string
-  /** What is odd about it, without its path. */
+  /** Violations of the standard, without the path. */
   warnings: readonly Omit<SkillProblem, 'path'>[]
 }
 
 type Warning = ParsedSkill['warnings'][number]
 
-/** The fields of the standard. */
+/** Fields of the standard. */
 const known = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools']
 
-/** Characters, by the standard. */
+/** Maximum characters by the standard. */
 const longest = { name: 64, description: 1024, compatibility: 500 }
 
 /**
- * Reads the text of a `SKILL.md`, for those who keep skills elsewhere than in a workspace, and for its instructions.
+ * Parses the text of a `SKILL.md`, for skills that are not stored in a workspace and for access to the instructions.
  *
  * **Contract**
- * - The frontmatter is YAML; every scalar is the text that stands there, so that `name: 123` is `'123'`. At most 8,192 characters of it,
- *   20 levels, 100 uses of an anchor.
- * - Rejects with `SkillError` for what is no skill; what breaks a rule of the standard beyond that is a warning.
- * - It runs nothing and reads nothing else.
+ * - The frontmatter is YAML with all scalars as strings, so `name: 123` gives `'123'`. Limits: 8,192 characters, 20 levels, 100 uses of
+ *   an anchor.
+ * - Rejects with `SkillError` if the text is no skill. Other violations of the standard are warnings.
+ * - Runs nothing and reads no other files.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -42,7 +42,7 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
   const warnings: Warning[] = [...nameFaults(name).map((message): Warning => ({ code: 'badName', message }))]
   const optional = optionalFields(fields, warnings)
   for (const [field, value] of Object.entries({ name, description, compatibility: optional.compatibility ?? '' })) {
-    const most = longest[field as keyof typeof longest] // the keys of the object above
+    const most = longest[field as keyof typeof longest] // // `longest` has no other keys.
     const length = Array.from(value).length
     if (length > most) warnings.push({ code: 'tooLong', message: `${field} has ${length} characters; at most ${most} are allowed.` })
   }
@@ -56,14 +56,14 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
   return { name, description, ...optional, frontmatter: fields, body: split.body, warnings }
 }
 
-/** What of the folder's name is not as the standard asks for: it must be that of the skill. */
+/** Returns a warning if the folder name differs from the skill name, which the standard forbids. */
 export function folderFault(name: string, folder: string | undefined): Warning | undefined {
-  // The root of a workspace has no name that the workspace knows.
+  // // The workspace does not know the name of its root.
   if (folder === undefined || comparable(folder) === comparable(name)) return undefined
   return { code: 'badName', message: `The folder is called ${shown(folder)} and the skill ${shown(name)}; both must be the same.` }
 }
 
-/** One form for the spellings that Unicode takes for the same. */
+/** Normalizes equivalent Unicode spellings. */
 export function comparable(name: string): string {
   return name.normalize('NFKC')
 }
@@ -86,7 +86,7 @@ function nameFaults(name: string): string[] {
   return faults.filter(([isFault]) => isFault).map(([, rule]) => `The name ${shown(name)} ${rule}.`)
 }
 
-/** What the standard knows beside name and description. What has another form than it should is left out, with a warning. */
+/** Reads the optional fields of the standard. A field of the wrong type is dropped with a warning. */
 function optionalFields(fields: JsonObject, warnings: Warning[]): Pick<Skill, 'license' | 'compatibility' | 'metadata' | 'allowedTools'> {
   const taken = <T>(field: string, form: string, read: (value: JsonValue) => T | undefined): T | undefined => {
     const value = ownOf(fields, field)
@@ -115,11 +115,11 @@ function asObject(value: JsonValue): JsonObject | undefined {
   return isPlainObject(value) ? value : undefined
 }
 
-/** A text is parted at spaces and commas, but not within parentheses: `Bash(git log:*), Read`. */
+/** Splits text at spaces and commas, but not within parentheses: `Bash(git log:*), Read`. */
 function asToolNames(value: JsonValue): string[] | undefined {
   if (typeof value === 'string') return value.match(/(?:\([^)]*\)?|[^\s,(])+/g) ?? []
   const names = Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
-  return names?.length === (value as unknown[]).length ? names : undefined // a list, where there are names
+  return names?.length === (value as unknown[]).length ? names : undefined // // A list counts only if all entries are names.
 }
 
 function shown(text: string): string {

@@ -6,10 +6,10 @@ import { aText, listOf } from '../contract/shape/shape.ts'
 import type { Skill, SkillProblem, SkillSet } from '../types/tool/skills.ts'
 import { comparable } from './parse-skill.ts'
 
-/** Characters of a description, and of a name, that go into a prompt: the standard's limit. */
+/** Maximum characters of a description or a name in a prompt: the standard's limit. */
 const maxShown = 1024
 
-/** A set of `skills`; of several with one name the last, and a warning for each of the others. */
+/** Creates a set of `skills`. The last of several with the same name wins, with a warning for each of the others. */
 export function skillSet(skills: readonly Skill[], warnings: readonly SkillProblem[] = [], errors: readonly SkillProblem[] = []): SkillSet {
   const byName = new Map<string, Skill>()
   const shadowed: SkillProblem[] = []
@@ -100,7 +100,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", '&apos;'],
 ])
 
-/** `text` inside an element: nothing in it is markup, and nothing is what XML cannot hold. */
+/** Escapes `text` for an XML element, and removes characters that XML forbids. */
 function toXml(text: string): string {
   const visible = escapeControls(text).replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd')
   return visible.replace(/[&<>"']/g, (character) => entities.get(character) ?? '')
