@@ -6,28 +6,28 @@ import type { JsonValue } from '../contract/json.ts'
 import { type PatchOperation, patchOperations } from '../contract/session/shared-state.ts'
 import { fits } from '../contract/shape/read.ts'
 
-/** What somebody has sent, as a patch. Throws `ConfigError` `invalidState` for anything else. */
+/** Validates a JSON Patch from a client. Throws `ConfigError` `invalidState` if it is invalid. */
 export function readPatch(sent: unknown): readonly PatchOperation[] {
   if (fits(patchOperations, sent)) return sent
   throw invalid('the patch is no list of operations of JSON Patch (RFC 6902)')
 }
 
-/** A change that cannot be made, or state that cannot be. */
+/** Error for an invalid change or an invalid state. */
 export function invalid(what: string, code: 'invalidOption' | 'invalidState' = 'invalidState'): ConfigError {
   return new ConfigError(code, `The shared state was not changed: ${what}.`)
 }
 
 /**
- * `value` after `operations` of JSON Patch, as a value of its own; `value` stays as it is.
+ * Applies the JSON Patch `operations` to a copy of `value`; `value` stays unchanged.
  *
  * **Contract**
- * - All of it or nothing: throws `PatchFault` for the first operation that cannot be done, also for a `test` that fails.
- * - With `maxChars`, what the operations put in may come to about that many characters of JSON together: copies of copies grow by powers of two.
+ * - Atomic: throws `PatchFault` for the first operation that fails, including a failed `test`.
+ * - `maxChars` limits the characters of JSON that the operations insert together, because repeated copies grow exponentially.
  *
  * Source: https://www.rfc-editor.org/rfc/rfc6902
  */
 export function patchedBy(value: JsonValue, operations: readonly PatchOperation[], maxChars = Number.POSITIVE_INFINITY): JsonValue {
-  // One root above: an operation may be about the whole.
+  // // Wraps the root, because an operation may replace the whole value.
   const root = { '': copyJson(value) }
   let room = maxChars
   for (const [at, operation] of operations.entries()) {
@@ -40,7 +40,7 @@ export function patchedBy(value: JsonValue, operations: readonly PatchOperation[
   return root['']
 }
 
-/** Does one operation; gives the characters that it put in. */
+/** Applies one operation and returns the number of characters that it inserted. */
 function apply(root: PatchRoot, operation: PatchOperation, room: number): number {
   const { op, path } = operation
   switch (op) {

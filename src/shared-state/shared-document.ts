@@ -7,17 +7,17 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { aText, oneOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { SessionState, SharedState, StateChangeOptions, StateRecorder, ToldStateChange } from '../types/session/shared-state.ts'
 
-/** A version of which so many follow is recorded whole again: a log is read from the last whole one. */
+/** Maximum diffs between two full records: a log is read from the last full one. */
 const wholeEvery = 50
 
-/** What a version may be, and how it is made. */
+/** Rules for new versions. */
 export interface VersionRules {
   readonly initial: JsonObject
-  /** A copy of `next`. Rejects with `ConfigError` `invalidState`. */
+  /** Returns a validated copy of `next`. Rejects with `ConfigError` `invalidState`. */
   checked(next: unknown): Promise<JsonObject>
-  /** The same of what a patch makes of `current`. */
+  /** Returns the validated result of a patch to `current`. */
   patched(current: JsonObject, operations: readonly PatchOperation[]): Promise<JsonObject>
-  /** What changed; `undefined` where all of it is much shorter, and empty where nothing did. */
+  /** Returns the diff: empty if nothing changed, `undefined` if the full state is much shorter. */
   diff(before: JsonObject, after: JsonObject): PatchStep[] | undefined
 }
 
@@ -30,15 +30,15 @@ const changeOptions = optionsOf<StateChangeOptions>({
   idempotencyKey: aText,
 })
 
-/** The shared state of one session in memory: its versions, one after the other, each recorded before it is seen. */
+/** The shared state of one session in memory. Each version is recorded before it becomes visible. */
 export class SharedDocument implements SessionState {
   readonly #rules: VersionRules
   readonly #recorder: StateRecorder
   readonly #listeners = new Set<(change: ToldStateChange) => void>()
   #saved: SavedState
-  /** Changes wait for each other. */
+  /** Serializes changes. */
   #turn: Promise<unknown> = Promise.resolve()
-  /** The session whose log has a whole version that this one follows from. */
+  /** Id of the session whose log holds the full record that this version builds on. */
   #wholeIn: string | undefined
 
   constructor(rules: VersionRules, recorder: StateRecorder) {
@@ -81,7 +81,7 @@ export class SharedDocument implements SessionState {
   }
 
   subscribe(listener: (change: ToldStateChange) => void): () => void {
-    // An object of its own: the same function may listen twice.
+    // // A wrapper, because the same function may subscribe twice.
     const own = (change: ToldStateChange) => listener(change)
     this.#listeners.add(own)
     return () => void this.#listeners.delete(own)
@@ -117,7 +117,7 @@ export class SharedDocument implements SessionState {
     return this.#change((current) => this.#rules.patched(current, operations), options, author, assertOn)
   }
 
-  /** Makes the next version once it is its turn. */
+  /** Creates the next version when its turn comes. */
   async #change(next: Next, options: StateChangeOptions, author?: Author, assertOn: () => void = () => undefined): Promise<number> {
     checkOptions(options, changeOptions)
     const { ifVersion, by = 'application', idempotencyKey } = options
@@ -154,7 +154,7 @@ export class SharedDocument implements SessionState {
       await recorded
       this.#wholeIn = sessionId
     } catch (error) {
-      // Nobody knows what the log has of it.
+      // // It is unknown how much of it was recorded.
       this.#wholeIn = undefined
       throw error
     }
@@ -165,7 +165,7 @@ export class SharedDocument implements SessionState {
       try {
         listener(change)
       } catch {
-        // One who listens changes nothing for the others, nor for who made the change.
+        // // A failing listener must affect neither the other listeners nor the caller.
       }
     }
   }

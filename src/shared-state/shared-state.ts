@@ -17,28 +17,31 @@ import { isStandardSchema } from '../validation/tool-parameters.ts'
 import { invalid, patchedBy, readPatch } from './apply-patch.ts'
 import { SharedDocument, type VersionRules } from './shared-document.ts'
 
-/** What `sharedState` takes: the rules of the state, and what it begins with. */
+/** Options of `sharedState`: the rules of the state and its initial value. */
 export interface SharedStateOptions<Schema, State> {
-  /** What every version must be: a Standard Schema (zod 4, valibot, …) or a JSON Schema of an object. */
+  /** Schema of every version: a Standard Schema (zod 4, valibot, …) or a JSON Schema of an object. */
   schema: Schema
-  /** What a session begins with. */
+  /** Initial state of a session. */
   initial: State
-  /** Characters of JSON that it may have. Default 262,144. */
+  /** Maximum size as JSON, in characters. Default: 262,144. */
   maxChars?: number
 }
 
-/** The rules, and how a tool gets at the state under its type. */
+/** Rules of a shared state, with typed access for tools. */
 export interface SharedStateDefinition<State extends JsonObject> extends SharedStateRules<State> {
-  /** The state of the session in which this call runs. Throws `ConfigError` `unsupported` where its agent was made without these rules. */
+  /**
+   * Returns the state of the session that runs this call. Throws `ConfigError` `unsupported` if its agent was created without these
+   * rules.
+   */
   of(ctx: Pick<ToolContext, 'sharedState'>): SharedState<State>
 }
 
 const defaultMaxChars = 262_144
-/** Operations that one patch may have. */
+/** Maximum operations per patch. */
 const maxOperations = 1000
-/** Characters of a patch that is told as one, also where all of the state would be shorter. */
+/** Maximum characters of a patch that is always sent as a patch, also if the full state is shorter. */
 const shortPatch = 1000
-/** What clients of AG-UI hold the version in. */
+/** Key that AG-UI clients use for the version. */
 const reservedName = '$version'
 
 const optionTable = optionsOf<SharedStateOptions<unknown, JsonObject>>({
@@ -48,12 +51,14 @@ const optionTable = optionsOf<SharedStateOptions<unknown, JsonObject>>({
 })
 
 /**
- * Says what JSON the sessions of an agent share with their pages.
+ * Defines the JSON state that the sessions of an agent share with their clients.
  *
  * **Contract**
- * - Every version is an object that fits `schema`, JSON of at most `maxChars` characters, and has no key `__proto__`, `constructor` or `prototype`, nor `$version` at its root. A schema that
- *   transforms is asked whether a value fits; what it makes of it is not taken.
- * - Throws `ConfigError` `invalidOption` for wrong options, and for an `initial` that is no such value, as far as can be said before a schema was loaded; `unsupportedSchema` for one that cannot be enforced.
+ * - Every version is an object that fits `schema`, with at most `maxChars` characters of JSON. It has no key `__proto__`, `constructor`
+ *   or `prototype`, and no `$version` at its root. The output of a schema with transforms is ignored: it only validates.
+ * - Throws `ConfigError` `invalidOption` for wrong options and for an invalid `initial`, as far as it can be checked before the schema is
+ *   loaded.
+ * - Throws `ConfigError` `unsupportedSchema` for a schema that cannot be enforced.
  *
  * Source: docs/guides/shared-state.md
  *
@@ -76,7 +81,7 @@ export function sharedState(options: SharedStateOptions<JsonSchema | StandardSch
   const check = isStandardSchema(schema) ? schema['~standard'].validate : jsonSchemaValidator.compile(enforceableAs('schema', schema))
   const fitting = async (value: unknown): Promise<JsonObject> => {
     const next = plain(value, maxChars, 'invalidState')
-    // A schema of somebody else gets a copy: it may change what it is shown.
+    // // External schema code gets a copy, because it may change its input.
     const { issues } = await check(copyJson(next))
     if (issues !== undefined) throw invalid(`it does not fit the schema: ${formatIssues(issues, 'state')}`)
     return next
@@ -105,20 +110,20 @@ function changedBy(current: JsonObject, given: readonly PatchOperation[], maxCha
   const operations = readPatch(given)
   if (operations.length > maxOperations) throw invalid(`the patch has ${operations.length} operations; ${maxOperations} are allowed`)
   try {
-    // As much as the state may have at most, once more: what is replaced made room.
+    // // Twice the limit, because replaced parts made room.
     return patchedBy(current, operations, 2 * maxChars)
   } catch (error) {
     throw error instanceof PatchFault ? invalid(error.message) : error
   }
 }
 
-/** A copy of `value` as it may stand in a session. */
+/** Returns a JSON copy of `value`, or throws if it is not valid as state. */
 function plain(value: unknown, maxChars: number, code: 'invalidOption' | 'invalidState'): JsonObject {
   const fault = jsonFault(value, 'state') ?? nameFault(value, maxChars)
   if (fault !== undefined) throw invalid(fault, code)
   const text = JSON.stringify(value)
   if (text.length > maxChars) throw invalid(`it has ${text.length} characters of JSON; ${maxChars} are allowed`, code)
-  // Through JSON: without what is undefined, which no log could bring back.
+  // // Drops `undefined` values, which a log cannot restore.
   return JSON.parse(text)
 }
 
