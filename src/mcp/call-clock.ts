@@ -1,22 +1,22 @@
 import { startTimer } from '../base/timer.ts'
 
-/** How long a call may take, in ms. */
+/** Time limits of a call, in milliseconds. */
 export interface CallLimits {
-  /** Until the first progress, and from one to the next. */
+  /** Time until the first progress, and between two progress notifications. */
   timeoutMs: number
-  /** For the whole call. */
+  /** Time for the whole call. */
   totalTimeoutMs: number
 }
 
-/** What runs out: the time since the last progress, or that of the whole call. */
+/** Name of the limit that expired. */
 export type ExpiredLimit = keyof CallLimits
 
 /**
- * The clock of one call: a time that progress resets, within a total that nothing resets.
+ * Measures one call: an idle timeout that progress resets, within a total timeout.
  *
  * **Contract**
- * - `onExpired` is called at most once. After `stop` no timer is left.
- * - While it is paused, no time passes for either limit; afterwards the time since the last progress starts anew.
+ * - Calls `onExpired` at most once. No timer is left after `stop`.
+ * - While paused, neither limit advances. Afterwards the idle timeout starts again.
  */
 export class CallClock {
   readonly #timeoutMs: number
@@ -35,14 +35,14 @@ export class CallClock {
     this.#resume()
   }
 
-  /** Starts the time since the last progress anew. */
+  /** Restarts the idle timeout. */
   reset(): void {
     if (this.#isOver || this.#pauses > 0) return
     this.#stopTimer?.()
     this.#stopTimer = startTimer(this.#timeoutMs, () => this.#expire('timeoutMs'))
   }
 
-  /** Stops both times; the function that it returns starts them again. */
+  /** Pauses both timers. Call the returned function to resume. */
   pause(): () => void {
     if (this.#pauses === 0 && !this.#isOver) {
       this.#halt()
@@ -58,7 +58,7 @@ export class CallClock {
     }
   }
 
-  /** Ends it: nothing expires any more. */
+  /** Stops both timers for good. */
   stop(): void {
     this.#isOver = true
     this.#halt()

@@ -7,13 +7,13 @@ import { text } from '../contract/message/message.ts'
 import { jsonFault } from '../contract/shape/json-fault.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
-/** Characters of text of one result that the model is shown. */
+/** Maximum characters of text per result for the model. */
 const maxText = 262_144
-/** Characters of base64 of all media of one result. */
+/** Maximum characters of base64 for all media of one result. */
 const maxMedia = (maxAnswerBytes / 3) * 4
 const maxBlocks = 100
 
-/** How much of a result may still be shown. */
+/** Remaining space of a result. */
 interface Room {
   text: number
   media: number
@@ -22,12 +22,12 @@ interface Room {
 type Block = Partial<Record<'type' | 'text' | 'data' | 'mimeType' | 'resource' | 'uri' | 'name' | 'description' | 'blob', unknown>>
 
 /**
- * What a server answered a call with, as a result for the model.
+ * Converts the result of a server to a tool result for the model.
  *
  * **Contract**
- * - Text, pictures, PDFs, sound and video are shown; a resource is its text under its address; of other binary data and of unknown kinds a note
- *   says what they are. `structuredContent` is in `details`, and is shown as JSON where the answer has no other content.
- * - At most 256 Ki characters of text, 8 Mi of media and 100 blocks; what is left out is said. Never throws.
+ * - Text, images, PDFs, audio and video are passed on. A resource becomes its text under its URI. Other binary data and unknown kinds
+ *   become a note. `structuredContent` goes to `details`, and is shown as JSON if there is no other content.
+ * - At most 256 Ki characters of text, 8 Mi of media and 100 blocks. A note says what was dropped. Never throws.
  */
 export function callResult(answer: unknown): ToolResult {
   const { content, structuredContent, isError, toolResult }: Record<string, unknown> = Object(answer)
@@ -80,12 +80,12 @@ function cut(words: string, room: Room): Content[] {
   if (room.text <= 0) return []
   const part = cutText(words, room.text)
   room.text -= words.length
-  // What is full exactly would leave out the rest without a word.
+  // // Marks the cut also when the space is exactly used up.
   if (room.text === 0) return [text(part + truncated)]
   return [text(part)]
 }
 
-/** Media that fit; `undefined` for what is none, and for what has no room. */
+/** Returns a media block; `undefined` if the data is no media or does not fit. */
 function mediaOf(data: unknown, type: unknown, room: Room, name?: string): ImageContent | FileContent | undefined {
   if (typeof data !== 'string' || data.length > room.media || data === '' || !isBase64(data)) return undefined
   const block = answeredMedia(data, typeof type === 'string' ? oneLine(type) : '', name)
@@ -101,23 +101,23 @@ function sizeOf(base64: unknown): string {
   return typeof base64 === 'string' ? `${Math.floor((base64.length * 3) / 4)} bytes` : 'no data'
 }
 
-/** What of an answer goes to the application: undefined for what no store could hold, or is too large to be kept. */
+/** Returns the part for the application; `undefined` if it cannot be stored or is too large. */
 function jsonOf(value: unknown): JsonValue | undefined {
   if (value === undefined || jsonFault(value, 'structuredContent') !== undefined) return undefined
   const json = JSON.stringify(value)
   return json.length > maxText ? undefined : JSON.parse(json)
 }
 
-/** Ends what was cut, in the words of the other tools. */
+/** Marks a truncated text, like the other tools do. */
 const truncated = '\n... (output truncated)'
 
-/** At most `limit` characters of `text`, and a line that says so where it was longer. No half of a character stands at the cut. */
+/** Cuts `text` to `limit` characters, without splitting a surrogate pair, and marks the cut. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text
   return `${headOf(text, limit)}${truncated}`
 }
 
-/** What a server wrote, as part of one line: it breaks none, hides nothing, and is no longer than `limit`. */
+/** Makes text of a server safe for one line: no line breaks or control characters, at most `limit` characters. */
 export function oneLine(text: unknown, limit = 200): string {
   const words = typeof text === 'object' && text !== null ? '(no text)' : String(text)
   const line = escapeControls(words.slice(0, limit + 1)).replaceAll(/[\t\n]+/g, ' ')

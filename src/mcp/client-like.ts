@@ -1,16 +1,16 @@
 import type { JsonObject } from '../contract/json.ts'
 
-/** A tool as a server lists it. Nothing in it is trusted. Source: https://modelcontextprotocol.io */
+/** A tool as a server lists it. Untrusted. Source: https://modelcontextprotocol.io */
 export interface McpTool {
   name: string
   title?: string
   description?: string
-  /** Whatever the server sent. */
+  /** Unvalidated. */
   inputSchema?: unknown
   annotations?: McpToolAnnotations
 }
 
-/** What a server says of the effects of its tool: hints, and no promise. */
+/** Hints of a server about the effects of its tool. Not guaranteed. */
 export interface McpToolAnnotations {
   title?: string
   readOnlyHint?: boolean
@@ -19,45 +19,47 @@ export interface McpToolAnnotations {
   openWorldHint?: boolean
 }
 
-/** How far a call is, as a server tells it. */
+/** A progress notification of a server. */
 export interface McpProgress {
   progress: number
   total?: number | undefined
   message?: string | undefined
 }
 
-/** What a request is sent with. `signal` belongs to the call; once it aborts, the client tells the server and rejects. */
+/** Options of a request. `signal` belongs to the call; when it aborts, the client notifies the server and rejects. */
 export interface McpRequestOptions {
   signal?: AbortSignal
   /** Milliseconds. */
   timeout?: number
   onprogress?: (progress: McpProgress) => void
-  /** Asks the person behind the call what the server wants to know, `params` as it sent them. For `connectMcp`; other clients pass it over. */
+  /**
+   * Sends an elicitation of the server to the user of this call; `params` are unvalidated. Used by `connectMcp`; other clients ignore it.
+   */
   onelicit?: (params: unknown, signal: AbortSignal) => Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>
-  /** The call may be made once more where nobody knows what became of it. For `connectMcp`. */
+  /** Whether the call may be repeated if its outcome is unknown. Used by `connectMcp`. */
   isRepeatable?: boolean
-  /** Whose call it is: what is asked during calls of several is asked of nobody. */
+  /** Identifies the caller. An elicitation is cancelled while calls of several callers run. */
   caller?: string
-  /** Stops the clock that the caller keeps of the call, while somebody is asked; the function that it returns starts it again. */
+  /** Pauses the timeout of the call during an elicitation. Call the returned function to resume. */
   pause?: () => () => void
 }
 
-/** What a call is sent with: the options of 2.x, which are the schema of 1.x as well. */
+/** Options of a call: those of SDK 2.x, which also serve as the result schema of 1.x. */
 export interface McpCallOptions extends McpRequestOptions {
-  /** What 2.x reads which arguments go into headers from. */
+  /** SDK 2.x reads from it which arguments become headers. */
   toolDefinition?: object
-  /** What 1.x checks the result with. */
+  /** SDK 1.x validates the result with it. */
   safeParse?(data: unknown): unknown
 }
 
-/** What a result is checked with: a Standard Schema that is a schema of the 1.x SDK as well. */
+/** Result schema that works as a Standard Schema and with the 1.x SDK. */
 export interface McpResultSchema {
   readonly '~standard': object
 }
 
 /**
- * A client that is connected to one server. The `Client` of `@modelcontextprotocol/sdk` 1.x and that of `@modelcontextprotocol/client` 2.x are
- * ones as they are.
+ * A client that is connected to one server. The `Client` classes of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client`
+ * 2.x fit.
  *
  * **Contract**
  * - `callTool` takes the options twice: 1.x has a schema in second place, and 2.x the options; both find there what they look for.
@@ -76,16 +78,16 @@ export interface McpClientLike {
     schema?: McpCallOptions,
     options?: McpRequestOptions,
   ): Promise<unknown>
-  /** What the server says of how it is used. */
+  /** Returns the server's instructions. */
   getInstructions?(): string | undefined
   getServerCapabilities(): { tools?: object | undefined } | undefined
   fallbackNotificationHandler?: (notification: { method: string }) => Promise<void>
   close(): Promise<void>
 }
 
-/** Takes any result: what is in it is checked where it is read, so that one thing a server gets wrong does not cost the rest. */
+/** Accepts any result. The code that reads a part validates it, so that one invalid part does not lose the rest. */
 export const anyResult = {
   '~standard': { version: 1 as const, vendor: 'phi-core', validate: (value: unknown) => ({ value }) },
-  /** As the 1.x SDK asks. */
+  /** Required by the 1.x SDK. */
   safeParse: (data: unknown) => ({ success: true as const, data }),
 }

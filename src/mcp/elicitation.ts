@@ -9,7 +9,7 @@ import type { ToolContext } from '../types/tool/tool.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { cutText } from './call-result.ts'
 
-/** Questions of one call, and how often one is asked again whose answer does not fit. */
+/** Maximum elicitations per call, and attempts per form. */
 const maxQuestions = 20
 const maxAttempts = 3
 const maxFields = 50
@@ -18,11 +18,12 @@ const maxWords = 500
 const maxChoices = 200
 
 /**
- * Asks the person behind a call what its server asks, as `inputRequested` events.
+ * Returns a handler that turns elicitations of the server into `inputRequested` events.
  *
  * **Contract**
- * - Never rejects: `cancel` for what is no form of flat fields and no address on the web, for more than 20 questions, and when nobody answers.
- * - What was filled in gets the defaults of the form and fits it, or the person is asked again, twice. No address is opened.
+ * - Never rejects. Resolves to `cancel` if the request is neither a flat form nor a web URL, after 20 elicitations, and if nobody
+ *   responds.
+ * - Fills the form's defaults into the input and validates it. Invalid input is requested again, twice at most. URLs are not opened.
  */
 export function elicitFrom({ requestInput }: ToolContext): ((params: unknown, signal: AbortSignal) => Promise<InputAnswer>) | undefined {
   if (requestInput === undefined) return undefined
@@ -43,7 +44,7 @@ export function elicitFrom({ requestInput }: ToolContext): ((params: unknown, si
   }
 }
 
-/** What a person is shown of what a server asks. Undefined for what cannot be shown, or should not. */
+/** Converts an elicitation to an input request; `undefined` if it is unsupported or unsafe. */
 function questionOf(params: unknown): InputQuestion | undefined {
   const { mode, message, requestedSchema, url }: Record<string, unknown> = Object(params)
   if (typeof message !== 'string') return undefined
@@ -57,7 +58,7 @@ function questionOf(params: unknown): InputQuestion | undefined {
   return schema && { message: shown, schema }
 }
 
-/** A form as a page can draw it: what of the fields is known, and nothing else. */
+/** Returns the form with its known fields only, so that a client can render it. */
 function formOf(given: unknown): JsonSchema | undefined {
   const { type, properties, required }: Record<string, unknown> = Object(given)
   if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined
@@ -95,7 +96,7 @@ function fieldOf(given: unknown): JsonSchema | undefined {
   return type === 'array' ? { ...shown, items: { type: 'string', ...choices } } : { ...shown, ...choices }
 }
 
-/** What is chosen from: texts, or texts with titles. */
+/** Returns the choices: strings, or strings with titles. */
 function choicesOf({ enum: values, oneOf, anyOf }: Record<string, unknown>): JsonSchema | undefined {
   if (isTexts(values)) return { enum: [...values] }
   const titled = oneOf ?? anyOf
@@ -131,7 +132,7 @@ async function problemOf(schema: JsonSchema, content: JsonObject): Promise<strin
   }
 }
 
-/** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */
+/** Returns a copy of `given` with the defaults of missing properties. Writes only to the copy, whatever the schema contains. */
 function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
   const filled = copyJson({ ...given })
   const { properties }: { properties?: unknown } = Object(schema)

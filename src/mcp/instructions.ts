@@ -2,10 +2,10 @@ import { escapeControls } from '../base/text/characters.ts'
 import { cutText } from './call-result.ts'
 import type { McpClientLike } from './client-like.ts'
 
-/** Characters of the instructions of one server: they are sent with every request. */
+/** Maximum characters of the instructions of one server: every request contains them. */
 const maxInstructions = 16_384
 
-/** What a server says of how it is used, fit for a prompt; `undefined` where it says nothing. */
+/** Returns the server's instructions, sanitized for a prompt; `undefined` if there are none. */
 export function instructionsOf(client: Pick<McpClientLike, 'getInstructions'>): string | undefined {
   const given: unknown = client.getInstructions?.()
   if (typeof given !== 'string' || given.trim() === '') return undefined
@@ -13,11 +13,12 @@ export function instructionsOf(client: Pick<McpClientLike, 'getInstructions'>): 
 }
 
 /**
- * What the servers of `sets` say of how their tools are used, as a part of a system prompt; empty where none says anything.
+ * Returns the instructions of the servers of `sets` as a part of a system prompt; empty if no server has any.
  *
  * **Contract**
- * - Each stands between tags that name the tools it is about, and cannot close them. It is what somebody else wrote: leave out servers that you do not trust.
- * - It is read once. A server that was started again may say something else.
+ * - Encloses each in tags that name its tools and that the text cannot close. The text is untrusted: leave out servers that you do not
+ *   trust.
+ * - Read once. A restarted server may send other instructions.
  *
  * Source: docs/guides/mcp.md
  *

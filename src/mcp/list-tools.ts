@@ -4,17 +4,19 @@ import { oneLine } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
 import { McpError, mcpErrorCode } from './mcp-error.ts'
 
-/** Tools of one server, and pages of a list: more is no list that a model could use. */
+/** Maximum tools per server and maximum pages of a list. No model could use more. */
 const maxTools = 1000
 const maxPages = 100
-/** Characters of all of them: what is kept, and compared with every new list. */
+/** Maximum characters of all tools: they are stored, and compared with every new list. */
 const maxChars = 8 * 1024 * 1024
 
 /**
- * All tools of a server, page after page, in its order; none where it has no tools at all. Entries without a name are left out.
+ * Lists all tools of a server, page by page, in its order; none if the server has no tools. Skips entries without a name.
  *
- * Rejects with `McpError`: `connection` when the server cannot be asked, `unauthorized` when it does not let us in, `protocol` for an answer that is no list, a cursor that comes again, and more
- * than 1,000 tools, 100 pages or 8 Mi characters.
+ * Rejects with `McpError`:
+ * - `connection` if the server cannot be reached.
+ * - `unauthorized` if it refuses access.
+ * - `protocol` for an invalid list, a repeated cursor, or more than 1,000 tools, 100 pages or 8 Mi characters.
  */
 export async function listTools(client: McpClientLike, timeout: number): Promise<McpTool[]> {
   const capabilities = client.getServerCapabilities()
@@ -46,16 +48,16 @@ async function readPage(
   const page = await client
     .request({ method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) }, anyResult, { timeout })
     .catch((error) => {
-      // Without the cause: nobody knows what a client keeps in its errors.
+      // // Without `cause`: errors of a client may hold secrets.
       throw new McpError(mcpErrorCode(error), `The server did not list its tools: ${oneLine(errorText(error), 2000)}`)
     })
   const { tools, nextCursor }: Record<string, unknown> = Object(page)
   if (!Array.isArray(tools)) throw new McpError('protocol', 'The server answered tools/list with something else than a list of tools.')
-  // An empty cursor is what some servers end with.
+  // // Some servers end with an empty cursor.
   return { tools: tools.flatMap(readTool), ...(typeof nextCursor === 'string' && nextCursor !== '' && { nextCursor }) }
 }
 
-/** What of an entry is what it should be, without control characters in what is read; nothing where it has no name. */
+/** Returns the valid parts of an entry, without control characters; empty if it has no name. */
 function readTool(entry: unknown): McpTool[] {
   const { name, title, description, inputSchema, annotations }: Record<string, unknown> = Object(entry)
   if (typeof name !== 'string' || name === '') return []

@@ -1,9 +1,12 @@
 import { isNamed, PhiError } from '../contract/errors.ts'
 
-/** Why a server cannot be used. */
+/** Reason why a server cannot be used. */
 export type McpErrorCode = 'connection' | 'unauthorized' | 'protocol'
 
-/** A server that cannot be reached (`connection`), does not let us in (`unauthorized`), or does not keep to the protocol (`protocol`). A failed call is a result for the model instead. */
+/**
+ * Error for a server that cannot be reached (`connection`), refuses access (`unauthorized`) or violates the protocol (`protocol`). A
+ * failed call is a result for the model instead.
+ */
 export class McpError extends PhiError<McpErrorCode> {
   override readonly name = 'McpError'
 
@@ -12,11 +15,11 @@ export class McpError extends PhiError<McpErrorCode> {
   }
 }
 
-/** What an error of a client means: of ours its code; of an SDK whether the server did not let us in. */
+/** Returns the code for a client error: our own code, or whether the SDK reports refused access. */
 export function mcpErrorCode(error: unknown): McpErrorCode {
   if (McpError.isInstance(error)) return error.code
   if (!(error instanceof Error)) return 'connection'
-  // 1.x has the status as `code`, 2.x as `status`, and a class of its own gives no name.
+  // // SDK 1.x has the status as `code`, 2.x as `status`; its error class has no distinctive name.
   const isRefused =
     error.name === 'UnauthorizedError' ||
     error.constructor.name === 'UnauthorizedError' ||

@@ -3,12 +3,12 @@ import { escapeControls } from '../base/text/characters.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 
-/** What of a schema is text to be read. */
+/** Keywords whose values are text for readers. */
 const readable = new Set(['title', 'description', 'markdownDescription', '$comment', 'enumNames', 'enumDescriptions'])
-/** What is compared with values, and stays as it is. */
+/** Keywords whose values are compared with data and must stay unchanged. */
 const data = new Set([...dataKeywords, 'required'])
 
-/** A copy of a schema that somebody else wrote, in which no title and no description has control characters. What values are checked with stays. */
+/** Returns a copy of an untrusted schema without control characters in titles and descriptions. Validation does not change. */
 export function readableSchema(schema: JsonSchema): JsonSchema {
   return copyOf(schema, (key, value) => {
     if (readable.has(key)) return readableText(value)

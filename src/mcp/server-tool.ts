@@ -11,40 +11,40 @@ import { anyResult, type McpClientLike, type McpProgress, type McpRequestOptions
 import { elicitFrom } from './elicitation.ts'
 import type { ServerSchema } from './tool-schema.ts'
 
-/** Characters of a description: it is sent with every request. */
+/** Maximum characters of a description: every request contains it. */
 const maxDescription = 16_384
-/** Lines of progress of one call. */
+/** Maximum progress lines per call. */
 const maxProgress = 1000
 
-/** A tool of a server, over all its descriptions. */
+/** State of a server's tool across changes of its description. */
 export interface ServerTool {
-  /** As the server describes it now. */
+  /** Its current description. */
   info: McpTool
   fingerprint: string
-  /** The fingerprint that was agreed to, at first by whoever took the tool in. While it is another one, a person is asked with every call. */
+  /** The approved fingerprint, initially that of the first list. While the current one differs, every call needs approval. */
   agreed: string
-  /** The fingerprint that a person was last asked about. */
+  /** The fingerprint that the last approval was requested for. */
   asked?: string
   tool: AgentTool
 }
 
-/** What the tools of a set share. */
+/** Settings that the tools of a set share. */
 export interface ToolSetting {
   client: McpClientLike
   limits: CallLimits
-  /** Whether progress starts `limits.timeoutMs` anew. */
+  /** Whether progress restarts `limits.timeoutMs`. */
   resetTimeoutOnProgress: boolean
   needsApproval: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>) | undefined
-  /** Resolves when what changed on the server is known, or soon. */
+  /** Resolves when pending changes of the server are known, or after a short time. */
   settled(signal: AbortSignal): Promise<void>
 }
 
-/** Everything of a tool that a person or a model decides by. */
+/** Returns a hash of everything that a user or a model bases a decision on. */
 export function fingerprintOf({ name, title, description, inputSchema, annotations }: McpTool): string {
   return sha256(JSON.stringify([name, title, description, inputSchema, annotations]))
 }
 
-/** The tool as an agent takes it, under `name`. `shared` is looked at with every call: it outlives the tool. */
+/** Creates the agent tool `name`. Every call reads `shared`, which outlives the tool. */
 export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema: ServerSchema, setting: ToolSetting): AgentTool {
   const { info } = shared
   const { annotations: hints = {} } = info
@@ -58,7 +58,7 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     timeoutMs: Math.min(setting.limits.timeoutMs, setting.limits.totalTimeoutMs),
     ...(isRepeatable(info) && { idempotent: true }),
     execute: async (args, ctx) => {
-      // Somebody said yes, unless it has changed since.
+      // // The call was approved, unless the tool has changed since.
       if (shared.asked === shared.fingerprint) shared.agreed = shared.fingerprint
       return callServer(info, args, ctx, setting)
     },
@@ -67,11 +67,11 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     shared.asked = shared.fingerprint
     return true
   }
-  // Read with every call. Undefined where there is no rule: then that of whoever watches over the run holds.
+  // // Read at every call. `undefined` if there is no rule: then the rule of the run applies.
   return Object.defineProperty(tool, 'needsApproval', { enumerable: true, get: () => (shared.agreed === shared.fingerprint ? rule : ask) })
 }
 
-/** The caller's rule; else what the server itself says is destructive asks, also where it says the opposite as well. */
+/** Returns the caller's rule. Otherwise a tool that the server calls destructive needs approval, also if other hints contradict. */
 function ruleOf(info: McpTool, { needsApproval }: ToolSetting): AgentTool['needsApproval'] {
   if (typeof needsApproval === 'function') return (args) => needsApproval(info, args)
   if (needsApproval !== undefined) return needsApproval
@@ -84,7 +84,7 @@ function isRepeatable({ annotations: hints = {} }: McpTool): boolean {
 
 async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, setting: ToolSetting): Promise<ToolResult> {
   const { client, limits, settled } = setting
-  // A signal of its own: clients listen to it longer than the call lasts, and would tell the server of an abort that came after.
+  // // A signal of its own: clients listen to it after the call, and would report a later abort to the server.
   const call = new AbortController()
   const abort = () => call.abort('The call was cancelled.')
   if (ctx.signal.aborted) abort()
@@ -98,7 +98,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
   const options = callOptions(info, ctx, setting, { signal: call.signal, clock })
   try {
     const answer = await client.callTool(
-      // As OpenTelemetry's conventions for MCP have it.
+      // // As the OpenTelemetry conventions for MCP specify.
       { name, arguments: args, ...(ctx.trace !== undefined && { _meta: { ...ctx.trace } }) },
       { ...options, toolDefinition: { name, inputSchema }, safeParse: anyResult.safeParse },
       options,
@@ -107,7 +107,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
     await settled(ctx.signal)
     return callResult(answer)
   } catch (error) {
-    // Without the cause, and not as long as the server likes.
+    // // Without `cause`, and with bounded length.
     throw expired ?? new ToolError('failed', cutText(escapeControls(errorText(error)), 2000))
   } finally {
     clock.stop()
@@ -126,7 +126,7 @@ function callOptions(
   const onprogress = (progress: McpProgress) => {
     if (resetTimeoutOnProgress) {
       clock.reset()
-      // The loop keeps a clock of its own.
+      // // The loop has its own timeout.
       ctx.restartTimeout?.()
     }
     tell(progress)
@@ -139,7 +139,7 @@ function callOptions(
   }
   return {
     ...{ signal, onprogress, pause },
-    // The clock of this call is the one that counts: those of clients know no pause.
+    // // The call clock decides: timeouts of clients cannot pause.
     timeout: timerMs(Infinity),
     isRepeatable: isRepeatable(info),
     ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
@@ -154,7 +154,7 @@ function expiredError(limit: ExpiredLimit, { limits, resetTimeoutOnProgress }: T
   return new ToolError('timeout', `${what}: the call timed out and was cancelled. Whether it was carried out is not known.`)
 }
 
-/** Passes on what a server says of how far it is: one line each, no line twice, and not without end. */
+/** Emits the server's progress messages as single lines, without repeats, up to a limit. */
 function progressTo(ctx: ToolContext) {
   let last = ''
   let count = 0

@@ -8,23 +8,23 @@ import { cheapSchema } from '../validation/cheap-schema.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { readableSchema } from './readable-schema.ts'
 
-/** How the arguments of a tool are described and checked. `unchecked`: why part of it is left to the server. */
+/** Schema and validation of a tool's arguments. `unchecked`: why part of the validation is left to the server. */
 export interface ServerSchema {
   parameters: ToolParameters
   jsonSchema?: JsonSchema
   unchecked?: string
 }
 
-/** Characters of the JSON of a schema: it is sent with every request. */
+/** Maximum characters of a schema as JSON: every request contains it. */
 const maxSchema = 262_144
-/** Characters of all parts of a schema that are looked at one by one. */
+/** Maximum characters of all parts of a schema that are compiled one by one. */
 const maxParts = 400_000
 
 /**
- * What a server said of the arguments of a tool. `undefined` for what cannot be sent to a model: too large or too deep.
+ * Returns the schema and validation for a tool; `undefined` if the schema is too large or too deep to send.
  *
- * What our validator enforces is enforced; of a schema that it cannot enforce as a whole, those properties that it can, one by one. The model is shown
- * the schema as it is.
+ * Enforces what our validator supports. If it does not support the schema as a whole, it enforces the supported properties one by one.
+ * The model gets the unchanged schema.
  */
 export function serverSchema(given: unknown): ServerSchema | undefined {
   if (given === undefined) return { parameters: { type: 'object' } }
@@ -52,8 +52,8 @@ function faultOf(schema: JsonSchema): string | undefined {
 }
 
 /**
- * What of a schema can be enforced: which properties must be there, and each property by itself, as far as {@link maxParts} goes. Every one is read
- * with all definitions, so that of many properties beside many definitions only the first are looked at.
+ * Splits a schema into enforceable parts: the required properties, and each property by itself, up to {@link maxParts}. Each part
+ * includes all definitions, so with many definitions only the first properties are covered.
  */
 function partsOf({ properties, required, $defs, definitions }: JsonSchema): JsonSchema[] {
   const shared = { type: 'object', ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }

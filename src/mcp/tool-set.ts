@@ -28,74 +28,80 @@ import { listTools } from './list-tools.ts'
 import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './server-tool.ts'
 import { serverSchema } from './tool-schema.ts'
 
-/** What every service takes as the name of a tool without a spelling of its own: as `isToolName`, and beginning as Gemini wants it. */
+/** Tool names that every provider accepts: a valid `isToolName` that begins as Gemini requires. */
 const legal = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
-/** What {@link toolName} ends a name with that it had to change. */
+/** Suffix of a name that {@link toolName} changed. */
 const marked = /_[0-9a-f]{12}$/
 
-/** What a prefix may be: without `__`, so that nothing but the first of them ends it. */
+/** Rule for prefixes: no `__`, so that the first `__` of a name always ends the prefix. */
 export const prefixWords = '1 to 32 letters, digits, "-" and single "_", the first a letter'
 export const legalPrefix = /^(?=.{1,32}$)[a-zA-Z](?:_?[a-zA-Z0-9-])*$/
 
 /**
- * The name under which a model calls the tool `name` of a server: `{prefix}__{name}`.
+ * Returns the name under which a model calls the tool `name` of a server: `{prefix}__{name}`.
  *
- * **Contract**: legal for every provider, and different for different names and prefixes. A name that is not legal, is too long, or looks like
- * one of these, keeps what of it is legal and ends in twelve digits of its hash.
+ * **Contract**: valid for every provider, and unique per prefix and name. A name that is invalid, too long, or looks like a changed one
+ * keeps its valid characters and ends in twelve hex digits of its hash.
  */
 function toolName(prefix: string | undefined, name: string): string {
   const whole = prefix === undefined ? name : `${prefix}__${name}`
   if (legal.test(whole) && !marked.test(whole)) return whole
-  // As JSON, in which halves of characters differ from one another.
+  // // As JSON, which keeps lone surrogates distinct.
   const kept = asToolName(whole).replace(/^(?![a-zA-Z_])/, '_')
   return `${kept.slice(0, 51)}_${sha256(JSON.stringify(whole)).slice(0, 12)}`
 }
 
-/** How long a call of a server may take. */
+/** Timeouts for calls of a server. */
 export interface McpCallTimeouts {
-  /** Milliseconds for a call, and for a page of the list. Default 30,000. */
+  /** Milliseconds for a call or a page of the list. Default: 30,000. */
   timeoutMs?: number
-  /** Whether progress that the server sends restarts the time of a call. Default true. */
+  /** Whether progress notifications restart `timeoutMs`. Default: true. */
   resetTimeoutOnProgress?: boolean
-  /** Milliseconds for a whole call, whatever progress it makes. Default 600,000, or `timeoutMs` if that is more. */
+  /** Milliseconds for a whole call, regardless of progress. Default: 600,000, or `timeoutMs` if that is more. */
   totalTimeoutMs?: number
 }
 
-/** Which tools of a server an agent gets, and on what terms. */
+/** Options of `mcpTools`: which tools of a server an agent gets, and how it may call them. */
 export interface McpToolsOptions extends McpCallTimeouts {
-  /** Stands before every name, as `{prefix}__{name}`: 1 to 32 letters, digits, "-" and single "_". Give each server one. Default: none. */
+  /** Prefix of every name, as `{prefix}__{name}`: 1 to 32 letters, digits, "-" and single "_". Give each server its own. Default: none. */
   prefix?: string
-  /** Names, as the server calls them, or a test. Default: all. */
+  /** Names as the server lists them, or a predicate. Default: all. */
   include?: readonly string[] | ((tool: McpTool) => boolean)
-  /** Whether a person is asked before a call; wins over what the server says. Default: where the server says that a tool is destructive. */
+  /** Whether a call needs approval; overrides the server's hints. Default: tools that the server marks as destructive need it. */
   needsApproval?: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>)
-  /** Told what is left to the server, what is left out, and what changed. Default: silence. */
+  /** Logs unenforced schemas, skipped tools and changes. Default: none. */
   logger?: Logger
 }
 
-/** What a server changed, by the names the model uses. */
+/** Changes of a server's tools, by the names that the model uses. */
 export interface McpToolChange {
   added: string[]
   removed: string[]
-  /** Described in another way than before: a person is asked before the next call. */
+  /** Tools whose description changed: the next call needs approval. */
   changed: string[]
 }
 
-/** The tools of one server. It is a list, and stays the same list when the server changes its tools: an agent that was given it sees them from its next turn on. */
+/**
+ * The tools of one server as a live array: it updates in place when the server changes its tools. An agent that uses it sees changes from
+ * its next turn on.
+ */
 export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
-  /** As in the options. */
+  /** The prefix from the options. */
   readonly prefix: string | undefined
-  /** What the server says of how it is used, at most 16,384 characters of it; it is not trusted. `mcpInstructions` puts it into a prompt. */
+  /** The server's instructions, at most 16,384 characters. Untrusted. `mcpInstructions` adds them to a prompt. */
   readonly instructions: string | undefined
-  /** Reads the list again. Rejects with `McpError`, and changes nothing, when it cannot be read. */
+  /** Reads the list again. Rejects with `McpError` and changes nothing if it cannot be read. */
   refresh(): Promise<McpToolChange>
-  /** Calls `listener` after every change; returns how to stop. For agents that were given a copy: `agent.configure({ tools: [...own, ...set] })`. */
+  /**
+   * Calls `listener` after every change and returns a function that unsubscribes. For agents that got a copy: `agent.configure({ tools:
+   * [...own, ...set] })`.
+   */
   subscribe(listener: (change: McpToolChange) => void): () => void
-  /** Stops following the server and closes the client. */
+  /** Stops listening to the server and closes the client. */
   close(): Promise<void>
 }
 
-/** Milliseconds for a call of a server. */
+/** Milliseconds for a call. */
 export const defaultCallMs = 30_000
 /** Milliseconds for a call that makes progress. */
 export const defaultTotalMs = 600_000
@@ -117,12 +123,13 @@ const mcpToolsOptions = optionsOf<McpToolsOptions>({
 const aClient = withMethods('a connected MCP client', 'request', 'callTool', 'getServerCapabilities', 'close')
 
 /**
- * The tools of the server that `client` is connected to, as an agent takes them.
+ * Returns the tools of a connected MCP server as agent tools.
  *
  * **Contract**
- * - Names, schemas and results are made fit for every provider; whatever the server sends, a call ends with a result for the model, or an error one.
- * - Several sets, and several agents, may share a client.
- * - Rejects with `McpError` when the list cannot be read, and with `ConfigError` for options that cannot work.
+ * - Adapts names, schemas and results to every provider. Every call ends with a result or an error for the model, whatever the server
+ *   sends.
+ * - Several sets and agents may share a client.
+ * - Rejects with `McpError` if the list cannot be read, and with `ConfigError` for invalid options.
  *
  * Source: docs/guides/mcp.md
  *
@@ -146,18 +153,18 @@ export async function mcpTools(client: McpClientLike, options: McpToolsOptions =
   })
 }
 
-/** How often a server may have its list read between two calls: it says when. */
+/** Maximum refreshes that a server can trigger between two calls. */
 const maxRefreshes = 20
-/** How long a finished call waits for the list that changed with it, in ms. */
+/** Milliseconds that a finished call waits for a tool list that changed with it. */
 const settleMs = 2000
 
-/** Follows the list of a server. */
+/** Tracks the tool list of a server. */
 class ToolSource {
   readonly list: AgentTool[] = []
   readonly #client: McpClientLike
   readonly #options: McpToolsOptions
   readonly #setting: ToolSetting
-  /** By the server's name; also those that went: one that comes back changed is no new one. */
+  /** By server name. Includes removed tools, so that one that comes back with changes is not treated as new. */
   readonly #known = new Map<string, ServerTool>()
   readonly #listeners = new Set<(change: McpToolChange) => void>()
   readonly #warned = new Set<string>()
@@ -192,7 +199,7 @@ class ToolSource {
     await this.#client.close()
   }
 
-  /** One at a time: who asks while the list is being read gets the next one. */
+  /** Serialized: a call during a refresh gets the next refresh. */
   refresh(): Promise<McpToolChange> {
     const read = () => this.#read()
     const reading = this.#reading === undefined ? read() : this.#reading.then(read, read)
@@ -261,7 +268,7 @@ class ToolSource {
     return typeof include === 'function' ? include(info) === true : include.includes(info.name)
   }
 
-  /** The tool that is there for `info`, or a new one where it is not the same any more; undefined for one that no model can be sent. */
+  /** Returns the existing tool for `info`, or a new one if it changed; `undefined` if it cannot be sent to a model. */
   #toolOf(name: string, info: McpTool, change: McpToolChange): AgentTool | undefined {
     const fingerprint = fingerprintOf(info)
     const known = this.#known.get(info.name)

@@ -3,7 +3,7 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { withMethods } from '../contract/shape/shape.ts'
 import type { McpCallOptions, McpClientLike, McpRequestOptions, McpTool } from './client-like.ts'
 
-/** A tool as the browser lists it for a page. Nothing in it is trusted. */
+/** A tool as the browser lists it. Untrusted. */
 export interface ModelContextTool {
   name: string
   title?: string
@@ -12,10 +12,10 @@ export interface ModelContextTool {
   annotations?: { readOnlyHint?: boolean; consequentialHint?: boolean; debugging?: boolean }
 }
 
-/** What of `document.modelContext` is used. Source: https://webmachinelearning.github.io/webmcp */
+/** The parts of `document.modelContext` that are used. Source: https://webmachinelearning.github.io/webmcp */
 export interface ModelContextLike<Tool extends ModelContextTool = ModelContextTool> {
   getTools(): Promise<readonly Tool[]>
-  /** Resolves with the result as JSON text; `null` where the page went elsewhere meanwhile. */
+  /** Resolves to the result as JSON text, or `null` if the document navigated away. */
   executeTool(tool: Tool, input?: object, options?: { signal?: AbortSignal }): Promise<string | null>
   addEventListener(type: 'toolchange', listener: () => void): void
   removeEventListener(type: 'toolchange', listener: () => void): void
@@ -24,12 +24,14 @@ export interface ModelContextLike<Tool extends ModelContextTool = ModelContextTo
 const aModelContext = withMethods('document.modelContext', 'getTools', 'executeTool', 'addEventListener', 'removeEventListener')
 
 /**
- * The tools that a page offers by WebMCP, as a connected client for `mcpTools`: so an agent in the page has them under the same rules as those of a server.
+ * Wraps the WebMCP tools of a web page as a connected client for `mcpTools`. An agent in the page then uses them under the same rules as
+ * tools of a server.
  *
  * **Contract**
- * - Tools of documents of the same origin, as the browser lists them; of two with one name the first. Those for debugging are left out, and a consequential one asks a person first.
- * - The list follows what the page registers and takes back. A call that is cancelled cancels the tool.
- * - Throws `ConfigError` `invalidOption` for what is no model context: look whether `'modelContext' in document` first.
+ * - Lists tools of same-origin documents in the browser's order; the first of duplicate names wins. Skips debugging tools. Consequential
+ *   tools need approval.
+ * - The list follows registrations and removals. Cancelling a call cancels the tool.
+ * - Throws `ConfigError` `invalidOption` if `context` is no model context: check `'modelContext' in document` first.
  *
  * Source: docs/guides/mcp.md
  *
@@ -42,7 +44,7 @@ export function webMcpClient<Tool extends ModelContextTool>(context: ModelContex
   let known = new Map<string, Tool>()
   const list = async (): Promise<McpTool[]> => {
     const tools = (await context.getTools()).filter(({ annotations }) => annotations?.debugging !== true)
-    // From the end: the first of a name stays.
+    // // Reversed, so that the first of duplicate names wins.
     known = new Map(tools.toReversed().map((tool) => [tool.name, tool]))
     return [...known.values()].reverse().map(asMcpTool)
   }
@@ -76,7 +78,7 @@ function asMcpTool({ name, title, description, inputSchema, annotations: hints }
   }
 }
 
-/** Pages answer with any JSON; some as a server of MCP would. */
+/** Converts the result of a web page: any JSON, or an MCP result. */
 function resultIn(result: string | null): unknown {
   if (result === null)
     return { content: [{ type: 'text', text: 'The page went to another address before it had answered.' }], isError: true }
