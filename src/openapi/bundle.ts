@@ -8,49 +8,50 @@ import { field, isElsewhere, maxHops, type OpenApiDocument, parseDocument, shown
 import { asKey } from './operation-names.ts'
 import { defaultTimeoutMs, OpenApiError, type OpenApiResolver, type OpenApiToolsOptions } from './options.ts'
 
-/** What a document may lead to: services with a file for each of 2,000 operations are far below. */
+/** Maximum files of a document. Large APIs with one file per operation have about 2,000. */
 const maxFiles = 5_000
 const maxChars = 64 * 1024 * 1024
-/** Files of which one leads to the next. */
+/** Maximum depth of files that refer to each other. */
 const maxDepth = 100
-/** Objects and lists that are copied. */
+/** Maximum objects and lists that are copied. */
 const maxNodes = 2_000_000
-/** Files that are read at a time. */
+/** Files read in parallel. */
 const abreast = 8
 
-/** Where the parts stand in what comes out. No file is looked at there. */
+/** Key of the bundled parts. References to files are not followed there. */
 const partsKey = 'x-phi-parts'
 
 /** A file of a document. */
 interface File {
-  /** Its address, or its path from where the document is. */
+  /** Its URL, or its path relative to the document. */
   readonly place: string
   readonly root: unknown
   readonly depth: number
-  /** What was copied of it, as values of a description and as names with values. */
+  /** Copies by source object: one map for descriptions, one for objects whose keys are names. */
   readonly copies: readonly [Map<object, object>, Map<object, object>]
 }
 
-/** A place that something leads to, which becomes a part. */
+/** A referenced node that becomes a part of the bundle. */
 interface Part {
   readonly file: File
   readonly ref: string
   readonly name: string
-  /** Those that lead there. */
+  /** Nodes that refer to it. */
   readonly from: object[]
 }
 
 /**
- * The document as one: whatever its operations lead to in other files, read by `resolve`, is part of it. The same where there is no `resolve`.
+ * Bundles the document: everything that its operations refer to in other files, read by `resolve`, becomes part of it. Returns it
+ * unchanged without `resolve`.
  *
  * **Contract**
- * - Only what an operation takes is followed: parameters, bodies, and their schemas, not answers, callbacks and examples. A file is read once.
- * - At most 5,000 files of together 64 Mi characters, 100 of which lead from one to the next.
- * - From the web files are read by https, or from the document's own origin; never from a private network that the document is not in. Paths lead to no folder
- *   above the first one.
- * - What `$ref` does not find in its file stays as it is, and leads nowhere.
- * - Rejects with `OpenApiError` `unavailable` for a file that cannot be had, `invalidDocument` for one that cannot be read or is too much; with the
- *   reason of `signal`.
+ * - Follows only inputs: parameters, bodies and their schemas. Ignores responses, callbacks and examples. Reads each file once.
+ * - At most 5,000 files with 64 Mi characters in total, at most 100 levels deep.
+ * - Web files are read over https or from the document's own origin, never from a private network that the document is not in. Paths
+ *   cannot leave the first folder.
+ * - A `$ref` without a target in its file stays unchanged.
+ * - Rejects with `OpenApiError` `unavailable` if a file cannot be read, `invalidDocument` if it is invalid or too large; with the reason
+ *   of `signal`.
  */
 export async function bundled(api: OpenApiDocument, options: OpenApiToolsOptions, signal?: AbortSignal): Promise<OpenApiDocument> {
   const { resolve } = options
@@ -101,7 +102,7 @@ class Bundle {
     return { ...this.#api, isBundled: true, root: { ...root, paths, components, [partsKey]: this.#written } }
   }
 
-  /** They may lie in a file as a whole. */
+  /** All names may be in one file. */
   #copyOfNames(node: unknown): unknown {
     return this.#copy(this.#first, node, typeof field(node, '$ref') !== 'string')
   }
@@ -113,7 +114,7 @@ class Bundle {
     else setOwnField(this.#written, name, this.#copy(found.file, found.node, false))
   }
 
-  /** What `ref` of `file` leads to; a pointer may lead through other references. */
+  /** Finds the target of `ref` in `file`. A pointer may pass through other references. */
   async #find(file: File, ref: string, hops: number): Promise<{ file: File; node: unknown } | undefined> {
     if (hops > maxHops) return undefined
     const [address = '', fragment = ''] = ref.split(/#(.*)/s)
@@ -186,7 +187,7 @@ class Bundle {
     throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(to.href)}, which is not read: ${why}.`)
   }
 
-  /** A copy, in which references lead to parts. Without recursion: files may be nested deeply. */
+  /** Copies a node and turns references into parts. Iterative, because files may be nested deeply. */
   #copy(file: File, start: unknown, startsWithNames: boolean): unknown {
     const open: { node: object; copy: object; areNames: boolean }[] = []
     const copied = (node: unknown, areNames: boolean): unknown => {
@@ -226,13 +227,13 @@ class Bundle {
     return `#/${partsKey}/${part.name}`
   }
 
-  /** Two spellings of one place are one part. */
+  /** Normalizes a reference, so that two spellings of one target give one part. */
   #idOf(file: File, ref: string): string[] {
     const [address = '', fragment = ''] = ref.split(/#(.*)/s)
     return [this.#placeOf(file, address), `#${fragment}`]
   }
 
-  /** After the last word of the reference: models see it. */
+  /** Uses the last segment of the reference, because models see the name. */
   #freeName(ref: string): string {
     const last = /([^/#]*?)(\.(json|ya?ml))?#?$/i.exec(ref)?.[1] ?? ''
     const base = asKey(last) || 'part'
@@ -255,7 +256,7 @@ function nameOf(place: string): string {
   return `The file ${shownRef(place)} of the OpenAPI document`
 }
 
-/** The path that `address`, as the file at `from` has it, means. */
+/** Resolves `address` relative to the file at `from`. */
 function pathFrom(from: string, address: string): string {
   const segments = address.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of pointerSegments(`/${address.replace(/\?.*$/s, '')}`)) {
@@ -269,9 +270,9 @@ function pathFrom(from: string, address: string): string {
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-/** What holds no description of what is sent: values, and what comes back. */
+/** Keywords that do not describe a request: values, and responses. */
 const literal = words('example examples default enum const externalDocs responses callbacks links webhooks discriminator')
-/** What holds names, which may be any word. */
+/** Keywords whose object has arbitrary names as keys. */
 const ofNames = words(
   'properties patternProperties dependentSchemas $defs definitions content encoding paths pathItems schemas parameters requestBodies',
 )

@@ -5,42 +5,44 @@ import { errorText } from '../contract/errors.ts'
 import { isObject, type JsonSchema, ownOf } from '../contract/json.ts'
 import { OpenApiError, type OpenApiToolsOptions } from './options.ts'
 
-/** A document that was read. */
+/** A parsed document. */
 export interface OpenApiDocument {
   readonly root: JsonSchema
-  /** In 3.0 nothing beside a `$ref` counts. */
+  /** In OpenAPI 3.0, siblings of `$ref` are ignored. */
   readonly is30: boolean
-  /** Where it was fetched from: relative servers are relative to it. */
+  /** URL it was fetched from, the base of relative servers. */
   readonly url?: URL
-  /** Where in a workspace it was read. */
+  /** Path in the workspace. */
   readonly path?: string
-  /** What it leads to in other files has been made part of it, as far as it is there. */
+  /** Set after bundling. */
   readonly isBundled?: true
 }
 
-/** References through which one leads on: far more than documents have, and far from the end of a stack. */
+/** Maximum chained references: more than documents have, and too few to overflow the stack. */
 export const maxHops = 100
 
-/** Whether a reference leads out of the document that it stands in. */
+/** Whether a reference points to another document. */
 export function isElsewhere(ref: unknown): ref is string {
   return typeof ref === 'string' && !ref.startsWith('#')
 }
 
-/** A reference as errors show it: without what an address may hold of secrets. */
+/** Returns a reference for error messages, without parts of the URL that may be secret. */
 export function shownRef(ref: string): string {
   return JSON.stringify((URL.canParse(ref) ? bareUrl(ref) + new URL(ref).hash : ref).slice(0, 300))
 }
 
-/** How the files of a document become one. */
+/** Hint for documents with several files. */
 export const howToBundle =
   'bundle it into one file (npx @redocly/cli bundle openapi.yaml -o bundled.json), or pass resolve, which reads its files'
 
-/** Characters of YAML by default: reading it takes a hundred times as long as JSON, and keeps the thread. These take about a second. */
+/** Default limit of YAML in characters, about one second of work. YAML parses a hundred times slower than JSON and blocks the thread. */
 const defaultMaxYamlChars = 1_048_576
 
 /**
- * Reads a document: JSON where the text begins with a brace and a quote, or is JSON, else YAML. Rejects with `OpenApiError` for what is neither, and for versions
- * other than 3; with `LoadError` where the YAML parser cannot be had.
+ * Parses a document: JSON if the text begins with a brace and a quote or is valid JSON, else YAML.
+ *
+ * - Rejects with `OpenApiError` for text that is neither, and for versions other than 3.
+ * - Rejects with `LoadError` if the YAML parser cannot be loaded.
  */
 export async function readDocument(
   source: string | object,
@@ -53,7 +55,7 @@ export async function readDocument(
   return { root, is30: /^3(\.0|$)/.test(String(root.openapi)), ...from }
 }
 
-/** The value of a text of JSON or YAML, called `what` in errors. */
+/** Parses JSON or YAML. `what` names the text in errors. */
 export async function parseDocument(
   source: string,
   maxYamlChars: number = defaultMaxYamlChars,
@@ -64,7 +66,7 @@ export async function parseDocument(
     try {
       return JSON.parse(text)
     } catch (error) {
-      // YAML has braces too, but no quotes around its keys. What has them is JSON that is broken, and may be too long to be read twice.
+      // // YAML flow mappings rarely quote keys. Text that does is broken JSON, and may be too long to parse twice.
       if (!/^\s*\{\s*[^\s"]/.test(text)) throw invalid(what, 'JSON', errorText(error))
     }
   }
@@ -82,7 +84,10 @@ export async function parseDocument(
 
 type Yaml = Awaited<ReturnType<typeof yamlParser.load>>
 
-/** The value of the one document in `text`. Stops at its first fault: a stranger's text may have one at each character, and each takes time. */
+/**
+ * Returns the value of the only document in `text`. Stops at the first error: untrusted text may have one per character, and each takes
+ * time.
+ */
 function yamlIn({ Composer, LineCounter, Parser }: Yaml, text: string): unknown {
   const lines = new LineCounter()
   const parser = new Parser(lines.addNewLine)
@@ -92,7 +97,7 @@ function yamlIn({ Composer, LineCounter, Parser }: Yaml, text: string): unknown 
       if (token.type === 'error') return
     }
   }
-  // Looking for keys that come twice takes the square of their number.
+  // // Checking for duplicate keys takes quadratic time.
   const composer = new Composer({ merge: true, uniqueKeys: false, logLevel: 'error' })
   let found: { value: unknown } | undefined
   for (const parsed of composer.compose(untilFault(), true, text.length)) {
@@ -127,32 +132,32 @@ function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 20) : typeof value
 }
 
-/** A field of an object, looking at own properties only: names of a document may be those of every object. */
+/** Returns an own property of an object: names in a document may equal those of `Object.prototype`. */
 export function field(node: unknown, key: string): unknown {
   return isObject(node) ? ownOf(node, key) : undefined
 }
 
-/** As {@link field}, where it is a text that says something. */
+/** Returns {@link field} if it is a non-empty string. */
 export function textField(node: unknown, key: string): string | undefined {
   const value = field(node, key)
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** The values of a field that is a list. */
+/** Returns the items of a field that is an array. */
 export function listField(node: unknown, key: string): readonly unknown[] {
   const value = field(node, key)
   return Array.isArray(value) ? value : []
 }
 
-/** The entries of a field that is an object. */
+/** Returns the entries of a field that is an object. */
 export function entriesField(node: unknown, key: string): [string, unknown][] {
   const value = field(node, key)
   return isObject(value) ? Object.entries(value) : []
 }
 
 /**
- * What `node` is, or what its `$ref` leads to, through further ones: `undefined` where that is nowhere, a circle, or another document. Other
- * documents are made part of it before, or not at all.
+ * Returns `node`, or the target of its `$ref`, through further references. Returns `undefined` if there is no target, for a circle, and
+ * for other documents, which must be bundled first.
  */
 export function dereference(api: OpenApiDocument, node: unknown): unknown {
   return follow(api.root, node, new Set())
@@ -168,7 +173,7 @@ function follow(root: JsonSchema, node: unknown, seen: Set<object>): unknown {
   return target
 }
 
-/** A pointer may lead through other references, for which {@link follow} looks out. */
+/** Resolves a pointer that may pass through other references; {@link follow} detects circles. */
 function resolve(root: JsonSchema, ref: string, seen: Set<object>): unknown {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined

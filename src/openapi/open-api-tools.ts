@@ -24,16 +24,15 @@ import {
 import { operationTool } from './tool.ts'
 
 /**
- * Makes a tool of each operation of an OpenAPI 3.0 or 3.1 document: a text of JSON or YAML, or what was parsed of one.
+ * Creates a tool for each operation of an OpenAPI 3.0 or 3.1 document: JSON or YAML text, or a parsed object.
  *
  * **Contract**
- * - Schemas are written when they are first asked for. The document is kept and must not be changed.
- * - The answer of a service is text for the model, whatever the status: `GET https://… → 404 Not Found`, an empty line, the body.
- * - Operations without an `operationId`, without a server that can be called, or with a parameter or body that is broken are skipped; the logger hears
- *   which.
- * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used or that has no operation that can, `LoadError` where the
- *   YAML parser cannot be had.
- * - Nothing is fetched but by `resolve`. Without it a document whose paths or operations lie in other files is refused.
+ * - Schemas are created on first use. The document is kept by reference and must not be changed.
+ * - Responses of any status become text for the model: `GET https://… → 404 Not Found`, an empty line, the body.
+ * - Skips and logs operations without an `operationId`, without a usable server, or with an invalid parameter or body.
+ * - Rejects with `ConfigError` for wrong options, `OpenApiError` for an unusable document or one without usable operations, `LoadError`
+ *   if the YAML parser cannot be loaded.
+ * - Fetches nothing except through `resolve`. Without it, a document with paths or operations in other files is refused.
  *
  * Source: docs/guides/openapi.md
  *
@@ -47,7 +46,7 @@ export async function openApiTools(document: string | object, options: OpenApiTo
   return toolsOf(await bundled(await readDocument(document, options), options), options)
 }
 
-/** As {@link openApiTools}, of a file in a workspace. Rejects with the workspace's error where it cannot be read. */
+/** Like {@link openApiTools}, for a file in a workspace. Rejects with the workspace's error if it cannot be read. */
 export async function readOpenApiTools(path: string, options: ReadOpenApiOptions): Promise<AgentTool[]> {
   checkOptions(options, readOptions)
   const { workspace, ...rest } = options
@@ -56,21 +55,22 @@ export async function readOpenApiTools(path: string, options: ReadOpenApiOptions
 }
 
 /**
- * As {@link openApiTools}, of a document on the web.
+ * Like {@link openApiTools}, for a document on the web.
  *
  * **Contract**
- * - The document is fetched without credentials: `bearer`, `apiKey`, `credentials` and `headers` are for its operations.
- * - Redirects are followed within the origin of `url` alone.
- * - Relative servers are relative to where it came from, and so is a document without servers. One from the open net that names an address of your own network
- *   is refused with `noServer`: only `baseUrl` leads there.
- * - Rejects with `OpenApiError` `unavailable` when it cannot be had within `timeoutMs` and `maxDocumentBytes`; with the reason of `signal`.
+ * - Fetches the document without credentials: `bearer`, `apiKey`, `credentials` and `headers` are for its operations.
+ * - Follows redirects only within the origin of `url`.
+ * - Relative servers, and documents without servers, use the URL of the document. A public document that names a server in your private
+ *   network is refused with `noServer`; set `baseUrl` to allow it.
+ * - Rejects with `OpenApiError` `unavailable` if it cannot be fetched within `timeoutMs` and `maxDocumentBytes`; with the reason of
+ *   `signal`.
  */
 export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApiOptions = {}): Promise<AgentTool[]> {
   checkOptions(options, fetchOptions)
   const { maxDocumentBytes = 64 * 1024 * 1024, signal, ...rest } = options
   const from = URL.parse(String(url))
   if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is no absolute address.`)
-  // `fetch` refuses such an address, and its words would quote it.
+  // // `fetch` refuses such a URL with an error that quotes it.
   if (from.username !== '' || from.password !== '')
     throw unavailable(from, 'its address holds a name or a password. Fetch it yourself, and pass its text')
   const { text, place } = await downloaded(from, rest, maxDocumentBytes, signal)
@@ -121,7 +121,7 @@ async function answerOf(from: URL, send: typeof fetch, signal: AbortSignal): Pro
   }
 }
 
-/** Neither name nor query of an address is shown: keys stand in both. */
+/** Shows neither user info nor query of a URL: both may hold keys. */
 function unavailable(from: URL, why: string): OpenApiError {
   return new OpenApiError('unavailable', `The OpenAPI document ${from.host}${from.pathname} cannot be had: ${why}.`)
 }
@@ -147,7 +147,7 @@ function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[
     }
   }
   const [first] = failed
-  // One that is broken, or has no server that can be called, must not cost the others; where none is left nothing of the document can be used.
+  // // One broken operation must not lose the others. The call fails only if none is left.
   if (first !== undefined && tools.length === 0) throw first.error
   for (const { operation, error } of failed) {
     const event = error.code === 'noServer' ? 'openApiOperationWithoutServer' : 'openApiOperationSkipped'

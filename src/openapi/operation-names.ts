@@ -2,8 +2,8 @@ import { crc32 } from '../base/hash.ts'
 import { asToolName, isToolName, maxToolName } from '../contract/tool/tool-result.ts'
 
 /**
- * Names for tools that every provider takes, `[a-zA-Z0-9_-]{1,64}`, no two alike: of those that become equal the one that needed no change keeps
- * its name, else the first, and the others end in a checksum of where they are. A name does not depend on which operations are chosen.
+ * Creates unique tool names that every provider accepts: `[a-zA-Z0-9_-]{1,64}`. If names collide, the one that needed no change keeps its
+ * name, else the first. The others end in a checksum of their place. A name does not depend on the filter.
  */
 export function legalNames(wanted: readonly { name: string; place: string }[]): string[] {
   const taken = new Set<string>()
@@ -34,21 +34,21 @@ function checksum(text: string): string {
   return crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')
 }
 
-/** `GET /pets/{petId}` as `get_pets_petId`. */
+/** Returns `get_pets_petId` for `GET /pets/{petId}`. */
 export function nameOfPlace(method: string, path: string): string {
   return `${method.toLowerCase()}_${path.replace(/[^a-zA-Z0-9]+/g, '_').replace(/^_+|_+$/g, '')}`.replace(/_+$/, '')
 }
 
-/** `text` with the characters of the name of an argument, or of a schema, alone. */
+/** Replaces the characters of `text` that argument and schema names cannot have. */
 export function asKey(text: string): string {
   return text.replace(/[^a-zA-Z0-9_.-]/g, '_')
 }
 
-/** Names for arguments that every provider takes, `[a-zA-Z0-9_.-]{1,64}`, no two alike. */
+/** Returns a unique argument name that every provider accepts: `[a-zA-Z0-9_.-]{1,64}`. */
 export function legalKey(name: string, taken: ReadonlySet<string>): string {
   const base = asKey(name).slice(0, maxToolName) || '_'
   let key = base
-  // By checksum: counting would take the square of how many there are.
+  // // Uses a checksum, because counting would take quadratic time.
   for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, maxToolName - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`
   return key
 }

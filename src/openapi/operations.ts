@@ -11,12 +11,13 @@ export interface Operation extends OperationInfo {
   readonly item: unknown
 }
 
-/** In the order in which the specification lists them. `fetch` sends no TRACE. */
+/** In the order of the specification. `fetch` cannot send TRACE. */
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
 /**
- * The operations that `options` chooses, in the order of the document, named. Others are skipped; those that were not meant to be are logged. Throws
- * `OpenApiError` `invalidDocument` where there is none that could be chosen, and where some lie in other files that nobody reads.
+ * Returns the operations that `options` selects, named and in document order. Logs operations that are skipped because they are broken.
+ *
+ * Throws `OpenApiError` `invalidDocument` if there are none to select from, or if some are in other files and there is no `resolve`.
  */
 export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions): Operation[] {
   const { namePrefix, nameUnnamed = false, filter, logger } = options
@@ -42,7 +43,7 @@ export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions)
 
 type Unnamed = Omit<Operation, 'name'>
 
-/** Throws where paths or operations lie in other files. Without them there would be tools without arguments, or none, and nobody would know why. */
+/** Throws if paths or operations are in other files: otherwise tools would silently lack arguments, or be missing. */
 function assertWhole(api: OpenApiDocument, { filter }: OpenApiToolsOptions): void {
   if (api.isBundled === true) return
   const prefix = (typeof filter === 'object' ? filter.pathPrefix : undefined) ?? ''
@@ -79,7 +80,7 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
   const found: Unnamed[] = []
   for (const [path, written] of pathsOf(api)) {
     const target = dereference(api, written)
-    // A host, or a way out of the server's path, is none.
+    // // Excludes a host, and a path that leaves the server's path.
     const isUsable = isObject(target) && isObject(written) && path.startsWith('/') && !hasDotSegment(path)
     if (!isUsable) {
       if (!path.startsWith('x-')) logWarning(logger, 'openApiPathSkipped', { path: path.slice(0, 200) })
@@ -98,9 +99,9 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
   return found
 }
 
-/** Whether a path leads through `.` or `..`, in any spelling that the parser of URLs understands. */
+/** Whether a path has a `.` or `..` segment, in any spelling that URL parsers accept. */
 export function hasDotSegment(path: string): boolean {
-  // The parser of URLs drops line breaks and tabs before it looks.
+  // // URL parsers first drop line breaks and tabs.
   return path
     .replace(/[\t\n\r]/g, '')
     .split(/[/\\]/)
@@ -114,7 +115,7 @@ function fits({ operationId, tags, path }: Unnamed, filter: OpenApiToolsOptions[
   return (wanted === undefined || wanted.some((tag) => tags.includes(tag))) && (pathPrefix === undefined || path.startsWith(pathPrefix))
 }
 
-/** A text that names at most 100 operations. */
+/** Logs a message that names at most 100 operations. */
 function warn(logger: Logger | false | undefined, event: string, operations: readonly Unnamed[]): void {
   const shown: JsonValue = operations.slice(0, 100).map(({ method, path }) => `${method} ${path}`)
   logWarning(logger, event, { operations: shown, count: operations.length })

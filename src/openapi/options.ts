@@ -25,12 +25,16 @@ import type { Logger } from '../types/logger.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
 /**
- * Why no tools could be made of a document. `invalidDocument`: it cannot be read, or leads to what is not there; `unsupportedVersion`: it is no
- * OpenAPI 3; `noServer`: nobody says where to call; `unavailable`: it could not be fetched.
+ * Reason why a document gives no tools.
+ *
+ * - `invalidDocument`: it cannot be parsed, or a reference has no target.
+ * - `unsupportedVersion`: it is not OpenAPI 3.
+ * - `noServer`: it names no usable server.
+ * - `unavailable`: it could not be fetched.
  */
 export type OpenApiErrorCode = 'invalidDocument' | 'unsupportedVersion' | 'noServer' | 'unavailable'
 
-/** An OpenAPI document that cannot be used. Source: docs/guides/openapi.md */
+/** Error for an OpenAPI document that cannot be used. Source: docs/guides/openapi.md */
 export class OpenApiError extends PhiError<OpenApiErrorCode> {
   override readonly name = 'OpenApiError'
 
@@ -39,94 +43,91 @@ export class OpenApiError extends PhiError<OpenApiErrorCode> {
   }
 }
 
-/** Milliseconds for a call, for a document, and for each of its files. */
+/** Milliseconds for a call, a document, or one of its files. */
 export const defaultTimeoutMs = 30_000
 
-/** A key, or where to get one at each call. A function gets the signal of the call. */
+/** A key, or a function that returns one for each call. The function gets the signal of the call. */
 export type OpenApiSecret = string | ((signal: AbortSignal) => string | Promise<string>)
 
-/** What a security scheme asks for: a key or token, or the name and password of `basic`. */
+/** Credential of a security scheme: a key or token, or the name and password of `basic`. */
 export type OpenApiCredential = OpenApiSecret | { username: string; password: string }
 
-/** Which operations become tools: those that fit all that is given. */
+/** Selects operations that match all given criteria. */
 export interface OperationFilter {
   operationIds?: readonly string[]
-  /** Operations with at least one of these tags. */
+  /** Matches operations with at least one of these tags. */
   tags?: readonly string[]
-  /** What the path begins with, such as `/repos`. */
+  /** Matches paths with this prefix, such as `/repos`. */
   pathPrefix?: string
 }
 
-/** An operation, as rules about it see it. */
+/** An operation as filters and approval rules see it. */
 export interface OperationInfo {
-  /** The name of its tool. */
+  /** Name of its tool. */
   name: string
-  /** Absent where the document has none. */
+  /** Absent if the document has none. */
   operationId?: string
-  /** In capitals. */
+  /** In upper case. */
   method: string
   /** As in the document, with `{parameters}`. */
   path: string
   tags: readonly string[]
 }
 
-/**
- * Whether a person is asked before a call: always, never, before everything but GET and HEAD (`unsafe`), or as the operation and the arguments
- * require. Only `false` does not ask.
- */
+/** Whether a call needs approval: always, never, for every method but GET and HEAD (`unsafe`), or by a function. Only `false` skips it. */
 export type OperationApproval = boolean | 'unsafe' | ((operation: OperationInfo, args: JsonObject) => boolean | Promise<boolean>)
 
 /**
- * Reads a file that a document leads to, as text or as what was parsed of it: `url` is its address where the document was fetched, else its path, from the root of
- * the workspace or from where the document is. Rejects where it cannot be had.
+ * Reads a file that a document refers to, as text or parsed. `url` is its URL if the document was fetched, else its path from the
+ * workspace root or relative to the document. Rejects if the file cannot be read.
  */
 export type OpenApiResolver = (url: string, context: { signal: AbortSignal }) => Promise<string | object>
 
-/** How tools are made of an OpenAPI document, and how they call. Source: docs/guides/openapi.md */
+/** Options of `openApiTools`. Source: docs/guides/openapi.md */
 export interface OpenApiToolsOptions {
-  /** Default: `all`. */
+  /** Operations that become tools. Default: `all`. */
   filter?: 'all' | OperationFilter
-  /** Replaces every server of the document. Absolute, http or https. */
+  /** Replaces all servers of the document. An absolute http or https URL. */
   baseUrl?: string
-  /** Values for the variables of the document's servers. Default: the document's. */
+  /** Values for server variables. Default: those of the document. */
   serverVariables?: Readonly<Record<string, string>>
-  /** Sent with every call as `Authorization: Bearer …`. */
+  /** Token sent with every call as `Authorization: Bearer …`. */
   bearer?: OpenApiSecret
-  /** Sent with every call in this header. */
+  /** Key sent with every call in this header. */
   apiKey?: { header: string; value: OpenApiSecret }
-  /** By the name of a security scheme in the document; sent where an operation asks for that scheme. */
+  /** Credentials by security scheme name. Sent with operations that require the scheme. */
   credentials?: Readonly<Record<string, OpenApiCredential>>
-  /** Sent with every call; replaces headers that arguments and credentials set. */
+  /** Headers sent with every call. They override those from arguments and credentials. */
   headers?: Readonly<Record<string, string>>
-  /** Milliseconds for one call, with its answer. An agent's `toolTimeoutMs` applies as well. Default 30,000. */
+  /** Milliseconds for one call including its response. An agent's `toolTimeoutMs` applies as well. Default: 30,000. */
   timeoutMs?: number
-  /** Bytes of an answer that are read and shown. Default 65,536. */
+  /** Maximum bytes of a response that are read. Default: 65,536. */
   maxResponseBytes?: number
-  /** Characters of a document that is YAML. A million takes about a second, in which the thread does nothing else. Default 1,048,576. */
+  /** Maximum characters of a YAML document. A million takes about one second and blocks the thread. Default: 1,048,576. */
   maxYamlChars?: number
-  /** Reads the other files of a document that lies in several; each may take `timeoutMs`. Default: such a document is refused. */
+  /** Reads the other files of a document; each may take `timeoutMs`. Default: a document with several files is refused. */
   resolve?: OpenApiResolver
-  /** Makes `prefix__operationId` of the names. */
+  /** Prefix of names: `prefix__operationId`. */
   namePrefix?: string
-  /** Names operations without an `operationId` from method and path. Default: they are skipped. */
+  /** Names operations without an `operationId` by method and path. Default: they are skipped. */
   nameUnnamed?: boolean
-  /** Default: the rule of the agent. */
+  /** Default: the agent's rule. */
   needsApproval?: OperationApproval
   /** Default: the platform's. */
   fetch?: typeof fetch
-  /** Hears of what was skipped and of what a schema says that cannot be enforced. Default: the console; `false` silences. */
+  /** Logs skipped operations and schema keywords that are not enforced. Default: the console; `false` disables it. */
   logger?: Logger | false
 }
 
-/** How tools are made of a document in a workspace: as {@link OpenApiToolsOptions}, and where the file is. */
+/** Options of `readOpenApiTools`. */
 export interface ReadOpenApiOptions extends OpenApiToolsOptions {
-  /** Where the file is. */
+  /** Workspace that holds the file. */
   workspace: Workspace
 }
 
-/** How tools are made of a document on the web: as {@link OpenApiToolsOptions}, and the bounds of its download. */
+/** Options of `fetchOpenApiTools`: those of {@link OpenApiToolsOptions}, and download limits. */
 export interface FetchOpenApiOptions extends OpenApiToolsOptions {
-  /** Bytes of the document. Default 64 MiB. */
+  /** Maximum bytes of the document. Default: 64 MiB. */
   maxDocumentBytes?: number
   /** Stops the download. */
   signal?: AbortSignal
@@ -156,14 +157,14 @@ const table: OptionTable<OpenApiToolsOptions> = {
   logger: aLogger,
 }
 
-/** What `openApiTools` takes. */
+/** Option table of `openApiTools`. */
 export const toolsOptions = options(table)
-/** What `readOpenApiTools` takes. */
+/** Option table of `readOpenApiTools`. */
 export const readOptions = options<ReadOpenApiOptions>({
   ...table,
   workspace: required(withMethods('a workspace', 'read', 'stat')),
 })
-/** What `fetchOpenApiTools` takes. */
+/** Option table of `fetchOpenApiTools`. */
 export const fetchOptions = options<FetchOpenApiOptions>({ ...table, maxDocumentBytes: wholeFrom(1), signal: aSignal })
-/** A document that is already parsed, or its text. */
+/** A parsed document, or its text. */
 export const aDocumentOrText = either(aText, anObject)

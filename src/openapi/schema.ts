@@ -4,37 +4,36 @@ import { isUsableKeyword } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, type OpenApiDocument } from './document.ts'
 import { asKey } from './operation-names.ts'
 
-/** Far beyond what a model reads, and far from the end of a stack. */
+/** Maximum depth: more than a model understands, and too little to overflow the stack. */
 const maxDepth = 64
 const maxNodes = 20_000
 
 /**
- * Schemas of a document as schemas of one tool: JSON Schema 2020-12 with nothing in it but what is enforced or tells a model something.
+ * Converts schemas of a document to JSON Schema 2020-12 for one tool. Keeps only keywords that are enforced or that help the model.
  *
  * **Contract**
- * - References become `$ref`s into `$defs`, so that circles stay finite; the outermost schema of an argument stands in its place.
- * - What 3.0 says in its own words (`nullable`, flags for exclusive bounds) is said in those of JSON Schema. Fields that are `readOnly` are left
- *   out: they are not for requests.
- * - What cannot be enforced is left out, which leaves it to the server, and is named in `lost`.
+ * - References become `$ref`s into `$defs`, so that recursive schemas stay finite. The outermost schema of an argument is inlined.
+ * - Converts keywords of 3.0 (`nullable`, boolean exclusive bounds). Drops `readOnly` fields, which do not belong in requests.
+ * - Drops keywords that cannot be enforced, leaves those checks to the server, and lists them in `lost`.
  */
 export class SchemaWriter {
   readonly #api: OpenApiDocument
   readonly #defs = new Map<object, string>()
   readonly #written: Record<string, JsonSchema | boolean> = {}
   readonly #names = new Set<string>()
-  /** How often a name was wanted. */
+  /** Counts requests per name. */
   readonly #wanted = new Map<string, number>()
   readonly #open = new Set<object>()
   readonly #waiting: { name: string; target: object }[] = []
   #nodes = 0
-  /** Keywords and references that were left out. */
+  /** Dropped keywords and references. */
   readonly lost = new Set<string>()
 
   constructor(api: OpenApiDocument) {
     this.#api = api
   }
 
-  /** The schema of one argument. */
+  /** Returns the schema of one argument. */
   write(node: unknown): JsonSchema {
     const target = isPureRef(node, this.#api.is30) ? dereference(this.#api, node) : node
     if (target === undefined && isObject(node)) this.lost.add(`$ref ${String(node.$ref).slice(0, 100)}`)
@@ -43,7 +42,7 @@ export class SchemaWriter {
     return schema === true ? {} : schema
   }
 
-  /** What the schemas written so far refer to; `undefined` where they refer to nothing. */
+  /** Returns the definitions that the schemas so far refer to; `undefined` if there are none. */
   definitions(): Record<string, JsonSchema | boolean> | undefined {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       setOwnField(this.#written, next.name, this.#schema(next.target, 0))
@@ -117,7 +116,7 @@ export class SchemaWriter {
     return field(property, 'readOnly') === true || field(dereference(this.#api, property), 'readOnly') === true
   }
 
-  /** The name under `$defs` as a reference; a schema that is true or false itself. */
+  /** Returns the `$defs` name for a reference; a boolean schema as it is. */
   #reference(ref: string): string | boolean {
     const target = dereference(this.#api, { $ref: ref })
     if (typeof target === 'boolean') return target
@@ -143,7 +142,7 @@ export class SchemaWriter {
     return name
   }
 
-  /** Schemas that are nothing but each other say nothing. */
+  /** Schemas that only refer to each other accept anything. */
   #breakCircle(start: string): void {
     const seen = new Set<string>()
     let name = start
@@ -161,16 +160,16 @@ export class SchemaWriter {
   }
 }
 
-/** In 3.1 a reference may have keywords beside it. */
+/** OpenAPI 3.1 allows keywords next to `$ref`. */
 function isPureRef(node: unknown, is30: boolean): boolean {
   return isObject(node) && typeof field(node, '$ref') === 'string' && (is30 || Object.keys(node).length === 1)
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-/** Of use to others, or, as containers, only to references, which find them in the document. */
+/** Keywords for other readers, and containers that only references use. */
 const silent = words('$ref $schema $id $comment id $defs definitions xml externalDocs discriminator nullable readOnly writeOnly')
 
-/** Whether a value of a document can be written as JSON in reasonable length and depth: aliases of YAML make some that are endless. */
+/** Whether a value has a reasonable size and depth as JSON. YAML aliases can create endless ones. */
 function isSmall(value: unknown): boolean {
   let left = 10_000
   let level: unknown[] = [value]
@@ -183,7 +182,7 @@ function isSmall(value: unknown): boolean {
   return true
 }
 
-/** `exclusiveMinimum: true` beside a `minimum`, as 3.0 has it. */
+/** Converts `exclusiveMinimum: true` with a `minimum`, as in 3.0. */
 function bounds(copy: JsonSchema, node: JsonSchema): JsonSchema {
   for (const [bound, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
@@ -207,7 +206,7 @@ function nullable(copy: JsonSchema, node: JsonSchema): JsonSchema {
   return copy
 }
 
-/** The schema of the media type that a parameter with `content` is written in, or its own. */
+/** Returns the schema of a parameter: its own, or that of the media type in `content`. */
 export function schemaOfParameter(node: unknown): unknown {
   const media = entriesField(node, 'content')[0]
   return media === undefined ? field(node, 'schema') : field(media[1], 'schema')

@@ -5,8 +5,11 @@ import { entriesField, field, listField, type OpenApiDocument, textField } from 
 import { OpenApiError, type OpenApiToolsOptions } from './options.ts'
 
 /**
- * Where an operation is called, without a slash at the end: `baseUrl`, else the first server of the operation, of its path or of the document.
- * Throws `OpenApiError` `noServer` where there is none that can be called, `ConfigError` for a `baseUrl` or a variable that cannot be used.
+ * Returns the base URL of an operation without a trailing slash: `baseUrl`, else the first server of the operation, the path or the
+ * document.
+ *
+ * - Throws `OpenApiError` `noServer` if there is no usable server.
+ * - Throws `ConfigError` for an invalid `baseUrl` or variable.
  */
 export function baseUrlOf(api: OpenApiDocument, levels: readonly unknown[], options: OpenApiToolsOptions): string {
   const { baseUrl } = options
@@ -16,7 +19,7 @@ export function baseUrlOf(api: OpenApiDocument, levels: readonly unknown[], opti
     return trimmed(new URL(baseUrl))
   }
   const server = [...levels, api.root].map((level) => listField(level, 'servers')[0]).find((found) => found !== undefined)
-  // A document without servers is served by whoever serves the document.
+  // // A document without servers uses the host that serves it.
   const written = server === undefined && api.url !== undefined ? '/' : textField(server, 'url')
   if (written === undefined) throw noServer('The document names no server')
   const filled = withVariables(written, server, options.serverVariables ?? {})
@@ -38,7 +41,7 @@ function trimmed(url: URL): string {
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** What is wrong with an address to call. It is not shown where a password may stand in it. */
+/** Returns what is wrong with a server URL. Hides the URL if it may contain a password. */
 function urlFault(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null) return `is ${JSON.stringify(text.slice(0, 60))}; it must be an absolute http or https address`

@@ -16,13 +16,13 @@ import type { OpenApiToolsOptions } from './options.ts'
 import { SchemaWriter } from './schema.ts'
 import { baseUrlOf } from './servers.ts'
 
-/** Hears what a tool's schema does not enforce. */
+/** Called with the parts of a tool's schema that are not enforced. */
 export type LostParts = (tool: string, lost: ReadonlySet<string>) => void
 
-/** Subschemas, references followed, that one check may come to: services have large bodies. */
+/** Maximum subschemas that one check may visit, references followed. */
 const maxWeight = 100_000
 
-/** A tool that calls `operation`. Its schema is written when it is first asked for. */
+/** Creates a tool that calls `operation`. Its schema is created on first use. */
 export function operationTool(api: OpenApiDocument, operation: Operation, options: OpenApiToolsOptions, lose: LostParts): AgentTool {
   const { name, operationId, method, path, node, item } = operation
   const where = `${method} ${path}`
@@ -81,13 +81,13 @@ function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads:
     )
   } catch (error) {
     if (!ConfigError.isInstance(error)) throw error
-    // A document must never keep an agent from starting: names and presence are still checked.
+    // // A document must not keep an agent from starting: names and required arguments are still checked.
     lose(name, new Set([error.message]))
     return objectSchema(inputs, reads, () => ({}))
   }
 }
 
-/** Shown whole, and checked no further than `checked` goes: the rest could take very long. */
+/** Shows the model the whole schema but validates only `checked`, because the rest could take very long. */
 function onlyShown(shown: JsonSchema, checked: JsonSchema): StandardSchema {
   const validate = jsonSchemaValidator.compile(checked)
   return { '~standard': { version: 1, vendor: 'openapi', validate, jsonSchema: { input: () => shown } } }

@@ -4,24 +4,26 @@ import { answeredMedia, maxAnswerBytes } from '../../base/received-media.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
 
-/** What came of a body. */
+/** Content of a body. */
 export interface ReadBody {
   text: string
-  /** A picture, a PDF, sound or video. */
+  /** An image, a PDF, audio or video. */
   media?: ImageContent | FileContent
   isTruncated: boolean
 }
 
-/** What a text is not. */
+/** Content types that are not text. */
 const binary =
   /^\s*(image\/(?!svg)|audio\/|video\/|font\/|application\/(octet-stream|pdf|zip|gzip|x-tar|x-gzip|vnd\.openxmlformats|wasm|protobuf|x-protobuf))/i
 
-/** What a model may be shown as it is. */
+/** Types that a model gets unchanged. */
 const shownTypes = ['image/*', 'application/pdf', 'audio/*', 'video/*']
 
 /**
- * Reads a body as text, up to `limit` bytes of UTF-8, and not much more of it: the rest is left on the line. `clean` may change the text before it is
- * cut, in parts of at most `longest` characters, of which none is shown in half. Media come as a block, up to 6 MiB. What else is no text is described.
+ * Reads up to `limit` bytes of a body as text and leaves the rest unread.
+ *
+ * - `clean` may change the text before it is cut. It replaces parts of at most `longest` characters, and no such part is cut in half.
+ * - Media up to 6 MiB become a block. Other binary data is described.
  */
 export async function readBody(response: Response, limit: number, longest: number, clean: (text: string) => string): Promise<ReadBody> {
   const type = response.headers.get('content-type') ?? ''
@@ -33,9 +35,9 @@ export async function readBody(response: Response, limit: number, longest: numbe
     const what = `${isWhole ? bytes.length : `more than ${readLimit === maxAnswerBytes ? readLimit : limit}`} bytes of ${baseType(type)}`
     return media === undefined ? { text: `(${what}, not shown)`, isTruncated: !isWhole } : { text: `(${what})`, media, isTruncated: false }
   }
-  // Without the end of the stream half a character at the end is dropped, not replaced.
+  // // Without the end of the stream, an incomplete character at the end is dropped, not replaced.
   const text = clean(decoderFor(type).decode(bytes, { stream: !isWhole }))
-  // Half of a part may stand where reading stopped, and within the limit where others became shorter.
+  // // Reading may have stopped within a part, also within the limit if other parts became shorter.
   const shown = firstBytes(isWhole ? text : text.slice(0, Math.max(0, text.length - longest)), limit)
   return { text: shown, isTruncated: !isWhole || shown.length < text.length }
 }
@@ -49,9 +51,9 @@ function decoderFor(type: string): TextDecoder {
   }
 }
 
-/** The beginning of `text` that takes at most `limit` bytes of UTF-8, cut between characters. */
+/** Cuts `text` to `limit` bytes of UTF-8, between characters. */
 function firstBytes(text: string, limit: number): string {
-  // No character takes more than three bytes for each of its units.
+  // // A UTF-16 unit takes at most three bytes.
   if (text.length * 3 <= limit) return text
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(limit))
   return text.slice(0, read)

@@ -16,11 +16,11 @@ import { type Authorization, authorize } from './security.ts'
 import { formBody, headerText, multipartBody, pathText, queryPairs } from './serialize.ts'
 import { statusText } from './status-text.ts'
 
-/** Where an answer leads. `isFollowed` where that is within the same origin, and it was not led on too often before. */
+/** Target of a redirect. `isFollowed` if it stays within the origin and the hop limit. */
 interface Redirect {
-  /** Undefined where the platform does not say, as browsers, or where it is no address. */
+  /** `undefined` in browsers, which hide it, and if it is no URL. */
   to: URL | undefined
-  /** As the service wrote it. */
+  /** As the server sent it. */
   location: string
   isFollowed: boolean
 }
@@ -28,8 +28,8 @@ interface Redirect {
 const maxRedirects = 5
 
 /**
- * The one rule for redirects: they are followed by hand, within the same origin. Elsewhere, credentials would go along, and a document from the open net
- * could come out of a private one. Undefined for an answer that is no redirect.
+ * Decides about redirects: they are followed by hand within the same origin. Otherwise credentials would leak, or a public document could
+ * come from a private network. Returns `undefined` if the response is no redirect.
  */
 export function redirectOf(response: Response, from: URL, hops: number): Redirect | undefined {
   if (response.type === 'opaqueredirect') return { to: undefined, location: '', isFollowed: false }
@@ -40,7 +40,7 @@ export function redirectOf(response: Response, from: URL, hops: number): Redirec
   return { to, location, isFollowed: isHere && hops < maxRedirects }
 }
 
-/** All that a call needs beside its arguments. */
+/** Everything that a call needs except its arguments. */
 export interface CallPlan {
   readonly operation: Operation
   readonly baseUrl: string
@@ -49,7 +49,7 @@ export interface CallPlan {
   readonly options: OpenApiToolsOptions
 }
 
-/** What is sent. */
+/** The request to send. */
 interface Prepared {
   method: string
   url: URL
@@ -58,12 +58,14 @@ interface Prepared {
   secrets: string[]
 }
 
-/** Why arguments make no call: words for a model. */
+/** Error for arguments that make no valid call; the model reads the message. */
 class Refusal extends Error {}
 
 /**
- * Calls an operation. What the service says, whatever its status, is text; arguments that make no call are an error result. Throws `ToolError`:
- * `timeout`, `cancelled`, or `failed` where there is no answer. No secret is in any of them, also where the service repeats it.
+ * Calls an operation. A response of any status is text; invalid arguments are an error result.
+ *
+ * - Throws `ToolError`: `timeout`, `cancelled`, or `failed` if there is no response.
+ * - Removes secrets from all of them, also if the service echoes one.
  */
 export async function callOperation(plan: CallPlan, args: unknown, signal: AbortSignal): Promise<ToolResult> {
   const { operation, options, baseUrl } = plan
@@ -83,7 +85,7 @@ export async function callOperation(plan: CallPlan, args: unknown, signal: Abort
     throw PhiError.isInstance(error) ? new ToolError('failed', why) : new ToolError('failed', `${what} could not be called: ${why}`)
   } finally {
     stopTimer()
-    // What is left of the call, such as a body that nobody reads to its end, ends with it.
+    // // Ends everything that is left of the call, such as an unread body.
     scope.abort(new ToolError('cancelled', 'The call is over'))
     scope.release()
   }
@@ -109,7 +111,7 @@ async function sent(plan: CallPlan, args: unknown, signal: AbortSignal, secrets:
 async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown>, signal: AbortSignal): Promise<Prepared> {
   const { operation, inputs, options, authorizations } = plan
   const argumentOf = (parameter: Parameter): unknown => {
-    // A caller may use the name of the document where the model's had to be changed.
+    // // Callers may use the document's name if the model's name differs.
     const name = Object.hasOwn(args, parameter.key) ? parameter.key : parameter.name
     return ownOf(args, name) ?? undefined
   }
@@ -123,7 +125,7 @@ async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown
     headers.set(parameter.name, text)
   }
   const body = bodyOf(plan, args)
-  // With parts, what stands between them is known when it is sent.
+  // // The multipart boundary is known only when the request is sent.
   if (body?.type !== undefined) headers.set('content-type', body.type)
   const authorized = await authorize(authorizations, signal)
   for (const [name, value] of authorized.headers) headers.set(name, value)
@@ -155,7 +157,7 @@ function urlOf({ operation, baseUrl, inputs, authorizations }: CallPlan, argumen
   return url
 }
 
-/** The fields of an object become parameters of their own: none of them may stand beside a key of the caller. */
+/** Refuses an exploded object whose field would override a parameter that the caller sets. */
 function notSentByCaller(pairs: readonly string[], sentNames: readonly string[], key: string): readonly string[] {
   const own = sentNames.find((name) => pairs.some((pair) => pair.startsWith(`${name}=`)))
   if (own !== undefined) throw new Refusal(`query param '${key}' must not set '${own}'`)
@@ -179,8 +181,8 @@ function bodyOf({ operation, inputs }: CallPlan, args: Record<string, unknown>):
 }
 
 /**
- * Sends it. Redirects that read (`GET`, `HEAD`, 303) are followed by hand within the same origin; to any other, and where a platform does not say
- * where they lead (browsers), they are not, because credentials would go along.
+ * Sends the request. Follows redirects that read (`GET`, `HEAD`, 303) by hand within the same origin. Does not follow others, or those
+ * that the platform hides (browsers), because they would leak credentials.
  */
 async function exchange(
   send: typeof fetch,

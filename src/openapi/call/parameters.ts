@@ -16,20 +16,20 @@ import { OpenApiError } from '../options.ts'
 import { schemaOfParameter } from '../schema.ts'
 
 const places = ['path', 'query', 'header'] as const
-/** Where a parameter is sent. Those of cookies are not: a browser would not send them. */
+/** Place of a parameter. Cookies are not supported, because browsers would not send them. */
 export type ParameterPlace = (typeof places)[number]
 
 /** A parameter of an operation. */
 export interface Parameter {
   readonly name: string
-  /** What the model calls it. */
+  /** Its name for the model. */
   readonly key: string
   readonly place: ParameterPlace
   readonly isRequired: boolean
   readonly style: string
   readonly explode: boolean
   readonly allowReserved: boolean
-  /** It is written as JSON. */
+  /** Whether it is sent as JSON. */
   readonly isJson: boolean
   readonly schema: unknown
   readonly description?: string
@@ -39,41 +39,43 @@ export interface Parameter {
 /** The body of an operation. */
 export interface Body {
   readonly key: string
-  /** What is sent as `content-type`; absent where this package cannot write what the operation takes. */
+  /** Sent as `content-type`. Absent if this package supports none of the operation's types. */
   readonly mediaType?: string
   readonly format: 'json' | 'form' | 'multipart' | 'text' | 'none'
   readonly isRequired: boolean
   readonly schema: unknown
   readonly encoding: unknown
-  /** Fields that are files. */
+  /** Names of file fields. */
   readonly files: ReadonlySet<string>
   readonly description?: string
-  /** All that the operation takes. */
+  /** All media types that the operation accepts. */
   readonly mediaTypes: readonly string[]
 }
 
-/** The inputs of an operation, in the order of path, query, header. */
+/** Inputs of an operation, in the order path, query, header. */
 export interface Inputs {
   readonly parameters: readonly Parameter[]
   readonly body?: Body
 }
 
-/** What the caller sends himself: names in lower case for headers, as they are for queries. */
+/** Names that the caller sets itself; header names in lower case. */
 export interface SentByCaller {
   readonly headers: ReadonlySet<string>
   readonly query: ReadonlySet<string>
 }
 
 /**
- * What decides who is asked, where a call goes, how it is read and what was approved is not for arguments. `accept`, `content-type` and
- * `authorization` the specification itself ignores.
+ * Headers that arguments cannot set: authentication, routing, body encoding, approval. The specification ignores `accept`, `content-type`
+ * and `authorization`.
  */
 const ownHeaders =
   /^(accept|content-type|authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie2?|set-cookie2?|origin|referer|via|date|dnt|forwarded|x-forwarded-.*|x-http-method.*|x-method-override|access-control-.*|proxy-.*|sec-.*)$/i
 
 /**
- * What an operation takes. Parameters of the path stand behind those of the operation. Names that come twice, in several places, are kept
- * apart: the later one is called after its place. Throws `OpenApiError` `invalidDocument` for references that lead nowhere.
+ * Returns the inputs of an operation. Parameters of the path follow those of the operation. If a name occurs in several places, later
+ * ones get the place as a prefix.
+ *
+ * Throws `OpenApiError` `invalidDocument` for references without a target.
  */
 export function inputsOf(
   api: OpenApiDocument,
@@ -137,7 +139,7 @@ function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: Re
   if (media.length === 0) return undefined
   const { type, format, value } = chosenMedia(media)
   const ref = field(field(value, 'schema'), '$ref')
-  // Nobody could tell a model what to send.
+  // // Without the schema, a model cannot know what to send.
   if (isElsewhere(ref)) throw inOtherFile(api, `The body of ${where}`, ref)
   const description = textField(node, 'description')
   let key = 'body'
@@ -155,7 +157,7 @@ function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: Re
   }
 }
 
-/** In the words of 3.0 and of 3.1. Lists of them count too. */
+/** Finds file fields as 3.0 and 3.1 declare them, including lists of files. */
 function filesIn(api: OpenApiDocument, schema: unknown): ReadonlySet<string> {
   const isFile = (node: unknown): boolean =>
     textField(node, 'format') === 'binary' ||
@@ -166,7 +168,7 @@ function filesIn(api: OpenApiDocument, schema: unknown): ReadonlySet<string> {
 
 type Chosen = { type?: string; format: Body['format']; value: unknown }
 
-/** JSON before all else; what takes any type takes it too. */
+/** Prefers JSON, also for a wildcard type. */
 function chosenMedia(media: readonly [string, unknown][]): Chosen {
   const first = (pattern: RegExp) => media.find(([name]) => pattern.test(name) && !/[\r\n]/.test(name))
   const json = first(/^application\/json\s*(;|$)/i) ?? first(/^[^;]*\+json\s*(;|$)/i)

@@ -6,17 +6,17 @@ import { dereference, field, listField, type OpenApiDocument, textField } from '
 import { type OpenApiCredential, OpenApiError, type OpenApiSecret, type OpenApiToolsOptions } from '../options.ts'
 import type { SentByCaller } from './parameters.ts'
 
-/** A credential and where an operation wants it. */
+/** A credential and its place in the request. */
 export interface Authorization {
   readonly place: 'header' | 'query' | 'cookie'
   readonly name: string
-  /** What stands before the secret, such as `Bearer `. */
+  /** Prefix of the secret, such as `Bearer `. */
   readonly prefix: string
   readonly isBasic: boolean
   readonly credential: OpenApiCredential
 }
 
-/** What is added to a call, and what must not be shown of it. */
+/** Credentials to add to a call, and secrets to redact. */
 export interface Authorized {
   headers: [string, string][]
   query: string[]
@@ -24,8 +24,8 @@ export interface Authorized {
 }
 
 /**
- * What the caller's options send with an operation: `bearer` and `apiKey` always; of the schemes it asks for the first set for which
- * `credentials` has everything. Schemes for which there is nothing are left out: the service says so.
+ * Selects the credentials for an operation: always `bearer` and `apiKey`, then the first security requirement for which `credentials` is
+ * complete. Requirements without credentials are skipped; the service will report it.
  */
 export function authorizationsOf(api: OpenApiDocument, node: unknown, options: OpenApiToolsOptions): Authorization[] {
   const { bearer, apiKey, credentials = {} } = options
@@ -65,7 +65,7 @@ function authorizationOf(scheme: unknown, credential: OpenApiCredential): Author
   return place === 'cookie' ? { place, name, prefix: '', credential, isBasic: false } : undefined
 }
 
-/** What arguments may not set, because the caller does. */
+/** Returns the names that arguments cannot set, because the caller sets them. */
 export function sentByCaller(authorizations: readonly Authorization[], headers: Readonly<Record<string, string>> = {}): SentByCaller {
   const names = (place: Authorization['place']) => authorizations.filter((each) => each.place === place).map(({ name }) => name)
   return {
@@ -74,7 +74,7 @@ export function sentByCaller(authorizations: readonly Authorization[], headers: 
   }
 }
 
-/** Asks for the secrets of one call. What a function of the caller throws goes through as it is. */
+/** Reads the secrets for one call. Errors of the caller's functions pass through unchanged. */
 export async function authorize(authorizations: readonly Authorization[], signal: AbortSignal): Promise<Authorized> {
   const result: Authorized = { headers: [], query: [], secrets: [] }
   const cookies: string[] = []

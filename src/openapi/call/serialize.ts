@@ -3,12 +3,12 @@ import { isObject } from '../../contract/json.ts'
 import { entriesField, field, textField } from '../document.ts'
 import type { Body, Parameter } from './parameters.ts'
 
-/** Leaves reserved characters as they are, except those with which one parameter could become two, or end the query. */
+/** Keeps reserved characters, except those that could split a parameter or end the query. */
 function encodeReserved(text: string): string {
   return percentEncoded(text).replace(/%(3A|2F|3F|5B|5D|40|21|24|27|28|29|2A|2C|3B|3D)/g, (code) => decodeURIComponent(code))
 }
 
-/** The text of a value that stands alone: what is nested deeper than a style reaches is JSON. */
+/** Returns a single value as text. Nesting deeper than the style supports becomes JSON. */
 function scalar(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
@@ -21,7 +21,7 @@ function fields(value: object): [string, unknown][] {
   return Object.entries(value).filter(([, part]) => isGiven(part))
 }
 
-/** A path parameter in its segment: styles simple, label and matrix. */
+/** Serializes a path parameter: styles simple, label and matrix. */
 export function pathText({ name, style, explode, isJson }: Parameter, value: unknown): string {
   if (isJson) return percentEncoded(JSON.stringify(value))
   const prefix = style === 'label' ? '.' : style === 'matrix' ? ';' : ''
@@ -44,7 +44,7 @@ export function pathText({ name, style, explode, isJson }: Parameter, value: unk
   return isMatrix ? `;${own}=${text}` : text === '' ? '' : prefix + text
 }
 
-/** The `name=value` pairs of a query parameter: styles form, spaceDelimited, pipeDelimited and deepObject. */
+/** Serializes a query parameter to `name=value` pairs: styles form, spaceDelimited, pipeDelimited and deepObject. */
 export function queryPairs(parameter: Omit<Parameter, 'schema' | 'key' | 'place'>, value: unknown): string[] {
   const { name, style, explode, allowReserved, isJson } = parameter
   const encode = allowReserved ? encodeReserved : percentEncoded
@@ -71,7 +71,7 @@ function deepPairs(name: string, value: unknown, encode: (text: string) => strin
   return [`${percentEncoded(name)}=${encode(scalar(value))}`]
 }
 
-/** A header parameter in its line: style simple. */
+/** Serializes a header parameter: style simple. */
 export function headerText({ explode, isJson }: Parameter, value: unknown): string {
   if (isJson) return JSON.stringify(value)
   if (Array.isArray(value)) return value.filter(isGiven).map(scalar).join(',')
@@ -80,7 +80,7 @@ export function headerText({ explode, isJson }: Parameter, value: unknown): stri
   return explode ? pairs.map((pair) => pair.join('=')).join(',') : pairs.flat().join(',')
 }
 
-/** A body as a form; each field in the style that `encoding` gives it, by default `form`. */
+/** Serializes a form body. `encoding` sets the style of each field; the default is `form`. */
 export function formBody(encoding: unknown, value: unknown): string {
   if (!isObject(value)) return ''
   const styles = new Map(entriesField({ encoding }, 'encoding'))
@@ -105,7 +105,7 @@ export function formBody(encoding: unknown, value: unknown): string {
   return pairs.join('&').replaceAll('%20', '+')
 }
 
-/** A body in parts: a list is a part for each, an object is JSON, a file has a name, which services ask for. */
+/** Serializes a multipart body: a part per list item, objects as JSON, and a file name for files, which servers require. */
 export function multipartBody({ encoding, files }: Pick<Body, 'encoding' | 'files'>, value: unknown): FormData {
   const form = new FormData()
   if (!isObject(value)) return form
@@ -113,7 +113,7 @@ export function multipartBody({ encoding, files }: Pick<Body, 'encoding' | 'file
   for (const [name, part] of fields(value)) {
     for (const each of Array.isArray(part) ? part.filter(isGiven) : [part]) {
       const plain = isObject(each) || Array.isArray(each) ? 'application/json' : files.has(name) ? 'application/octet-stream' : undefined
-      // Where several are allowed, none is chosen.
+      // // With several allowed types, uses the plain one.
       const type = /[,*]/.test(kinds.get(name) ?? '') ? plain : (kinds.get(name) ?? plain)
       const text = typeof each === 'string' ? each : JSON.stringify(each)
       if (type === undefined) form.append(name, text)

@@ -63,7 +63,7 @@ const names: Readonly<Record<number, string>> = {
   511: 'Network Authentication Required',
 }
 
-/** A status with its name, `404 Not Found`: the same whatever the server calls it, which HTTP/2 no longer says. */
+/** Returns a status with its standard name, `404 Not Found`. HTTP/2 sends no name. */
 export function statusText(status: number): string {
   const name = names[status]
   return name === undefined ? String(status) : `${status} ${name}`
