@@ -11,21 +11,21 @@ import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 import type { ModelSection } from './schema/model-sections.ts'
 
-/** Where an agent works. */
+/** Workspace of an agent. */
 export interface AgentPlace {
-  /** As the file says it; `.` where it says nothing. */
+  /** Path as in the file. Default: `.`. */
   path: string
-  /** What the host gave for it, if it gives any. */
+  /** The host's workspace for this path, if it provides one. */
   workspace?: Workspace
 }
 
-/** What tools are wanted for. */
+/** Workspace and names of the tools that the host should provide. */
 export interface ToolPlace extends AgentPlace {
-  /** The tools that the file names, by their own names: none other need be made. */
+  /** Tool names in the file; no others are needed. */
   names: readonly string[]
 }
 
-/** An MCP server that a file names, its variables filled in. */
+/** An MCP server of a file with its variables substituted. */
 export type McpServerConfig = { name: string; include?: readonly string[] } & McpCallTimeouts &
   (
     | {
@@ -34,63 +34,64 @@ export type McpServerConfig = { name: string; include?: readonly string[] } & Mc
         args: readonly string[]
         env: Readonly<Record<string, string>>
         cwd: string
-        /** Folders, relative to `cwd` and within it, that it is told to keep to. */
+        /** Folders within `cwd`, relative to it, that the server should be limited to. */
         roots?: readonly string[]
       }
     | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
   )
 
 /**
- * Something that a file may not do on its own word. It may run a script, a server or a plugin, read or work outside of the workspace, or fetch from hosts that
- * it names. It may also send what is said and read, or values of the environment, to an address that is no known service.
+ * A permission that a file needs from the user who runs it.
+ *
+ * - Runs a script, a server or a plugin.
+ * - Reads or works outside of the workspace.
+ * - Fetches from hosts that it names.
+ * - Sends prompts, file contents or environment values to an unknown host.
  */
 export interface TrustRequest {
   kind: 'script' | 'server' | 'plugin' | 'file' | 'workspace' | 'endpoint' | 'media' | 'variable'
-  /** Where the file says it, such as `callbacks.before_turn`. */
+  /** Path of the setting, such as `callbacks.before_turn`. */
   field: string
-  /** The command with its variables, the path, the address, or the variables, as written in the file: whole, with whatever characters it has. */
+  /** The command, path, URL or variables as written in the file, unescaped and not shortened. */
   what: string
 }
 
-/**
- * What a configuration needs of the platform it is used on. All of it is optional: a section that needs what is not there is a `ConfigError`
- * `unsupported`, never ignored.
- */
+/** Platform features for agent files. All are optional. A section that needs a missing one fails with `ConfigError` `unsupported`. */
 export interface ConfigHost {
-  /** Values of `${VARIABLES}`. */
+  /** Values for `${VARIABLES}`. */
   env?: Readonly<Record<string, string | undefined>>
-  /** The files of a path that the file names. A workspace alone is the root; paths within it are parts of it. */
+  /** Returns the workspace for a path in the file. A single workspace is the root; paths in the file are relative to it. */
   workspace?: Workspace | ((path: string) => Workspace | Promise<Workspace>)
-  /** Tools by name. Default: file tools over the workspace. `prun` and `revert` are always there. */
+  /** Tools by name. Default: file tools over the workspace. `prun` and `revert` are always available. */
   tools?: Iterable<AgentTool> | ((place: ToolPlace) => Iterable<AgentTool> | Promise<Iterable<AgentTool>>)
-  /** Where `scope = "persistent"` keeps conversations. */
+  /** Stores conversations for `scope = "persistent"`. */
   sessions?: SessionStore
-  /** How models are called. Default: the global one. */
+  /** Sends model requests. Default: the global `fetch`. */
   fetch?: typeof fetch
-  /** Skills that are there beside those of `[skills]`; these win. */
+  /** Skills in addition to `[skills]`; these take precedence. */
   skills?: SkillSet
-  /** Whether the file may do what it asks for: everything, nothing, or one by one. Default `false`. */
+  /** Decides what the file may do: everything, nothing, or each request by a function. Default: `false`. */
   trust?: boolean | ((request: TrustRequest) => boolean | Promise<boolean>)
-  /** Makes hooks of scripts, whose paths are relative to where the agent works. */
+  /** Creates hooks from scripts. Script paths are relative to the agent's workspace. */
   scriptHooks?(scripts: HookScripts, place: AgentPlace): LoopHooks
   /**
-   * Loads the module of `[agent] plugins`, and gives its plugins. `path` is as the file says it, its variables filled in. Called only with trust. What it
-   * rejects with is told with the place in the file.
+   * Loads the module in `[agent] plugins` and returns its plugins. `path` has its variables substituted. Called only with trust. A
+   * rejection is reported with its position in the file.
    */
   loadPlugin?(path: string): Promise<readonly AgentPlugin[]>
-  /** Connects to a server, and gives its tools. What it returns is closed with the agent that got it. */
+  /** Connects to a server and returns its tools. The set is closed together with the agent. */
   connectMcp?(server: McpServerConfig): Promise<McpToolSet>
-  /** Reads a `file:` outside of the workspace; called only with trust. */
+  /** Reads a `file:` outside of the workspace. Called only with trust. */
   readFile?(path: string): Promise<string>
-  /** Models of the host, which files name as `{{#id#}}`. */
+  /** Models of the host, which files refer to as `{{#id#}}`. */
   models?: Readonly<Record<string, Model>>
-  /** Makes the model of a section in place of its service's factory, for scripted ones; `undefined` leaves it to that. */
+  /** Creates the model of a section instead of the provider's factory, for scripted models. Return `undefined` to use the factory. */
   createModel?(section: ModelSection): Model | undefined | Promise<Model | undefined>
-  /** For the agents and their parts. Default: the console; `false` silences. */
+  /** Logger of the agents and their parts. Default: the console; `false` disables it. */
   logger?: Logger | false
 }
 
-/** What a host may be made of. */
+/** Option table of a host. */
 export const configHost: Shape = optionsOf<ConfigHost>({
   env: recordOf(anything),
   workspace: either(aWorkspace, aFunction),

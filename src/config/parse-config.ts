@@ -11,16 +11,16 @@ import { adviceOn, checkedConfig } from './schema/check.ts'
 import type { AgentConfig } from './schema/sections.ts'
 
 const configFormat = oneOf('toml', 'json', 'yaml')
-/** A language that agent files are written in. */
+/** Format of an agent file. */
 export type ConfigFormat = Infer<typeof configFormat>
 
-/** What a text says, and what of it nobody reads. */
+/** Result of parsing an agent file. */
 export interface ParsedConfig {
-  /** In one form: names without aliases, nothing that is unknown or `null`. References and `${VARIABLES}` are as they were written. */
+  /** Normalized configuration: no aliases, unknown keys or `null`. References and `${VARIABLES}` are not substituted. */
   config: AgentConfig
-  /** Read them: what no program has read is logged when an agent is made. */
+  /** Warnings. If no code reads them, they are logged when an agent is created. */
   readonly warnings: ConfigWarning[]
-  /** Everything that the text says, as JSON. */
+  /** The whole document as JSON. */
   document: JsonObject
   format: ConfigFormat
 }
@@ -32,13 +32,14 @@ const readers: Record<ConfigFormat, (text: string) => ReadDocument | Promise<Rea
 }
 
 /**
- * Reads an agent file.
+ * Parses an agent file.
  *
  * **Contract**
- * - Nothing is run, read or sent, and no variable is filled in: the result holds no secret that the text does not hold.
- * - Keys that nobody reads are `warnings` with the nearest known one; everything else that is wrong rejects with `ConfigError`: `parse` for a text that is
- *   no TOML, JSON or YAML 1.2 (or longer than 131,072 characters), `invalidField` for a value, with `field`, `value`, `expected`, `line` and `column`.
- * - Rejects with `LoadError` where the YAML parser cannot be had.
+ * - Runs, reads and sends nothing. Does not substitute variables, so the result holds no secret that the text does not hold.
+ * - Unknown keys become `warnings` with the nearest known key.
+ * - Rejects with `ConfigError` `parse` for text that is no TOML, JSON or YAML 1.2, or longer than 131,072 characters.
+ * - Rejects with `ConfigError` `invalidField` for an invalid value, with `field`, `value`, `expected`, `line` and `column`.
+ * - Rejects with `LoadError` if the YAML parser cannot be loaded.
  *
  * Source: docs/reference/configuration.md
  */
@@ -48,7 +49,7 @@ export async function parseConfig(text: string, format: ConfigFormat): Promise<P
   return interpreted(await readers[format](checkedText(text)), format)
 }
 
-/** As `parseConfig`, in the first format that the text is: TOML, then JSON, then YAML. Source: docs/reference/configuration.md */
+/** Parses like `parseConfig` and detects the format: TOML, then JSON, then YAML. Source: docs/reference/configuration.md */
 export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
   checkOptions(text, aText, 'text')
   const checked = checkedText(text)
@@ -57,7 +58,7 @@ export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
     const document = await attempt(() => readers[format](checked), failures)
     if (document !== undefined) return interpreted(document, format)
   }
-  // It is most likely the one of which most could be read.
+  // // Reports the format in which the parser got furthest.
   const [nearest] = failures.toSorted((a, b) => (b.line ?? 0) - (a.line ?? 0) || (b.column ?? 0) - (a.column ?? 0))
   const { line = 1, column = 1 } = nearest ?? {}
   const told = failures.map(({ message }) => message).join(' ')

@@ -5,13 +5,13 @@ import { sectionsOf, valuesIn } from './schema/find.ts'
 import { type Namespace, namespaces } from './schema/key-table.ts'
 import type { AgentConfig } from './schema/sections.ts'
 
-/** A text that stands for an entity of the file, or of the host. */
+/** A parsed reference to an entity of the file or the host. */
 interface Reference {
   /** `#id#`: an entity of the host. */
   isSystem: boolean
-  /** `%name%`: the one that is there, if it is. */
+  /** `%name%`: an instance shared between agents. */
   isShared: boolean
-  /** Absent where the name alone must tell. */
+  /** Absent if the name alone identifies the entity. */
   namespace?: string
   name: string
 }
@@ -21,8 +21,8 @@ const part = '[^%#.{}\\r\\n]+'
 const grammar = new RegExp(`^(?:#(?<system>[^#%]+)#|(?<open>%?)(?:(?<namespace>${part})\\.)?(?<name>${part})(?<close>%?))$`)
 
 /**
- * `{{name}}`, `{{namespace.name}}`, the same between `%`, or `{{#id#}}`. Undefined for text that is no reference, an empty one among them; `malformed` for
- * what looks like one and follows no rule.
+ * Parses `{{name}}`, `{{namespace.name}}`, the same between `%`, or `{{#id#}}`. Returns `undefined` for other text and for an empty
+ * reference, `malformed` for an invalid reference.
  */
 export function parseReference(text: string): Reference | 'malformed' | undefined {
   const inner = braces.exec(text.trim())?.[1]?.trim()
@@ -34,23 +34,23 @@ export function parseReference(text: string): Reference | 'malformed' | undefine
   return namespace === undefined ? reference : { ...reference, namespace: namespace.trim() }
 }
 
-/** Something in the file that other sections refer to. */
+/** A part of the file that other sections can refer to. */
 export interface Entity {
   namespace: Namespace
-  /** The name it is referred to by. */
+  /** Its name in references. */
   name: string
-  /** What it is called beside it; found where no entity of that name is. */
+  /** Alternative name, used if no entity has that name. */
   otherName?: string
   path: Path
 }
 
-/** The entity that a field names; `isShared`: the one that was made before, if there was one. */
+/** The entity that a field refers to. `isShared`: reuse an existing instance. */
 export interface Resolved {
   entity: Entity
   isShared: boolean
 }
 
-/** All entities of a file. Throws `ConfigError` `badReference` for an id that is none, and for two of one name. */
+/** Returns all entities of a file. Throws `ConfigError` `badReference` for an invalid or duplicate id. */
 export function entitiesIn(config: AgentConfig): Entity[] {
   const entities = new Map<string, Entity>()
   for (const found of valuesIn(config)) {
@@ -59,7 +59,7 @@ export function entitiesIn(config: AgentConfig): Entity[] {
     if (namespace === undefined) continue
     for (const [section, path] of sectionsOf(found)) {
       const { id, name }: Named = section
-      // In an open section, `name` is one of the names of its own.
+      // // In an open section, `name` is one of its own keys.
       const entity = entityOf(namespace, { id, ...(others === undefined && { name }) }, path)
       if (entity === undefined) continue
       const key = `${namespace}.${entity.name}`
@@ -90,8 +90,8 @@ function entityOf(namespace: Namespace, { id, name }: Named, path: Path): Entity
 }
 
 /**
- * What the text at `path` refers to, in `namespace`: a reference, or simply a name. Throws `ConfigError` `badReference` where there is no such entity, where
- * several have the name, and where it is of another kind.
+ * Resolves the text at `path`, a reference or a plain name, in `namespace`. Throws `ConfigError` `badReference` if it matches no entity,
+ * several, or one of another kind.
  */
 export function resolveName(entities: readonly Entity[], text: string, namespace: Namespace, path: Path): Resolved {
   const reference = parseReference(text)

@@ -18,7 +18,7 @@ import { type AgentSource, agentSettings, contextConfigOf, executionOptions, res
 import { chosenTools, skillsAt, type ToolWish, toolboxAt } from './toolbox.ts'
 import { choicesOf, choiceWish, clientToolsOf, isSubAgentName, subAgentsAt, subAgentWishes } from './tools.ts'
 
-/** One agent of the file. */
+/** Creates one agent of the file. */
 export async function agentOf(build: Build, source: AgentSource): Promise<Agent> {
   const { config, host } = build
   const { layers, provider, path } = source
@@ -44,7 +44,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   return agentWithServers({ ...definedFields(options), model }, own, { servers: await serversAt(build, place), isSearched })
 }
 
-/** Who cannot read the files would lose what is in them. */
+/** Offloading needs an agent that can read files, else the content would be lost to it. */
 function offloadOf(section: ToolsSection = {}, own: readonly AgentTool[], { workspace }: AgentPlace): AgentOptions['offload'] {
   const { offload_over: over } = section
   if (over === undefined) return undefined
@@ -65,7 +65,7 @@ async function agentWithServers(
   const all = () => [...own, ...(isSearched ? toolSearch(ofServers()) : ofServers())]
   const systemPrompt = [options.systemPrompt, servers.instructions].filter(Boolean).join('\n\n')
   const agent = new Agent({ ...options, ...(systemPrompt !== '' && { systemPrompt }), tools: all(), owns: [servers] })
-  // A set that its server changes is another list of tools for the next run.
+  // // A set changes in place, so the agent gets a new list for the next run.
   for (const set of servers.sets) set.subscribe(() => agent.configure({ tools: all() }))
   return agent
 }
@@ -80,7 +80,7 @@ async function systemPrompt(build: Build, { promptLayers }: AgentSource, place: 
   return prompt === undefined ? {} : { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }
 }
 
-/** What it may use, and what prompts may switch on besides. */
+/** Returns the tools that the agent may use, and those that a prompt may enable. */
 async function ownTools(
   build: Build,
   place: AgentPlace,

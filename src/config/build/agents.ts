@@ -16,15 +16,15 @@ import { type AgentSource, severalAgents, singleAgent } from './settings.ts'
 import { askForTrust } from './trust.ts'
 
 /**
- * The agent that `[agent]` and its profile describe, ready to be prompted. `[[agent.instances]]` are for `agentsFromConfig`.
+ * Creates the agent of `[agent]` and its profile. For `[[agent.instances]]` use `agentsFromConfig`.
  *
  * **Contract**
- * - Everything the file says is done or refused: rejects with `ConfigError` that has the `field`: `invalidField`, `missingEnvVar`, `badReference`,
- *   `invalidTool`, `untrusted`, `unsupported` (the host lacks what a section needs), `io`. Values of variables stand in no error.
- * - Nothing is run, read or sent before the host has said that it trusts the file with all that needs trust.
- * - `config` may be written by hand as well; it is not changed. Servers that were started are closed with `agent.close()`, or at once where the agent
- *   cannot be made.
- * - Warnings of `config` that no program has read go to the logger of `host`, once.
+ * - Applies every setting or rejects with `ConfigError` and its `field`: `invalidField`, `missingEnvVar`, `badReference`, `invalidTool`,
+ *   `untrusted`, `unsupported` (the host lacks a feature), `io`. Errors contain no values of variables.
+ * - Runs, reads and sends nothing before the host has granted all trust requests.
+ * - `config` may be written by hand; it is not modified. Started servers are closed by `agent.close()`, or at once if the agent cannot be
+ *   created.
+ * - Logs unread warnings of `config` once, to the logger of `host`.
  *
  * Source: docs/reference/configuration.md
  */
@@ -35,8 +35,10 @@ export async function agentFromConfig(config: AgentConfig, host: ConfigHost = {}
 }
 
 /**
- * Every agent of `[[agent.instances]]` by its name, in the order of the file; where there are none, that of `agentFromConfig` as `default`. Rejects as
- * `agentFromConfig`. What a reference between `%` names is one and the same for all of them; they share servers, which the last to be closed closes.
+ * Creates all agents of `[[agent.instances]]` by name, in file order. Without instances, returns that of `agentFromConfig` as `default`.
+ * Rejects like `agentFromConfig`.
+ *
+ * All agents share entities between `%` and MCP servers. The last agent to close closes the servers.
  *
  * Source: docs/reference/configuration.md
  */
@@ -71,14 +73,14 @@ async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Bui
 
 const limiters = new WeakMap<AgentConfig, Build['limiters']>()
 
-/** A server makes an agent for each session of one configuration: they ask the same service. */
+/** Returns the limiters of a configuration. A server creates an agent per session, and all of them call the same provider. */
 function limitersOf(config: AgentConfig): Build['limiters'] {
   const known = limiters.get(config) ?? new Map()
   limiters.set(config, known)
   return known
 }
 
-/** The error with its place in the text, and without what variables hold. */
+/** Adds the position in the text and removes values of variables. */
 function explained(error: ConfigError, config: AgentConfig, env: NonNullable<ConfigHost['env']>): ConfigError {
   const values = [...variablesIn(config)].flatMap((name) => ownOf(env, name) ?? [])
   const message = withoutSecret(error.message, values)

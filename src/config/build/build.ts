@@ -8,32 +8,32 @@ import { hasVariable } from '../read/env.ts'
 import type { Entity } from '../references.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 
-/** What the making of agents shares. */
+/** Shared state while agents are created. */
 export interface Build {
-  /** In its one form, with the values of variables: it may hold secrets. */
+  /** Normalized, with variables substituted: may hold secrets. */
   config: AgentConfig
-  /** The same with `${VARIABLES}` as they were written. */
+  /** The same without substitution of `${VARIABLES}`. */
   raw: AgentConfig
   host: ConfigHost
   entities: readonly Entity[]
-  /** What `%` shares, by what it is. */
+  /** Instances shared by `%` references. */
   made: Map<string, unknown>
-  /** By the section that asks for one: shared by all agents that are made of this configuration, at whatever time. */
+  /** Limiters by section, shared by all agents that are ever created from this configuration. */
   limiters: Map<string, Limiter>
-  /** What was opened so far, to be closed where an agent cannot be made. */
+  /** Opened resources, closed if an agent cannot be created. */
   opened: { close(): unknown }[]
 }
 
-/** What was made for `key` before, or what `make` makes now. */
+/** Returns the instance for `key`, or creates it with `make`. */
 export function shared<T>(made: Map<string, unknown>, key: string, make: () => T): T {
   if (!made.has(key)) made.set(key, make())
-  return made.get(key) as T // whoever uses a key always makes the same kind of thing for it
+  return made.get(key) as T // // All callers use the same type for a key.
 }
 
-/** What stands before the path of a file in a prompt. */
+/** Prefix of a file path in a prompt. */
 const filePrefix = 'file:'
 
-/** Whether a path of the file may lead out of what it is relative to. One that the environment completes may. */
+/** Whether a path may leave its base directory. A path with a variable may. */
 export function isOutside(path: string): boolean {
   if (path.startsWith('~') || hasVariable(path)) return true
   try {
@@ -45,18 +45,18 @@ export function isOutside(path: string): boolean {
   }
 }
 
-/** The path that a prompt names, if it is one. */
+/** Returns the path of a prompt that names a file, else `undefined`. */
 export function filePathOf(prompt: string): string | undefined {
   return prompt.startsWith(filePrefix) ? prompt.slice(filePrefix.length).trim() : undefined
 }
 
-/** Where an agent works: what the host gives for the path of the file, which stands at `field`. */
+/** Returns the workspace of an agent: the host's for the path at `field`. */
 export async function placeOfAgent({ host, made }: Build, path: string, field: Path): Promise<AgentPlace> {
   const { workspace } = host
   if (workspace === undefined) return { path }
   const key = `workspace ${path}`
   if (!made.has(key)) made.set(key, typeof workspace === 'function' ? workspace(path) : partAt(workspace, path, field))
-  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // nothing else is kept under such a key
+  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // // Keys of this kind hold only workspaces.
 }
 
 function partAt(workspace: NonNullable<AgentPlace['workspace']>, path: string, field: Path): NonNullable<AgentPlace['workspace']> {
@@ -65,7 +65,7 @@ function partAt(workspace: NonNullable<AgentPlace['workspace']>, path: string, f
   throw fieldError('unsupported', field, message)
 }
 
-/** The directory `directory` of `workspace` as a workspace of its own: no path in it leads out of that directory, but for links. */
+/** Restricts `workspace` to `directory`. Paths cannot leave it, except through links. */
 function partOfWorkspace(workspace: Workspace, directory: string): Workspace {
   const base = resolvePath(directory)
   if (base === '.') return workspace
@@ -83,7 +83,7 @@ function partOfWorkspace(workspace: Workspace, directory: string): Workspace {
       return entries.map((entry) => ({ ...entry, path: entry.path.slice(base.length + 1) }))
     },
     remove: async (path, options) => {
-      // The workspace itself says that a root cannot be removed.
+      // // Passes the root on, because the workspace itself refuses to remove its root.
       await workspace.remove(resolvePath(path) === '.' ? '.' : within(path), options)
     },
   }

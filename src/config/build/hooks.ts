@@ -7,7 +7,7 @@ import { optionsOf } from '../schema/key-table.ts'
 import { type AgentConfig, callbacksKeys } from '../schema/sections.ts'
 import { type Build, shared } from './build.ts'
 
-/** The scripts that `[callbacks]` names, by their hooks. Throws `ConfigError` for what no script can be. */
+/** Returns the scripts of `[callbacks]` by hook. Throws `ConfigError` for an invalid script. */
 export function scriptsOf({ callbacks = {}, hooks = {} }: AgentConfig): HookScripts {
   const { before_task, after_task, ...scripts } = callbacks
   for (const [name, task] of Object.entries({ before_task, after_task }))
@@ -19,7 +19,7 @@ export function scriptsOf({ callbacks = {}, hooks = {} }: AgentConfig): HookScri
   return optionsOf(callbacksKeys, scripts, ['callbacks'])
 }
 
-/** The hooks that `[callbacks]` asks for, made by the host. Throws as {@link scriptsOf}. */
+/** Creates the hooks of `[callbacks]` with the host. Throws like {@link scriptsOf}. */
 export function hooksOf({ config, host }: Build, place: AgentPlace): LoopHooks | undefined {
   const scripts = scriptsOf(config)
   if (Object.keys(scripts).length === 0) return undefined
@@ -31,7 +31,10 @@ function onlyInCode(path: readonly string[], how: string): ConfigError {
   return fieldError('unsupported', path, `${fieldOf(path)} cannot be said in a file: ${how}. Leave it out.`)
 }
 
-/** The plugins of `[agent] plugins`, in the order of the file. All agents of a configuration share them. Rejects with `ConfigError` that has the `field`. */
+/**
+ * Loads the plugins of `[agent] plugins`, in file order. All agents of a configuration share them. Rejects with `ConfigError` with the
+ * `field`.
+ */
 export async function pluginsOf(build: Build): Promise<readonly AgentPlugin[] | undefined> {
   const { plugins = [] } = build.config.agent ?? {}
   if (plugins.length === 0) return undefined

@@ -29,17 +29,17 @@ import type { AgentConfig } from '../schema/sections.ts'
 import { type Build, shared } from './build.ts'
 import { type AskedModel, checkKeyHost, type FactoryOptions, factories, servedSection } from './service.ts'
 
-/** Where a field says which model is meant; `model` stands for another one of the same provider. */
+/** A field that selects a model. `model` overrides the model of the provider section. */
 export interface ModelWish {
   provider?: string | undefined
   model?: string | undefined
-  /** At the limiter of its section. */
+  /** Priority at the limiter of its section. */
   priority: Priority
-  /** Of the field `provider`. */
+  /** Path of the field `provider`. */
   path: Path
 }
 
-/** The model that an agent or sub-agent asks for: `[provider]`, or what its `provider` refers to. */
+/** Creates the model for an agent or sub-agent: `[provider]`, or the section that its `provider` refers to. */
 export async function modelFor(build: Build, { provider, model, priority, path }: ModelWish): Promise<Model> {
   const found = sectionOrModel(build, provider, model, path)
   if (!('section' in found)) return found
@@ -49,21 +49,21 @@ export async function modelFor(build: Build, { provider, model, priority, path }
   return key === undefined ? make() : shared(build.made, `model ${key} ${priority} ${model ?? ''}`, make)
 }
 
-/** The model of a section; where it names others, one that asks them when the first fails. */
+/** Creates the model of a section, with fallbacks to others if it lists any. */
 async function withFallbacks(build: Build, { fallback: names = [], ...own }: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const first = await withLimiter(build, own, at, priority)
   if (names.length === 0) return first
   const others = names.map((name, index) => {
     const found = sectionOrModel(build, name, undefined, [...at, 'fallback', index])
     if (!('section' in found)) return found
-    // Not those that it names in its turn: a list that leads back would have no end.
+    // // Ignores fallbacks of fallbacks, which could form a circle.
     const { fallback: _further, ...section } = found.section
     return withLimiter(build, section, found.at, priority)
   })
   return fallback([first, ...(await Promise.all(others))])
 }
 
-/** The model of a section, whose calls wait for their turn where the section limits them. */
+/** Creates the model of a section. A limiter queues its calls if the section has one. */
 async function withLimiter(build: Build, { limiter: section, ...own }: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const model = await madeModel(build, own, at)
   if (section === undefined) return model
@@ -88,7 +88,7 @@ function hostModel({ host }: Build, id: string, model: string | undefined, path:
   return { ...found, config }
 }
 
-/** What `provider` refers to: a model of the host, or a section, with a key if all that refer to it share its model. */
+/** Resolves `provider` to a model of the host or to a section. A key identifies a shared model. */
 function sectionOrModel(
   build: Build,
   provider: string | undefined,
@@ -107,12 +107,12 @@ function sectionOrModel(
   return { section, at: entity.path, ...(isShared && { key: entity.name }) }
 }
 
-/** A section of which another model may be asked. */
+/** A section whose model a sub-agent may override. */
 interface AskedSection extends ModelSection {
   asked?: AskedModel
 }
 
-/** The name is that of the other model. */
+/** Drops the section's name, which belongs to the original model. */
 function withModel({ name: _, ...section }: ModelSection, asked: AskedModel): AskedSection {
   return { ...section, asked }
 }
@@ -150,37 +150,40 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
   checkKeyHost(rawSection(raw, path), model.config.baseUrl, path)
   if (section.catalogue === true && config.execution?.max_cost !== undefined && !hasRates(model.config)) throw unpriced(id, path)
   if (model.unusable === undefined) return model
-  // The factory names the variable that people keep this key in; in a file it is written otherwise than in code.
+  // // The factory names its usual variable with code syntax; files use another one.
   const [, variable = 'MY_KEY'] = /process\.env\.(\w+)/.exec(model.unusable) ?? []
   const advice = `Name a variable of the environment, such as api_key = "\${${variable}}", or with base_url a server that needs no key.`
   const message = `${fieldOf([...path, 'api_key'])} is missing, or empty: the key of model ${JSON.stringify(id)}. ${advice}`
   throw fieldError('invalidField', [...path, 'api_key'], message)
 }
 
-/** The section at `path`, with variables as they were written. */
+/** Returns the section at `path` before substitution. */
 function rawSection(raw: AgentConfig, path: Path): ModelSection {
   return modelsIn(raw).find(([, at]) => fieldOf(at) === fieldOf(path))?.[0] ?? {}
 }
 
-/** Who asks for its prices relies on them. */
+/** Error for a requested price list without prices of this model. */
 function unpriced(id: string, path: Path): ConfigError {
   const at = [...path, 'catalogue']
   const message = `${fieldOf(at)} knows no prices of ${JSON.stringify(id)}, so execution.max_cost could not hold. Write its rates into [${fieldOf(path)}.cost].`
   return fieldError('invalidField', at, message)
 }
 
-/** Not shown: a key may stand in it. */
+/** Hides the URL, because it may contain a key. */
 function checkAddress({ base_url }: ModelSection, path: Path): void {
   if (base_url === undefined || base_url === '' || /^https?:$/.test(URL.parse(base_url)?.protocol ?? '')) return
   const at = [...path, 'base_url']
   throw fieldError('invalidField', at, `${fieldOf(at)} is no address: it must be absolute, http or https.`)
 }
 
-/** What a factory refused, in the words of the file: at the key that the message begins with, else at the section. */
+/**
+ * Translates an error of a factory to the keys of the file. The error points at the key that its message begins with, else at the
+ * section.
+ */
 function inSection(error: unknown, section: ModelSection, path: Path, asked?: AskedModel): unknown {
   if (!ConfigError.isInstance(error)) return error
   const keys = Object.keys(section)
-  // Messages also advise what the section has not.
+  // // Messages may also suggest keys that the section does not set.
   const why = [...keys, 'base_url', 'api_key'].reduce(
     (said, key) => said.replaceAll(new RegExp(`\\b${optionName(key)}\\b`, 'g'), key),
     error.message,
@@ -202,12 +205,12 @@ function checkOnlyFor(section: ModelSection, protocol: KnownApi, path: Path): vo
   }
 }
 
-/** The section in the words of the factories, without what it does not say. */
+/** Translates a section to factory options, without unset ones. */
 function factoryOptions(section: ModelSection, path: Path): FactoryOptions {
   const { model: _, api: __, limiter: ___, fallback: ____, api_key, catalogue: isPriced, cost, compat, ...own } = section
   return {
     ...optionsOf(modelKeys, own, path),
-    // A blank key is none: a local service wants none.
+    // // A blank key counts as none: local servers need none.
     ...(api_key !== undefined && api_key.trim() !== '' && { apiKey: api_key }),
     ...(isPriced === true && { catalogue }),
     ...(cost !== undefined && { cost: costOf(cost, [...path, 'cost']) }),
@@ -219,7 +222,7 @@ const free: TokenRates = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPer
 
 function costOf({ tiers, ...base }: CostSection, path: Path): CostConfig {
   const rates = { ...free, ...optionsOf(costKeys, base, path) }
-  // What is kept for an hour goes by the rates of its own tier.
+  // // Writes with a one-hour lifetime use the rate of their own tier.
   const { cacheWrite1hPerMillion: _, ...short } = rates
   return { ...rates, ...(tiers !== undefined && { tiers: tiers.map((tier) => ({ ...short, ...optionsOf(costTierKeys, tier, path) })) }) }
 }

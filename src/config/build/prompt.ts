@@ -8,7 +8,7 @@ import { parseReference, resolveName } from '../references.ts'
 import { maxPrompt } from '../schema/agent-sections.ts'
 import { type Build, filePathOf, isOutside } from './build.ts'
 
-/** A prompt as the file gives it, and where it does. */
+/** A prompt with its path in the file. */
 export interface PromptText {
   text: string
   path: Path
@@ -19,14 +19,14 @@ const builtIn: ReadonlyMap<string, SystemPromptStrategy> = new Map([
   ['minimal', minimalPrompt],
 ])
 
-/** The system prompt that a text stands for: itself, a file, or blocks. */
+/** Creates the system prompt for a text: literal text, a file, or blocks. */
 export async function systemPromptOf(build: Build, { text, path }: PromptText, place: AgentPlace): Promise<string> {
   const reference = parseReference(text)
   if (reference === undefined) return composed(build, only('system_prompt'), { system_prompt: text }, place, path)
   const { entity } = resolveName(build.entities, text, 'system_prompt', path)
   const section = build.config.system_prompt?.instances?.[Number(entity.path.at(-1))]
   const { id: _, description: __, type, ...blocks } = section ?? { id: '' }
-  const content = Object.fromEntries(Object.entries(blocks).filter(([, block]) => block !== undefined)) as Record<string, string> // a prompt's other keys are texts
+  const content = Object.fromEntries(Object.entries(blocks).filter(([, block]) => block !== undefined)) as Record<string, string> // // Other keys of a prompt are texts.
   const strategy = type === undefined ? inOrder(Object.keys(content)) : strategyOf(build, type, [...entity.path, 'type'])
   return composed(build, strategy, content, place, entity.path)
 }
@@ -71,7 +71,7 @@ async function composed(
   }
 }
 
-/** The files that prompts name: those of the workspace, and, which was asked for before, those outside. */
+/** Reads prompt files from the workspace, and from outside of it, for which trust was granted before. */
 function promptFiles({ host }: Build, place: AgentPlace, path: Path): Workspace {
   const outside = async (file: string): Promise<Uint8Array> => {
     if (host.readFile === undefined) throw needs(path, `reads ${JSON.stringify(file)}, outside of the workspace`, 'readFile')

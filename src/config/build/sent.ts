@@ -13,8 +13,8 @@ import type { AgentConfig } from '../schema/sections.ts'
 import { filePathOf } from './build.ts'
 
 /**
- * Hosts of the services that this package knows, name by name: what is put together of their parts may belong to anybody. A key that is meant for one
- * of them may go to another, but to no stranger.
+ * Exact hosts of known providers. Subdomains are not included, because they may belong to others. A key for one provider may go to
+ * another known one, but never to an unknown host.
  */
 const knownHosts: ReadonlySet<string> = new Set(
   [...Object.values(serviceAddresses), ...Object.values(compatPresets).map(({ baseUrl }) => baseUrl)]
@@ -22,22 +22,22 @@ const knownHosts: ReadonlySet<string> = new Set(
     .filter((host) => !isLoopbackHost(host)),
 )
 
-/** Those with a part of their own for each region or customer. */
+/** Known hosts with a subdomain per region or customer. */
 const knownFamilies =
   /^([\w-]+\.openai\.azure\.com|[\w-]+-aiplatform\.googleapis\.com|aiplatform\.[\w-]+\.rep\.googleapis\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com(\.cn)?)$/
 
-/** Of which the name alone says whose account it is. */
+/** Hosts whose name identifies the customer account. */
 const customersHost = /\.openai\.azure\.com$/
-/** The same of a path. */
+/** Paths that identify the customer account. */
 const customersPath = /\/(accounts|projects)\//
 
-/** Headers that say nothing of who pays. Any other may be a key, whatever it is called. */
+/** Headers that carry no credentials. Any other header may hold a key. */
 const harmlessHeaders = /^(accept|accept-language|anthropic-beta|anthropic-version|http-referer|openai-beta|referer|user-agent|x-title)$/i
 
-/** The one thing that an address of a known service may ask for: anything else may be a key, or say whose account it is. */
+/** The only query allowed for a known provider. Any other may hold a key or select an account. */
 const harmlessQuery = /^(\?api-version=[\w.-]*)?$/
 
-/** Where a file would send what is said and read, and what it takes from the environment, but for services that whoever runs it has chosen. */
+/** Lists the hosts that would receive prompts, file contents and environment values, except providers that the user chose. */
 export function endpointRequests(config: AgentConfig): TrustRequest[] {
   const models = modelsIn(config).flatMap(([section, path]) => modelRequests(config, section, path))
   const servers = serversIn(config).flatMap(([{ url, enabled }, path]): TrustRequest[] =>
@@ -50,24 +50,27 @@ function modelRequests(config: AgentConfig, section: ModelSection, path: Path): 
   return [...accountRequests(config, section, path), ...serverToolRequests(section, path)]
 }
 
-/** Servers that the service of a model is to call: they are told what the model asks of them. */
+/** Lists URLs that the provider would call for its hosted tools. They receive tool arguments. */
 function serverToolRequests({ server_tools = [], body = {} }: ModelSection, path: Path): TrustRequest[] {
-  // A body may declare tools as well.
+  // // `body` may declare tools as well.
   const addresses = addressesIn({ server_tools, body })
   return addresses.map(([name, what]): TrustRequest => ({ kind: 'endpoint', field: fieldOf([...path, ...name]), what }))
 }
 
-/** Every text in `value` that is an address, and where it stands. */
+/** Returns every URL in `value` with its path. */
 function addressesIn(value: JsonValue, path: Path = []): [Path, string][] {
   if (typeof value === 'string') return /^(https?|wss?):\/\//i.test(value.trim()) || isVariable(value) ? [[path, value]] : []
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, each]) => addressesIn(each, [...path, Array.isArray(value) ? Number(name) : name]))
 }
 
-/** A key that is no secret, but a name under which services keep what was said. */
+/** A cache key is no secret. */
 const cacheKey = /cache.?key$/i
 
-/** Where in `value` a key stands that a tool of the service connects with, such as that of a mailbox. One beside an address is asked about by that. */
+/**
+ * Returns the paths of credentials for hosted tools, such as a mailbox token. A credential next to a URL is covered by the request for
+ * that URL.
+ */
 function connectedAs(value: JsonValue, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = Object.entries(value)
@@ -88,8 +91,8 @@ function accountRequests(config: AgentConfig, section: ModelSection, path: Path)
 }
 
 /**
- * What in the file says whose account is used: a key that is not one variable and nothing else, or the host or project of a customer. A known
- * service tells whoever has the account what was sent.
+ * Returns the settings that select an account: a key that is not a single variable, or the host or project of a customer. A provider
+ * shows the account owner what was sent.
  */
 function strangersAccount({
   api_key,
@@ -112,7 +115,10 @@ function strangersAccount({
   return customersHost.test(hostname) || customersPath.test(pathname) ? ['base_url'] : undefined
 }
 
-/** Whether anything but what a person types can be sent: what comes from the environment or a file of the workspace, or what tools read. `section` is that of the account. */
+/**
+ * Whether requests may hold more than the user's prompts: environment values, files of the workspace, or tool results. `section` is that
+ * of the account.
+ */
 function hasSomethingToTell(
   config: AgentConfig,
   { api_key: _key, base_url: _address, resource: _account, project: _project, ...beside }: ModelSection,
@@ -140,7 +146,7 @@ function isForeign(address: string): boolean {
   return protocol !== 'https:' || !(knownHosts.has(hostname) || knownFamilies.test(hostname))
 }
 
-/** A name within `localhost` is asked about: a resolver may look it up on the net. */
+/** Whether a host is this machine. Names below `localhost` are not, because a resolver may look them up. */
 function isThisMachine(hostname: string): boolean {
   return isLoopbackHost(hostname) && !/\.localhost\.?$/.test(hostname)
 }
@@ -149,7 +155,7 @@ function isOwnMachine(address: string): boolean {
   return isVariable(address) || (URL.canParse(address) && isThisMachine(new URL(address).hostname))
 }
 
-/** Every file whose text becomes a part of a prompt. */
+/** Returns all files whose text becomes part of a prompt. */
 export function promptFiles(config: AgentConfig): { file: string; path: Path }[] {
   return textsOf(config, 'prompt').flatMap(({ text, path }) => {
     const file = filePathOf(text)
@@ -158,8 +164,8 @@ export function promptFiles(config: AgentConfig): { file: string; path: Path }[]
 }
 
 /**
- * Every place where a file would send what it takes from the environment, with its variables: prompts, descriptions, headers. Not the keys and the
- * addresses that are one variable alone, which whoever set them chose, and not programs, which are asked about with all they are given.
+ * Lists settings that would send environment variables to a model: prompts, descriptions, headers. Excludes keys and URLs that are a
+ * single variable, which the user set, and programs, whose requests show all their variables.
  */
 export function sentVariables(config: AgentConfig): TrustRequest[] {
   const programs = serversIn(config).flatMap(([{ command, enabled }, path]) =>
@@ -177,7 +183,7 @@ export function sentVariables(config: AgentConfig): TrustRequest[] {
   return [...found].map(([field, names]) => ({ kind: 'variable', field, what: [...names].map((name) => `\${${name}}`).join(', ') }))
 }
 
-/** Whether the variable at `path` of `value` is a key or a choice of the service, and stands there alone. */
+/** Whether the variable at `path` is a key or a provider setting and stands alone. */
 function isChosen({ role }: Key, value: unknown, path: Path): boolean {
   const text = String(path.reduce<unknown>(ownFieldIn, value))
   return role === 'headers' ? /auth|key|token/i.test(String(path[0])) && isKeyVariable(text) : role === 'choice' && isVariable(text)

@@ -7,19 +7,19 @@ import { optionOf, optionsOf } from '../schema/key-table.ts'
 import { connectionKeys, type McpServerSection } from '../schema/sections.ts'
 import { type Build, isOutside, shared } from './build.ts'
 
-/** The servers that the agents of one place have in common. */
+/** MCP servers that the agents of one workspace share. */
 interface SharedServers extends ConnectedServers {
   users: number
 }
 
-/** What the servers of one place give. */
+/** Tools and instructions of the servers. */
 interface ConnectedServers {
   sets: readonly McpToolSet[]
-  /** What those of them say for the prompt of which the file wants it; may be empty. */
+  /** Instructions of the servers that the file enables them for; may be empty. */
   instructions: string
 }
 
-/** What one agent has of the servers of its place: the last one to close them closes them. Undefined where the file names none. */
+/** Returns the servers of an agent's workspace; `undefined` if the file names none. The last agent to close closes them. */
 export async function serversAt(build: Build, place: AgentPlace): Promise<(ConnectedServers & { close(): Promise<void> }) | undefined> {
   if (!serversIn(build.config).some(([{ enabled }]) => enabled !== false)) return undefined
   const all: SharedServers = await shared(build.made, `servers ${place.path}`, async () => ({
@@ -40,7 +40,7 @@ export async function serversAt(build: Build, place: AgentPlace): Promise<(Conne
   }
 }
 
-/** One after the other. Each is closed where the agent cannot be made after all. */
+/** Connects one server after the other. Each is closed if the agent cannot be created. */
 async function connected(build: Build, place: AgentPlace): Promise<ConnectedServers> {
   const sets: McpToolSet[] = []
   const instructing: McpToolSet[] = []

@@ -11,25 +11,25 @@ import { fieldError, fieldOf, type Path } from '../config-error.ts'
 import { isVariable, variableUses } from '../read/env.ts'
 import type { ModelSection } from '../schema/model-sections.ts'
 
-/** The model that a sub-agent names, in place of that of the section. */
+/** A model that a sub-agent selects instead of the section's. */
 export interface AskedModel {
   model: string
-  /** Of the field that names it. */
+  /** Path of the field. */
   path: Path
 }
 
-/** A section whose service is known: its model is the id that is sent. */
+/** A section with a resolved provider and model id. */
 export interface ServedSection {
   section: ModelSection
-  /** `undefined` for a word of `api` that is no protocol. */
+  /** `undefined` if `api` is no known protocol. */
   protocol: ApiProtocol | undefined
 }
 
 const defaultService = 'anthropic'
 
 /**
- * Finds the service of `section`: by `api`, `provider` or `base_url`, else by the beginning of `model`, as in `openai/gpt-5.1`. The key of the section is
- * for that service, so a sub-agent cannot ask for a model of another one. Throws `ConfigError` `invalidField`.
+ * Resolves the provider of `section`: by `api`, `provider` or `base_url`, else by the prefix of `model`, as in `openai/gpt-5.1`. A
+ * sub-agent cannot select another provider, because the key of the section belongs to this one. Throws `ConfigError` `invalidField`.
  */
 export async function servedSection(section: ModelSection, asked: AskedModel | undefined, path: Path): Promise<ServedSection> {
   const { api, provider, base_url, model = '' } = section
@@ -64,7 +64,7 @@ function otherService({ path }: AskedModel, wished: string, own: string, section
   return fieldError('invalidField', path, `${fieldOf(path)} names a model of ${wished}, but ${fieldOf(section)} is for ${own}. ${advice}`)
 }
 
-/** The hosts that each variable of a key is meant for. */
+/** Hosts by the environment variable of their key. */
 const hostsOfKeys: ReadonlyMap<string, ReadonlySet<string>> = keyHosts()
 
 function keyHosts(): Map<string, Set<string>> {
@@ -82,8 +82,8 @@ function keyHosts(): Map<string, Set<string>> {
 const knownHosts = new Set([...hostsOfKeys.values()].flatMap((hosts) => [...hosts]))
 
 /**
- * Throws `ConfigError` `invalidField` if a variable of `raw`, the section as written, holds the key of another known service than the one at `baseUrl`.
- * An address that is one variable, such as `OPENAI_BASE_URL`, may have the key beside it, `OPENAI_API_KEY`: the person has set both for one service.
+ * Throws `ConfigError` `invalidField` if a variable in `raw`, the section before substitution, holds the key of another known provider
+ * than the one at `baseUrl`. A URL variable such as `OPENAI_BASE_URL` may be used with `OPENAI_API_KEY`, because the user sets both.
  */
 export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, baseUrl: string, path: Path): void {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
@@ -97,20 +97,20 @@ export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, 
   }
 }
 
-/** Whether `address` is one variable, of the same name as that of the key but for what it holds. */
+/** Whether URL and key are single variables with the same prefix. */
 function isKeptBeside(address: string, key: string): boolean {
   const [owner = ''] = key.trim().toUpperCase().split('_API_KEY')
   const [use] = isVariable(address.trim()) ? variableUses(address.trim()) : []
   return use?.name.trim().toUpperCase().startsWith(`${owner}_`) ?? false
 }
 
-/** `OPENAI_API_KEY_2` is a key of the same service. */
+/** `OPENAI_API_KEY_2` is a key of the same provider. */
 function hostsFor(variable: string): ReadonlySet<string> | undefined {
   for (const [known, hosts] of hostsOfKeys) if (variable === known || variable.startsWith(`${known}_`)) return hosts
   return undefined
 }
 
-/** What the factory of one protocol takes beside those that all take. */
+/** Options of the factories, including those for single protocols. */
 export interface FactoryOptions extends ProviderOptions {
   resource?: string
   project?: string
@@ -121,7 +121,7 @@ export interface FactoryOptions extends ProviderOptions {
 
 type Factory = (id: string, options: FactoryOptions) => Promise<Model>
 
-/** Which factory makes the models of a protocol: a file names one or two of seven, so each is loaded when it is named. */
+/** Factories by protocol. Each is loaded on use, because a file needs one or two of seven. */
 export const factories: Record<KnownApi, Factory> = {
   anthropicMessages: async (id, options) => (await lateProviders.anthropic.load()).anthropic(id, options),
   openAiCompletions: async (id, options) => chatModel(id, options),
@@ -132,7 +132,7 @@ export const factories: Record<KnownApi, Factory> = {
   bedrockConverseStream: async (id, options) => (await lateProviders.bedrock.load()).bedrock(id, options),
 }
 
-/** OpenAI itself, a service that is known by its name or address, or any other by its address. */
+/** Creates a Chat Completions model: OpenAI, a preset by name or URL, or any compatible server by URL. */
 async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   const { openai, openaiCompatible } = await lateProviders.chat.load()
   const { provider, baseUrl } = options
@@ -143,6 +143,6 @@ async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   return openaiCompatible(id, {
     ...others,
     ...(provider !== undefined && { provider }),
-    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // one of its own keys
+    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // // `backend` is a key of the presets.
   })
 }

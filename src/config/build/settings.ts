@@ -25,31 +25,31 @@ import {
 } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 
-/** A value, and where the file says it. */
+/** A value with its path in the file. */
 export interface Said<T> {
   value: T
   path: Path
 }
 
-/** A section that settings are looked for in. */
+/** A section with settings, and its path. */
 export type Layer = readonly [section: Partial<ProfileSection> | undefined, path: Path]
 
-/** One agent of the file, with the sections that say what it is, the first of which wins. */
+/** One agent of the file and the sections that configure it, in order of precedence. */
 export interface AgentSource {
   name: string
   path: Path
-  /** For the settings of a profile. */
+  /** Sections for profile settings. */
   layers: readonly Layer[]
-  /** For the system prompt: `[agent]` wins over profiles. */
+  /** Sections for the system prompt: `[agent]` overrides profiles. */
   promptLayers: readonly Layer[]
-  /** For the workspace. */
+  /** Sections for the workspace. */
   placeLayers: readonly Layer[]
   provider?: string
-  /** At the limiter of its model, in the words of the file. */
+  /** Priority at the model's limiter, as in the file. */
   priority?: string
 }
 
-/** The agent of `[agent]` and `[agent.profile]` alone. */
+/** Returns the agent of `[agent]` and `[agent.profile]`. */
 export function singleAgent({ agent, default_workspace }: AgentConfig): AgentSource {
   const own: Layer = [agent, ['agent']]
   const profile: Layer = [agent?.profile, ['agent', 'profile']]
@@ -63,7 +63,7 @@ export function singleAgent({ agent, default_workspace }: AgentConfig): AgentSou
   }
 }
 
-/** Every agent of `[[agent.instances]]`. Throws `ConfigError` `invalidField` for two of one name. */
+/** Returns the agents of `[[agent.instances]]`. Throws `ConfigError` `invalidField` for duplicate names. */
 export function severalAgents(build: Build): AgentSource[] {
   const { agent } = build.config
   const names = new Set<string>()
@@ -94,7 +94,7 @@ function profileAt({ config, entities }: Build, text: string, path: Path): Layer
   const profile = config.agent?.profile
   const reference = parseReference(text)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) {
-    // Nothing but the profile itself has an id of that kind.
+    // // Only the profile itself has such an id.
     if (profile?.profile_id === reference.name) return [undefined, path]
     throw fieldError('badReference', path, `${fieldOf(path)} names a profile_id that [agent.profile] does not have.`)
   }
@@ -102,7 +102,7 @@ function profileAt({ config, entities }: Build, text: string, path: Path): Layer
   return [profile?.instances?.[Number(entity.path.at(-1))], entity.path]
 }
 
-/** What the first of `layers` says that says `key` at all. An empty text says nothing. */
+/** Returns the first value of `key` in `layers`. An empty text does not count. */
 export function said<K extends keyof ProfileSection>(layers: readonly Layer[], key: K): Said<NonNullable<ProfileSection[K]>> | undefined {
   for (const [section, path] of layers) {
     const value = section?.[key]
@@ -111,7 +111,7 @@ export function said<K extends keyof ProfileSection>(layers: readonly Layer[], k
   return undefined
 }
 
-/** Settings of the agent, in the words of its options: those of `[session]`, then those of the first of `layers` that says them. */
+/** Returns the agent options: those of `[session]`, overridden by the first of `layers` that sets them. */
 export function agentSettings({ session }: AgentConfig, layers: readonly Layer[]) {
   const all: readonly Layer[] = [[session, ['session']], ...layers]
   const ofEach = all.map(([section = {}, path]) => optionsOf(agentSettingsKeys, section, path))
@@ -122,7 +122,10 @@ export function agentSettings({ session }: AgentConfig, layers: readonly Layer[]
   return { ...settings, ...(thinking !== undefined && { thinking }) }
 }
 
-/** Limits, retries and caching of `[execution]`. A cost limit without rates has no effect, as the specification has it: a warning of the file says so. */
+/**
+ * Returns the limits, retries and caching of `[execution]`. As the specification requires, a cost limit without rates has no effect; a
+ * warning says so.
+ */
 export function executionOptions(section: ExecutionSection = {}, model: Model): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
   const { retry = {}, cache, max_cost, ...rest } = section
   const path = ['execution']
@@ -136,7 +139,7 @@ export function executionOptions(section: ExecutionSection = {}, model: Model): 
   }
 }
 
-/** How calls of one answer are run. */
+/** Returns how the tool calls of one response run. */
 export function toolExecutionOf({ tool_strategy, batch_size: size = defaultBatch }: ToolsSection = {}): AgentOptions['toolExecution'] {
   if (tool_strategy === undefined) return undefined
   const type = optionOf(toolsKeys.tool_strategy, tool_strategy, ['tools', 'tool_strategy'])
@@ -144,8 +147,8 @@ export function toolExecutionOf({ tool_strategy, batch_size: size = defaultBatch
 }
 
 /**
- * What `[compaction]`, `[context]` and the variation that a profile names say together. `false` without `max_context_tokens`, as the specification has
- * it. With a focus message the model writes the summaries: the default, which needs no model, could do nothing with it.
+ * Merges `[compaction]`, `[context]` and the instance that a profile names. Returns `false` without `max_context_tokens`, as the
+ * specification requires. With a focus message the model writes the summaries, because the default summarizer ignores it.
  */
 export function contextConfigOf(build: Build, reference: Said<string> | undefined, model: Model): Partial<ContextConfig> | false {
   const settings = optionsOf(compactionSettingsKeys, { ...sharedSettings(build.config), ...variationOf(build, reference) }, ['compaction'])
@@ -187,8 +190,8 @@ function variationOf({ config, entities }: Build, reference: Said<string> | unde
 }
 
 /**
- * Fetches media as `[media]` says. Not by the `fetch` of the host, which is for models: it may bring their keys. Throws `ConfigError` at the key for what
- * is no host.
+ * Creates the media resolver of `[media]`. Does not use the host's `fetch`, which may add model keys. Throws `ConfigError` with the field
+ * for an invalid host.
  */
 export function resolveMediaOf({ media }: AgentConfig): ResolveMedia | undefined {
   if (media === undefined) return undefined

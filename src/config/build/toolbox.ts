@@ -19,7 +19,7 @@ import { fieldError, fieldOf, invalidField, needs, type Path } from '../config-e
 import type { AgentPlace } from '../config-host.ts'
 import { type Build, isOutside, shared } from './build.ts'
 
-/** What files call the built-in tools beside their names. */
+/** Alternative names of built-in tools. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['file_read', 'read_file'],
   ['file_write', 'write_file'],
@@ -31,23 +31,23 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['shell', 'bash'],
 ])
 
-/** Names that stand for several tools, or for one of another name. */
+/** Names that stand for several tools, or for a tool of another name. */
 const sets: ReadonlyMap<string, () => AgentTool[]> = new Map([
   ['prun', prunTools],
   ['revert', () => [revertTool()]],
   ['revert_to_state', () => [revertTool()]],
 ])
 
-/** Names of tools, and where they stand. */
+/** Tool names and their path in the file. */
 export interface ToolWish {
   names: readonly string[]
   path: Path
 }
 
-/** A place's tools by their names. */
+/** Tools of a workspace by name. */
 export type Toolbox = ReadonlyMap<string, AgentTool>
 
-/** The tools that the host has at a place, made for all that is wanted there. */
+/** Returns the host's tools for a workspace, created for all names in `wishes`. */
 export async function toolboxAt({ host }: Build, place: AgentPlace, wishes: readonly ToolWish[]): Promise<Toolbox> {
   const names = [...new Set(wishes.flatMap((wish) => wish.names.map(ownName)))]
   const { tools } = host
@@ -69,8 +69,8 @@ function ownName(name: string): string {
 }
 
 /**
- * The tools of these names, each once, without those that `isElsewhere`. Throws `ConfigError` `invalidTool` for one that nobody has, naming those there
- * are.
+ * Returns the named tools once each, without those that `isElsewhere`. Throws `ConfigError` `invalidTool` for an unknown name, with the
+ * known ones.
  */
 export function chosenTools(box: Toolbox, { names, path }: ToolWish, isElsewhere: (name: string) => boolean = () => false): AgentTool[] {
   const chosen = new Map<string, AgentTool>()
@@ -81,7 +81,7 @@ export function chosenTools(box: Toolbox, { names, path }: ToolWish, isElsewhere
   return [...chosen.values()]
 }
 
-/** The tool of a name, or the tools that it stands for. Throws `ConfigError` `invalidTool` for one that nobody has. */
+/** Returns the tools that a name stands for. Throws `ConfigError` `invalidTool` for an unknown name. */
 export function toolsOf(box: Toolbox, name: string, path: Path): AgentTool[] {
   const found = box.get(name) ?? box.get(ownName(name))
   const tools = found === undefined ? sets.get(name)?.() : [found]
@@ -95,7 +95,7 @@ function unknownTool(box: Toolbox, name: string, path: Path): ConfigError {
   return fieldError('invalidTool', path, message)
 }
 
-/** The skills that agents of a place may have, those of the host included: all, or those that `names` says. */
+/** Returns the skills for the agents of a workspace, including those of the host: all, or those in `names`. */
 export async function skillsAt(
   build: Build,
   place: AgentPlace,

@@ -24,7 +24,7 @@ import { chosenTools, skillsAt, type Toolbox, type ToolWish, toolsOf } from './t
 
 const chosen: Path = ['choices', 'tools']
 
-/** The tools of the file that pages run. Throws `ConfigError` at the section of one that cannot be. */
+/** Creates the client tools of the file. Throws `ConfigError` with the section for an invalid one. */
 export function clientToolsOf({ config }: Build): AgentTool[] {
   return (config.client_tools?.instances ?? []).map((section, at) => clientToolOf(section, ['client_tools', 'instances', at]))
 }
@@ -39,12 +39,12 @@ function clientToolOf(section: ClientToolSection, path: Path): AgentTool {
   }
 }
 
-/** The names that prompts may switch on, for the tools to be made. */
+/** Returns the names of tools that prompts may enable. */
 export function choiceWish({ config }: Build): ToolWish {
   return { names: config.choices?.tools ?? [], path: chosen }
 }
 
-/** What prompts may choose; undefined where the file says nothing of it. */
+/** Returns the options that prompts may choose; `undefined` if the file has none. */
 export async function choicesOf(build: Build, box: Toolbox): Promise<Choices | undefined> {
   const { choices } = build.config
   if (choices === undefined) return undefined
@@ -69,12 +69,12 @@ async function modelsOf(build: Build, { models = {} }: ChoicesSection): Promise<
 
 const subAgents: Path = ['sub_agents', 'instances']
 
-/** The names that sub-agents may use, for the tools to be made. */
+/** Returns the tool names that sub-agents use. */
 export function subAgentWishes({ config }: Build): ToolWish[] {
   return (config.sub_agents?.instances ?? []).map(({ tools = [] }, at) => ({ names: tools, path: [...subAgents, at, 'tools'] }))
 }
 
-/** Every sub-agent of the file as a tool. They take nothing from the agent but where it works. */
+/** Creates a tool for each sub-agent of the file. Sub-agents share only the workspace with the agent. */
 export async function subAgentsAt(build: Build, place: AgentPlace, box: Toolbox): Promise<SubAgentTool[]> {
   const sections = build.config.sub_agents?.instances ?? []
   return Promise.all(sections.map((section, at) => subAgent(build, section, [...subAgents, at], place, box)))
@@ -103,7 +103,7 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
   })
 }
 
-/** The sub-agent that an entry of `[tools] enabled` names, if it names one: it is there anyway. */
+/** Whether an entry of `[tools] enabled` names a sub-agent, which is available anyway. */
 export function isSubAgentName({ config }: Build, entry: string): boolean {
   const reference = parseReference(entry)
   if (reference === 'malformed') return false

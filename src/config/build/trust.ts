@@ -10,36 +10,37 @@ import { scriptsOf } from './hooks.ts'
 import { endpointRequests, promptFiles, sentVariables } from './sent.ts'
 
 /**
- * Everything that `config` needs trust for, the most dangerous first: a host that asks a person once shows this list, whole.
+ * Lists everything that `config` needs trust for, most dangerous first. Show a user the complete list.
  *
- * **Contract**: pure. Nothing is cut and nothing masked: what is shown is what is agreed to. A path or an address that contains a variable counts as leading
- * anywhere, but for an address that is one variable alone: the person who set it chose it. Show texts with `escapeInvisible`. Throws `ConfigError`
- * `invalidField` for a configuration that is none, and `unsupported` for callbacks that are no scripts.
+ * **Contract**
+ * - Pure. Nothing is shortened or masked: the user agrees to what is shown. Escape texts with `escapeInvisible`.
+ * - A path or URL with a variable counts as unrestricted, except a URL that is one variable alone, which the user set.
+ * - Throws `ConfigError` `invalidField` for an invalid configuration, and `unsupported` for callbacks that are no scripts.
  *
  * Source: docs/reference/configuration.md
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)
-  // Nobody is asked about what cannot be.
+  // // Fails early for callbacks that cannot work.
   scriptsOf(checked)
   const others = [
     ...requestsOf(checked, 'plugin'),
     ...serverRequests(checked),
     ...requestsOf(checked, 'script'),
     ...endpointRequests(checked),
-    // A name of a host may lead into the network of whoever runs the file.
+    // // A host name may resolve to the user's private network.
     ...requestsOf(checked, 'media'),
     ...requestsOf(checked, 'workspace').filter(({ what }) => isOutside(what)),
     ...promptFiles(checked).flatMap(({ file, path }): TrustRequest[] =>
       isOutside(file) ? [{ kind: 'file', field: fieldOf(path), what: file }] : [],
     ),
   ]
-  // What is asked about whole is not asked about by its variables again.
+  // // A text that is shown completely needs no second request for its variables.
   const fields = new Set(others.map(({ field, what }) => (variablesIn(what).size > 0 ? field : undefined)))
   return [...others, ...sentVariables(checked).filter(({ field }) => !fields.has(field))]
 }
 
-/** Rejects with `ConfigError` `untrusted` for the first thing that `host` does not trust `config` with. */
+/** Rejects with `ConfigError` `untrusted` for the first request that `host` refuses. */
 export async function askForTrust(config: AgentConfig, { trust = false }: ConfigHost): Promise<void> {
   if (trust === true) return
   const requests = trustRequests(config)
@@ -66,7 +67,7 @@ function untrusted({ kind, field, what }: TrustRequest, others: number): ConfigE
   return fieldError('untrusted', stepsOf(field), message)
 }
 
-/** Requests for all that stands at keys of this role. */
+/** Returns a request for each value at keys of this role. */
 function requestsOf(config: AgentConfig, kind: 'script' | 'plugin' | 'media' | 'workspace'): TrustRequest[] {
   return textsOf(config, kind).map(({ text: what, path }) => ({ kind, field: fieldOf(path), what }))
 }
@@ -78,13 +79,13 @@ function serverRequests(config: AgentConfig): TrustRequest[] {
   })
 }
 
-/** Variables decide what a program does as much as arguments do: they stand before it, all of them, by their names and with their values. */
+/** Formats a server command with all its variables first: they can change a program's behaviour as much as arguments. */
 function commandLine({ command = '', args = [], env = {} }: McpServerSection): string {
   const variables = Object.entries(env).map(([name, value]) => `${quoted(name)}=${quoted(value)}`)
   return [...variables, ...[command, ...args].map(quoted)].join(' ')
 }
 
-/** So that one argument does not look like two, or like none. */
+/** Quotes a word, so that one argument does not look like two or none. */
 function quoted(word: string): string {
   return /^[^\s"'\\]+$/.test(word) ? word : JSON.stringify(word)
 }

@@ -3,20 +3,20 @@ import { isObject, type JsonObject, type JsonValue, jsonObjectIn } from '../../c
 import { isPlain } from '../../contract/shape/json-fault.ts'
 import { fieldOf, type Path, type Place, placed, stepsOf } from '../config-error.ts'
 
-/** A text that was read. */
+/** A parsed text. */
 export interface ReadDocument {
   tree: JsonObject
-  /** Where something stands, or what it stands in: the file itself, for a section that is missing. */
+  /** Returns the position of a value. For a missing one, the position of its parent, or of the file. */
   placeOf(path: Path): Place
 }
 
-/** Characters of a file: a person wrote it, and reading it must not hold up anybody. */
+/** Maximum characters of a file, to bound the parsing time. */
 const maxText = 131_072
-/** Far more than any section needs. */
+/** Maximum depth, far more than any section needs. */
 export const maxDepth = 32
 const maxValues = 5000
 
-/** The text without its byte order mark, its lines ended by line feeds. Throws for one that is too long. */
+/** Removes the byte order mark and normalizes line ends. Throws if the text is too long. */
 export function checkedText(text: string): string {
   if (text.length <= maxText) return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const advice = 'Put long prompts into files of their own, as "file:name.md".'
@@ -24,12 +24,12 @@ export function checkedText(text: string): string {
   throw placed(parseError(message), placeAt(text, maxText))
 }
 
-/** A configuration that is none, at a place if it is known. */
+/** Error for a text that cannot be parsed, with its position if known. */
 export function parseError(message: string, place?: Partial<Place>, cause?: unknown): ConfigError {
   return new ConfigError('parse', message, { ...place, ...(cause !== undefined && { cause }) })
 }
 
-/** What a parser gave, as a document; `find` says where something stands, as far as it knows. Throws as {@link plainTree}, with the place. */
+/** Creates a document from a parser's result. `find` returns positions if known. Throws like {@link plainTree}, with the position. */
 export function documentOf(value: unknown, find: (path: Path) => Place | undefined): ReadDocument {
   const placeOf = (path: Path): Place => find(path) ?? { line: 1, column: 1 }
   try {
@@ -45,8 +45,8 @@ function unfit(path: Path, words: string): ConfigError {
 }
 
 /**
- * What a parser gave, as plain JSON: dates as text, nothing shared. Throws for what is no table, for what is too deep or too much (aliases multiply),
- * and for a key that would change an object instead of being in it.
+ * Copies a parser's result to plain JSON: dates become text, aliases become copies. Throws if it is no table, is too deep, or too large
+ * (aliases multiply), and for keys such as `__proto__`.
  */
 function plainTree(value: unknown): JsonObject {
   if (value === null || value === undefined) return {}
@@ -72,7 +72,7 @@ function copied(value: unknown, path: Path, room: { left: number }): JsonValue {
   )
 }
 
-/** The place of a position in a text. */
+/** Converts an offset to line and column. */
 export function placeAt(text: string, offset: number): Place {
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf('\n') + 1

@@ -3,13 +3,13 @@ import { ownOf } from '../../contract/json.ts'
 import { fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 
-/** A name between braces. Without one, or without the closing brace, it is text like any other. */
+/** A name in braces. Without a name or a closing brace it is plain text. */
 const variable = /\$\{([^{}$\r\n]+)\}/g
 
 /**
- * `config` with the values of `${VARIABLES}` in its texts. Values are data: nothing in them is substituted again, and none becomes a key.
+ * Substitutes `${VARIABLES}` in the texts of `config`. Values are data: they are not substituted again and never become keys.
  *
- * **Contract**: pure; throws `ConfigError` `missingEnvVar` for a variable that `env` does not have. `agentFromConfig` does this by itself; do not do it
+ * **Contract**: pure. Throws `ConfigError` `missingEnvVar` for a variable that `env` lacks. `agentFromConfig` calls it; do not call it
  * twice. The result may hold secrets.
  *
  * Source: docs/reference/configuration.md
@@ -22,12 +22,12 @@ export function substituteEnv<T extends AgentConfig>(config: T, env: Readonly<Re
   })
 }
 
-/** The names of all variables in the texts of `value`. */
+/** Returns the names of all variables in the texts of `value`. */
 export function variablesIn(value: unknown): Set<string> {
   return new Set(variableUses(value).map(({ name }) => name))
 }
 
-/** Every variable in the texts of `value`, and where it stands. */
+/** Returns every variable in the texts of `value`, with its path. */
 export function variableUses(value: unknown): { name: string; path: Path }[] {
   const uses: { name: string; path: Path }[] = []
   substituted(value, [], (name, path) => {
@@ -37,30 +37,30 @@ export function variableUses(value: unknown): { name: string; path: Path }[] {
   return uses
 }
 
-/** Whether `text` is one variable and nothing else. Two of them are not: whoever put them side by side chose what comes out. */
+/** Whether `text` is exactly one variable. Two do not count, because the file's author combined them. */
 export function isVariable(text: string): boolean {
   return new RegExp(`^${variable.source}$`).test(text)
 }
 
-/** The same of the value of a header, which may say of which kind its key is. */
+/** Whether a header value is one variable, optionally after a scheme such as `Bearer`. */
 export function isKeyVariable(value: string): boolean {
   return isVariable(value.replace(/^(bearer|basic|token) /i, ''))
 }
 
-/** Whether there is a variable in `text`. */
+/** Whether `text` contains a variable. */
 export function hasVariable(text: string): boolean {
   return text.search(variable) >= 0
 }
 
 function substituted<T>(value: T, path: Path, fill: (name: string, path: Path) => string): T {
-  if (typeof value === 'string') return value.replace(variable, (_, name: string) => fill(name, path)) as T & string // a text stays a text
+  if (typeof value === 'string') return value.replace(variable, (_, name: string) => fill(name, path)) as T & string // // A string stays a string.
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, entry]) => {
     const step = Array.isArray(value) ? Number(key) : key
     return [key, substituted(entry, [...path, step], fill)] as const
   })
   const copy: unknown = Array.isArray(value) ? entries.map(([, entry]) => entry) : Object.fromEntries(entries)
-  return copy as T // the same keys, each with a value of the same kind
+  return copy as T // // The copy has the same keys and types.
 }
 
 function missing(name: string, path: Path): ConfigError {

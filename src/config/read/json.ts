@@ -2,7 +2,7 @@ import type { ConfigError } from '../../contract/errors.ts'
 import { fieldOf, placed } from '../config-error.ts'
 import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './document.ts'
 
-/** Reads JSON. Throws `ConfigError` `parse` for what is none, and for a key that comes twice. */
+/** Parses JSON. Throws `ConfigError` `parse` for invalid JSON and for duplicate keys. */
 export function readJson(text: string): ReadDocument {
   if (text.trim() === '') throw notJson(text, 0, 'a table: it is empty')
   const offsets = offsetsIn(text)
@@ -15,16 +15,16 @@ export function readJson(text: string): ReadDocument {
   })
 }
 
-/** Engines say neither alike nor always what is wrong, and quote the text, which may hold a key. */
+/** Writes its own message, because engines differ and quote the text, which may hold a key. */
 function notJson(text: string, offset: number, expected: string): ConfigError {
   return placed(parseError(`The configuration is not valid JSON: expected ${expected}.`), placeAt(text, offset))
 }
 
-/** What must come next in a text of JSON. */
+/** Token kinds that may come next. */
 type Next = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'more' | 'end'
 type Bracket = '{' | '['
 
-/** What JSON is made of, behind the white space before it. One way to match each character: a text may be as long as a file. */
+/** A JSON token with leading white space. Unambiguous, so that matching takes linear time. */
 const piece =
   /[ \t\n\r]*(?:("(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|true\b|false\b|null\b)|[{}[\],:])/uy
 
@@ -38,11 +38,11 @@ const words: Record<Next, string> = {
   end: 'nothing more',
 }
 
-/** Where each key, and each entry of a list, begins. Throws as {@link readJson}. */
+/** Returns the offset of each key and array item. Throws like {@link readJson}. */
 function offsetsIn(text: string): Map<string, number> {
   const offsets = new Map<string, number>()
   const open: Bracket[] = []
-  // The key or position in each bracket that is open.
+  // // Key or index of each open bracket.
   const path: (string | number)[] = []
   let next: Next = 'value'
   let at = 0
@@ -56,7 +56,7 @@ function offsetsIn(text: string): Map<string, number> {
     if (follows === undefined) throw unexpected(text, at, next)
     at += whole.length
     if (follows === 'colon') path[path.length - 1] = String(JSON.parse(found))
-    // A document that is deeper is refused.
+    // // Deeper documents are refused later.
     if ((follows === 'colon' || (isInList && next.endsWith('value') && found !== ']')) && path.length <= maxDepth) {
       const key = JSON.stringify(path)
       const offset = at - found.length
@@ -80,7 +80,7 @@ function unexpected(text: string, at: number, next: Next): ConfigError {
   return notJson(text, offset, isText ? 'a text that ends in its line, with "\\" before quotes in it' : words[next])
 }
 
-/** What must follow `found`, which stands where `next` must; undefined where it must not. Opens and closes what it does. */
+/** Returns what may follow `found` in state `next`; `undefined` if `found` is not allowed. Updates the open brackets. */
 function after(next: Next, found: string, open: Bracket[]): Next | undefined {
   if (next === 'colon') return found === ':' ? 'value' : undefined
   if (next === 'key' || (next === 'first key' && found !== '}')) return found.startsWith('"') ? 'colon' : undefined
@@ -98,7 +98,7 @@ function after(next: Next, found: string, open: Bracket[]): Next | undefined {
   return open.at(-1) === '{' ? 'key' : 'value'
 }
 
-/** Where the white space at `at` ends. */
+/** Returns the offset after white space. */
 function beginning(text: string, at: number): number {
   return at + (/^[ \t\n\r]*/.exec(text.slice(at))?.[0].length ?? 0)
 }

@@ -2,7 +2,7 @@ import { parse, TomlError } from 'smol-toml'
 import type { Path, Place } from '../config-error.ts'
 import { documentOf, maxDepth, parseError, type ReadDocument } from './document.ts'
 
-/** Reads TOML. Throws `ConfigError` `parse`, with the place that the parser gives. */
+/** Parses TOML. Throws `ConfigError` `parse` with the parser's position. */
 export function readToml(text: string): ReadDocument {
   return documentOf(parsed(text), tomlPlaces(text))
 }
@@ -18,15 +18,12 @@ function parsed(text: string): unknown {
   }
 }
 
-// One way to match each character: a line of a list may begin in the same way, and be as long as the file.
+// // Unambiguous, so that matching takes linear time for long lines.
 const header = /^[ \t]*(\[\[?)([^\]]+)\]/
 const assignment = /^([ \t]*)((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*=/
 const keyPart = /"([^"\n]*)"|'([^'\n]*)'|([\w-]+)/g
 
-/**
- * The parser does not say where values stand. Headers and keys at the beginning of lines are found again, which is how people write TOML; what
- * stands inside of a value is at the place of that value.
- */
+/** Finds positions, which the parser does not report, by headers and keys at line starts. Values inside another value get its position. */
 function tomlPlaces(text: string): (path: Path) => Place | undefined {
   let places: Map<string, Place> | undefined
   return (path) => {
@@ -53,7 +50,7 @@ function placesIn(text: string): Map<string, Place> {
       table = tableOf(partsOf(head[2] ?? ''), head[1] === '[[', lists)
       const place = { line: at + 1, column: line.indexOf('[') + 1 }
       places.set(table.join('\0'), place)
-      // What it stands in begins here, where no header of its own says otherwise.
+      // // Parent tables begin here, unless they have a header of their own.
       for (let length = 1; length < table.length; length += 1) {
         const outer = table.slice(0, length).join('\0')
         if (!places.has(outer)) places.set(outer, place)
@@ -66,7 +63,7 @@ function placesIn(text: string): Map<string, Place> {
   return places
 }
 
-/** Where a header leads: into the last entry of every list on the way. */
+/** Resolves a header to a path: into the last item of each array. */
 function tableOf(parts: readonly string[], isEntry: boolean, lists: Map<string, number>): Path {
   const path: (string | number)[] = []
   for (const [at, part] of parts.entries()) {
@@ -79,7 +76,7 @@ function tableOf(parts: readonly string[], isEntry: boolean, lists: Map<string, 
   return path
 }
 
-/** The parts of a dotted key, as far as a document may be deep: each costs all before it, and a file that is deeper is refused anyway. */
+/** Splits a dotted key up to the maximum depth. Longer ones would take quadratic time and are refused anyway. */
 function partsOf(keys: string): string[] {
   const parts: string[] = []
   for (const [, double, single, bare] of keys.matchAll(keyPart)) {
@@ -88,7 +85,7 @@ function partsOf(keys: string): string[] {
   return parts
 }
 
-/** The quotes of a text over several lines that is still open after `line`. */
+/** Returns the quotes of a multi-line string that is still open after `line`. */
 function openQuotes(line: string, open: string): string {
   let quotes = open
   for (const [mark] of line.matchAll(/"""|'''/g)) quotes = quotes === '' ? mark : quotes === mark ? '' : quotes

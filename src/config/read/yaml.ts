@@ -9,12 +9,12 @@ import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './
 type Yaml = typeof import('yaml')
 type Position = ReturnType<LineCounter['linePos']>
 
-/** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
+/** Maximum lexer tokens, because parsing may take more than linear time. */
 const maxTokens = 6000
 
 /**
- * Reads YAML 1.2, its safe part: one document, no tags, no directives, no keys that are lists or objects. No merge keys (`<<`). Rejects with
- * `ConfigError` `parse`, and with `LoadError` where the parser cannot be had.
+ * Parses a safe subset of YAML 1.2: one document without tags, directives, complex keys or merge keys (`<<`). Rejects with `ConfigError`
+ * `parse`, and with `LoadError` if the parser cannot be loaded.
  */
 export async function readYaml(text: string): Promise<ReadDocument> {
   const library = await yamlParser.load()
@@ -33,7 +33,7 @@ export async function readYaml(text: string): Promise<ReadDocument> {
   }
 }
 
-/** The parser quotes tags and anchors, which are as long as a stranger likes. */
+/** Shortens the parser's message, which quotes tags and anchors of any length. */
 function refused(words: string, { line, col }: Position): ConfigError {
   const reason = escapeControls(words.slice(0, 120))
   const place = { line, column: col }
@@ -58,7 +58,7 @@ function checkTokens({ CST, Lexer }: Yaml, text: string): void {
   }
 }
 
-/** Tokens of the lexer that are not in the text. */
+/** Lexer tokens that are not in the text. */
 const marks: ReadonlySet<string | null> = new Set(['doc-mode', 'flow-error-end', 'scalar'])
 
 function tokenFault(kind: string | null, count: number, brackets: number): string | undefined {
@@ -68,7 +68,7 @@ function tokenFault(kind: string | null, count: number, brackets: number): strin
   return kind === 'directive-line' ? 'directives such as %YAML are not read' : undefined
 }
 
-/** Keys that come twice: the parser's own check takes the square of their number. And aliases of nothing: the parser does not say where. */
+/** Checks for duplicate keys, for which the parser takes quadratic time, and for unknown aliases, for which it reports no position. */
 function checkNodes({ isScalar, visit }: Yaml, yamlDocument: Document, lines: LineCounter): void {
   visit(yamlDocument, {
     Map(_key, map) {
@@ -93,7 +93,7 @@ function positionOf(lines: LineCounter, node: unknown): Position {
   return lines.linePos(Array.isArray(range) ? Number(range[0]) : 0)
 }
 
-/** Where the last step of `path` that is in the document stands. */
+/** Returns the position of the deepest existing step of `path`. */
 function placeOf({ isMap, isScalar, isSeq }: Yaml, yamlDocument: Document, lines: LineCounter, path: Path): Place | undefined {
   let node: unknown = yamlDocument.contents
   let found: unknown

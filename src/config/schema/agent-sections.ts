@@ -7,7 +7,7 @@ import { defaultMaxResultChars, trustInPage } from '../../tools/client-tool.ts'
 import { as, flag, id, jsonTable, mayBeEmpty, record, required, seconds, table, tables, text, texts, whole, word } from './key-table.ts'
 import { requestSettingsKeys } from './model-sections.ts'
 
-/** Characters of one prompt, or of a block that has no limit of its own; bytes of a file for one. */
+/** Maximum characters of a prompt, or of a block without its own limit; maximum bytes of a prompt file. */
 export const maxPrompt = 262_144
 const priorityIs = 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.'
 
@@ -17,7 +17,7 @@ export const promptText = as('prompt', text(promptForms))
 
 const thinking = (about: string, fallback?: string) => mayBeEmpty(word(thinkingLevel.words, about, fallback))
 
-/** What a profile says of every request, in words that are options of the agent. */
+/** Profile settings that are agent options. */
 export const agentSettingsKeys = {
   thinking_level: thinking('How deep the model thinks.', '`off`'),
   ...requestSettingsKeys,
@@ -80,7 +80,7 @@ export const agentKeys = {
   instances: tables<AgentInstanceSection>(agentInstanceKeys, 'Several agents, for `agentsFromConfig`.'),
 }
 
-/** `[agent]`: who it is. */
+/** `[agent]`: the agent. */
 export interface AgentSection extends FieldsOf<typeof agentKeys> {}
 
 export const subAgentKeys = {
@@ -108,7 +108,7 @@ export const subAgentKeys = {
   priority: word(priorityWord.words, priorityIs, '`person`; `background` for tasks in the background'),
 }
 
-/** `[[sub_agents.instances]]`: an agent that the others call like a tool. It takes nothing from them but the model where it names none. */
+/** `[[sub_agents.instances]]`: an agent that others call like a tool. Inherits only the model, if it names none. */
 export interface SubAgentSection extends FieldsOf<typeof subAgentKeys> {}
 
 const blockKeys = {
@@ -127,7 +127,7 @@ export const strategyKeys = {
 /** `[[system_prompt_strategy.instances]]`: the blocks of a system prompt. */
 export interface PromptStrategySection extends FieldsOf<typeof strategyKeys> {}
 
-/** Each text counts as one that may name a file, whether it is a block or not: trust is asked for once too often rather than not at all. */
+/** Treats every text as one that may name a file, even if it is no block, so that trust is rather requested too often. */
 export const promptKeys = {
   id: as('prompt', required(id('system_prompt'))),
   description: as('prompt', text('For people.')),
@@ -136,7 +136,7 @@ export const promptKeys = {
 
 interface PromptKeys extends FieldsOf<typeof promptKeys> {}
 
-/** `[[system_prompt.instances]]`: texts for the blocks of a strategy, each under the name of its block. */
+/** `[[system_prompt.instances]]`: texts for the blocks of a strategy, by block name. */
 export interface PromptSection extends PromptKeys {
   [block: string]: string | undefined
 }
@@ -152,7 +152,7 @@ export const clientToolKeys = {
   max_result_chars: whole(1, 'Characters that a result may have.', defaultMaxResultChars),
 }
 
-/** `[[client_tools.instances]]`: a tool that a page runs. */
+/** `[[client_tools.instances]]`: a tool that runs in the client. */
 export interface ClientToolSection extends FieldsOf<typeof clientToolKeys> {}
 
 export const choicesKeys = {
@@ -162,5 +162,5 @@ export const choicesKeys = {
   client_tools: texts('Names of tools that a page may bring along and run.', 'none'),
 }
 
-/** `[choices]`: what prompts may choose by name, also those of a client far away. */
+/** `[choices]`: options that prompts may choose by name, including prompts of remote clients. */
 export interface ChoicesSection extends FieldsOf<typeof choicesKeys> {}

@@ -7,39 +7,40 @@ import { modelsIn, serversIn } from './find.ts'
 import type { Key, KeyTable } from './key-table.ts'
 import { type AgentConfig, type CompactionSettings, root } from './sections.ts'
 
-/** What was not taken over, and why. */
+/** An ignored part of a configuration, and why. */
 export type Note = Pick<ConfigWarning, 'code' | 'message'> & { path: Path }
 
-/** A configuration in its one form, and what of it was not taken over. */
+/** A normalized configuration, and its ignored parts. */
 export interface CheckedConfig {
   config: AgentConfig
   notes: Note[]
 }
 
-/** Brings a configuration into its one form and checks every value. Throws `ConfigError` `invalidField` for the first that is wrong. */
+/** Normalizes a configuration and checks every value. Throws `ConfigError` `invalidField` for the first invalid one. */
 export function checkedConfig(given: unknown): CheckedConfig {
   const notes: Note[] = []
-  const config = section(given, root, [], notes) as AgentConfig // the table has every field of the type
+  const config = section(given, root, [], notes) as AgentConfig // // The table has every field of the type.
   for (const [{ command, url }, path] of serversIn(config)) {
     if (command === undefined && url === undefined) throw invalidField([...path, 'command'], undefined, 'a program, or url, an address')
   }
   return { config, notes }
 }
 
-/** More of them help nobody, and finding the nearest name of each takes time. */
+/** Limits the number of notes and the time to find the nearest known names. */
 const maxNotes = 100
 
 /**
- * A section in its one form: names without aliases, without what is `null`, a comment or unknown. What is unknown is noted with the nearest known
- * name. Throws `ConfigError` `invalidField` for a value that does not fit or is missing, where a name and its alias say the same twice, and for what is
- * unknown where it would guard.
+ * Normalizes a section: resolves aliases; drops `null`, comments and unknown keys. Notes unknown keys with the nearest known one.
+ *
+ * Throws `ConfigError` `invalidField` for an invalid or missing value, for a key given together with its alias, and for unknown keys in
+ * guard sections.
  */
 function section(value: unknown, { inner = {}, others }: Key, path: Path, notes: Note[]): object {
   if (!isObject(value)) throw invalidField(path, value, 'a table')
   const found = new Map<string, unknown>()
   const givenNames = new Map<string, string>()
   for (const [given, entry] of Object.entries(value)) {
-    // JSON has no comments, and editors are told in the file where its schema is.
+    // // JSON has no comments, and editors read the `$schema` key.
     if (entry === null || entry === undefined || given.startsWith('_comment') || (path.length === 0 && given === '$schema')) continue
     const name = nameOf(given, inner) ?? given
     const key = ownOf(inner, name) ?? others
@@ -57,7 +58,7 @@ function section(value: unknown, { inner = {}, others }: Key, path: Path, notes:
   return Object.fromEntries(found)
 }
 
-/** What stands at `key`, checked. */
+/** Returns the checked value of `key`. */
 function fitting(value: unknown, key: Key, path: Path, notes: Note[]): unknown {
   const { inner, isList, schema, expected } = key
   if (inner !== undefined && !isList) return section(value, key, path, notes)
@@ -83,9 +84,9 @@ function unknownKey(given: string, table: KeyTable, path: Path): Note {
   return { code: 'unknownKey', path: [...path, given], message: `${field} is not read: there is no such key. ${advice}` }
 }
 
-/** Sections that hold a run back: what is not read there would be missed only when it is too late. */
+/** Sections that limit a run. An ignored key there could go unnoticed until it is too late. */
 const guardSections = new Set<string | number | undefined>(['callbacks', 'hooks', 'execution', 'limits', 'approval'])
-/** What other programs call the section of servers. */
+/** Names of the servers section in other programs. */
 const serverSections = new Set(['mcpServers', 'mcp_servers'])
 
 function isGuard(given: string, path: Path): boolean {
@@ -100,7 +101,7 @@ function guardNotRead({ path, message }: Note): ConfigError {
   return fieldError('invalidField', path, `${text} It would hold the agent back, so the file is refused.`)
 }
 
-/** What a configuration says without effect. */
+/** Returns notes on settings without effect. */
 export function adviceOn(config: AgentConfig): Note[] {
   return [...costAdvice(config), ...compactionAdvice(config), ...batchAdvice(config), ...modelAdvice(config)]
 }

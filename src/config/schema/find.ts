@@ -9,11 +9,11 @@ interface Found {
   key: Key
   value: unknown
   path: Path
-  /** The value stays in this program. */
+  /** Whether the value stays in this process. */
   isLocal: boolean
 }
 
-/** Returns every value of a file, sections included, in its order. */
+/** Returns every value of a file, sections included, in file order. */
 export function valuesIn(config: AgentConfig): Found[] {
   return within(config, root, [], false)
 }
@@ -31,13 +31,13 @@ function within(section: object, { inner = {}, others }: Key, path: Path, isLoca
   })
 }
 
-/** Returns the sections that stand at a key: one, several or none. */
+/** Returns the sections at a key: one, several or none. */
 export function sectionsOf({ key, value, path }: Omit<Found, 'isLocal'>): [section: object, path: Path][] {
   if (key.inner === undefined) return []
   return Array.isArray(value) ? value.map((each, at) => [each, [...path, at]]) : [[Object(value), path]]
 }
 
-/** Returns every text at keys of `role`, one by one where a key holds a list of them. */
+/** Returns every text at keys of `role`; the items of a list one by one. */
 export function textsOf(config: AgentConfig, role: Key['role']): { text: string; path: Path }[] {
   const found = valuesIn(config).filter(({ key }) => key.role === role)
   return found.flatMap(({ value, path }) =>
@@ -52,7 +52,7 @@ export function modelsIn({ provider }: AgentConfig): [ModelSection, Path][] {
   return [[base, ['provider']], ...instances.map((each, at): [ModelSection, Path] => [each, ['provider', 'instances', at]])]
 }
 
-/** Returns every MCP server of a file, in whichever of the two places, with its path there. */
+/** Returns every MCP server of a file, from both places, with its path. */
 export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {
   const instances = (tools?.instances ?? []).map(({ name, enabled, config }, at): [McpServerSection, Path] => [
     { ...config, name, ...(enabled !== undefined && { enabled }) },

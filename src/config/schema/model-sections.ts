@@ -30,7 +30,7 @@ import {
   word,
 } from './key-table.ts'
 
-/** What a configuration calls the protocols; the first of each line is the specification's. */
+/** Protocol words of files; the first of each line is the specification's. */
 export const protocolWords: readonly string[] = [
   ...['anthropic_messages', 'anthropic'],
   ...['openai_completions', 'openai'],
@@ -42,7 +42,7 @@ export const protocolWords: readonly string[] = [
   ...['scripted'],
 ]
 
-/** What may be said of every request, wherever a file describes a model or an agent. */
+/** Request settings for models and agents. */
 export const requestSettingsKeys = {
   temperature: setting('temperature', 'Sampling temperature.'),
   top_p: setting('topP', 'Only the likeliest words that have this much probability together.'),
@@ -112,7 +112,7 @@ export const compatKeys = {
   ),
 } satisfies Record<InFile<keyof typeof compatFields>, Key>
 
-/** `[provider.compat]`: how a service deviates from OpenAI. */
+/** `[provider.compat]`: differences of a provider from OpenAI. */
 export interface CompatSection extends FieldsOf<typeof compatKeys> {}
 
 export const limiterKeys = {
@@ -123,7 +123,7 @@ export const limiterKeys = {
   max_wait_ms: number(0, 'Milliseconds that a call waits for its turn; then the `fallback` steps in, or it fails.', 'as long as it takes'),
 } satisfies Record<InFile<keyof LimiterOptions | Exclude<keyof LimitedOptions, 'priority'>>, Key>
 
-/** `[provider.limiter]`: how much is asked of a service at a time. */
+/** `[provider.limiter]`: rate and concurrency limits for a provider. */
 export interface LimiterSection extends FieldsOf<typeof limiterKeys> {}
 
 const choice = (about: string, fallback?: string) => as('choice', text(about, fallback))
@@ -169,7 +169,7 @@ export const modelKeys = {
   ...requestSettingsKeys,
 }
 
-/** What a model of a service is, and how it is reached. */
+/** A model and how to call it. */
 export interface ModelSection extends FieldsOf<typeof modelKeys> {}
 
 const providerInstanceKeys = {
@@ -178,7 +178,7 @@ const providerInstanceKeys = {
   ...modelKeys,
 }
 
-/** `[[provider.instances]]`: another model, by name or id. What it leaves out is not taken from `[provider]`. */
+/** `[[provider.instances]]`: another model, by name or id. Inherits nothing from `[provider]`. */
 export interface ProviderInstanceSection extends FieldsOf<typeof providerInstanceKeys> {}
 
 export const providerKeys = {
@@ -186,5 +186,5 @@ export const providerKeys = {
   instances: tables<ProviderInstanceSection>(providerInstanceKeys, 'Other models. They take nothing from `[provider]`.'),
 }
 
-/** `[provider]`: the model of every agent that names no other. */
+/** `[provider]`: the default model of all agents. */
 export interface ProviderSection extends FieldsOf<typeof providerKeys> {}

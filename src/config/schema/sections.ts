@@ -48,7 +48,7 @@ import {
 } from './key-table.ts'
 import { type ProviderSection, providerKeys } from './model-sections.ts'
 
-/** Calls at a time. */
+/** Concurrent calls. */
 export const defaultBatch = 3
 
 const hostForms =
@@ -60,7 +60,7 @@ export const mediaKeys = {
   timeout_secs: seconds('Seconds for all of it.', defaultMediaTimeoutMs),
 }
 
-/** `[media]`: from where pictures and files that have an address are fetched, for services that do not fetch them. */
+/** `[media]`: hosts from which image and file URLs are fetched, for providers that do not fetch them. */
 export interface MediaSection extends FieldsOf<typeof mediaKeys> {}
 
 export const sessionKeys = {
@@ -69,7 +69,7 @@ export const sessionKeys = {
   temperature: setting('temperature', 'Wins over profiles.'),
 }
 
-/** `[session]`: whether conversations are kept. */
+/** `[session]`: whether conversations are stored. */
 export interface SessionSection extends FieldsOf<typeof sessionKeys> {}
 
 const serverName = required(text('Its name, which stands before the names of its tools.'))
@@ -104,7 +104,7 @@ const toolInstanceKeys = {
   config: required(table<McpConnection>(connectionKeys, 'How it is reached; see `[[mcp.servers]]`.')),
 }
 
-/** `[[tools.instances]]`: an MCP server, in the form of the specification's examples. */
+/** `[[tools.instances]]`: an MCP server, as in the specification's examples. */
 export interface ToolInstanceSection extends FieldsOf<typeof toolInstanceKeys> {}
 
 export const toolsKeys = {
@@ -120,7 +120,7 @@ export const toolsKeys = {
   instances: tables<ToolInstanceSection>(toolInstanceKeys, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
-/** `[tools]`: what the agent may use. */
+/** `[tools]`: tools of the agent. */
 export interface ToolsSection extends FieldsOf<typeof toolsKeys> {}
 
 const contextSizeKeys = {
@@ -147,7 +147,7 @@ export const compactionSettingsKeys = {
   focus_message: as('sent', text('The subject that a summary keeps above all. With it, the model writes the summary.')),
 }
 
-/** What a compaction can be told. */
+/** Settings of compaction. */
 export interface CompactionSettings extends FieldsOf<typeof compactionSettingsKeys> {}
 
 const compactionInstanceKeys = {
@@ -156,7 +156,7 @@ const compactionInstanceKeys = {
   ...compactionSettingsKeys,
 }
 
-/** `[[compaction.instances]]`: a variation that profiles refer to. */
+/** `[[compaction.instances]]`: a variant that profiles refer to. */
 export interface CompactionInstanceSection extends FieldsOf<typeof compactionInstanceKeys> {}
 
 const compactionKeys = {
@@ -164,7 +164,7 @@ const compactionKeys = {
   instances: tables<CompactionInstanceSection>(compactionInstanceKeys, 'Variations that profiles refer to.'),
 }
 
-/** `[compaction]`, `[context.compaction]`: how long conversations are made to fit. */
+/** `[compaction]`, `[context.compaction]`: how long conversations are shortened. */
 export interface CompactionSection extends FieldsOf<typeof compactionKeys> {}
 
 const contextKeys = {
@@ -173,7 +173,7 @@ const contextKeys = {
   compaction: table<CompactionSection>(compactionKeys, 'The same as `[compaction]`.'),
 }
 
-/** `[context]`: the specification's other place for what `[compaction]` says. */
+/** `[context]`: the specification's alternative to `[compaction]`. */
 export interface ContextSection extends FieldsOf<typeof contextKeys> {}
 
 export const retryKeys = {
@@ -202,7 +202,7 @@ export const executionKeys = {
   cache: table<CacheSection>(cacheKeys, 'Prompt caching.'),
 }
 
-/** `[execution]`: when a run stops by itself, and how calls are repeated and cached. */
+/** `[execution]`: limits of a run, retries and caching. */
 export interface ExecutionSection extends FieldsOf<typeof executionKeys> {}
 
 const script = (about: string) => as('script', text(`Script: ${about}`))
@@ -222,7 +222,7 @@ export const callbacksKeys = {
   after_task: text('Refused, as `before_task`.'),
 } satisfies Record<InFile<ScriptableHook> | 'before_task' | 'after_task', Key>
 
-/** `[callbacks]`: scripts at the fixed points of a run. */
+/** `[callbacks]`: scripts that run at fixed points of a run. */
 export interface CallbacksSection extends FieldsOf<typeof callbacksKeys> {}
 
 const hooksKeys = {
@@ -230,18 +230,18 @@ const hooksKeys = {
   convert_to_llm: text('Refused, as `transform_context`.'),
 }
 
-/** `[hooks]`: functions of plugins, which no file can bring along: each is refused by name. */
+/** `[hooks]`: plugin functions, which files cannot contain. Each is refused by name. */
 export interface HooksSection extends FieldsOf<typeof hooksKeys> {}
 
 const skillsKeys = { paths: texts('Directories of the workspace with skills; later ones win.') }
 
-/** `[skills]`: where skills are, in the workspace. */
+/** `[skills]`: folders with skills in the workspace. */
 export interface SkillsSection extends FieldsOf<typeof skillsKeys> {}
 
 const mcpKeys = { servers: tables<McpServerSection>(mcpServerKeys, 'Servers whose tools every agent gets.') }
 interface McpSection extends FieldsOf<typeof mcpKeys> {}
 
-/** Everything that an agent file may say. */
+/** All keys of an agent file. */
 const configTable = {
   default_workspace: as('workspace', text('The directory of agents that say no other.', '`.`')),
   agent: table<AgentSection>(agentKeys, 'Who it is.'),
@@ -272,11 +272,8 @@ const configTable = {
   hooks: as('local', table<HooksSection>(hooksKeys, 'Functions of plugins.')),
 }
 
-/**
- * An agent file as an object, in the words of the file. Everything is optional, a model to call excepted. What it says is explained key by
- * key on the page. Source: docs/reference/configuration.md
- */
+/** Contents of an agent file as an object, with the keys of the file. Only a model is required. */
 export interface AgentConfig extends FieldsOf<typeof configTable> {}
 
-/** The file as a whole. */
+/** The whole file. */
 export const root: Key = table<AgentConfig>(configTable, 'An agent file of phi-core')
