@@ -5,7 +5,7 @@ import type { SessionJournal, SessionJournalOptions, SessionStore } from '../../
 import { SessionLog } from './session-log.ts'
 
 /**
- * The journal of a store: what `SessionStore.journal` gives, written over its `open`, `tail` and `blob`. For who makes a store of their own.
+ * Creates the journal of a custom store from its `open`, `tail` and `blob`, for `SessionStore.journal`.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export function sessionJournal(
     return log
   }
 
-  // At once: what its owner adds to the history from now on is not in the log.
+  // // At once: the log does not contain what the owner adds from now on.
   if (resume !== undefined) logOf(resume.sessionId)
   return {
     open: (place, conversation) => logOf(place.sessionId).open(place, conversation),
@@ -47,7 +47,7 @@ export function sessionJournal(
   }
 }
 
-/** From the first of these sessions that has it: one that begins with the history of another names what that keeps, until it is written. */
+/** Reads from the first of these sessions that has the blob. A forked session uses the blobs of its source until it is written itself. */
 async function blobOf(store: Pick<SessionStore, 'blob'>, sessionIds: ReadonlySet<string>, hash: string): Promise<Uint8Array<ArrayBuffer>> {
   let failure: unknown
   for (const id of sessionIds) {
@@ -61,7 +61,7 @@ async function blobOf(store: Pick<SessionStore, 'blob'>, sessionIds: ReadonlySet
   throw failure
 }
 
-/** The store with a journal of its own, and what else is `added`; in everything else `store` itself, also where it is a class. */
+/** Returns `store` with another journal and the `added` members. Works for class instances too. */
 export function withJournal<Store extends SessionStore>(store: Store, journal: SessionStore['journal']): Store
 export function withJournal<Store extends SessionStore, Added extends object>(
   store: Store,
@@ -69,7 +69,7 @@ export function withJournal<Store extends SessionStore, Added extends object>(
   added: Added,
 ): Store & Added
 export function withJournal<Store extends SessionStore>(store: Store, journal: SessionStore['journal'], added: object = {}): Store {
-  // A copy would have no methods of a class, and private fields are read from the store alone.
+  // // A copy would lose class methods, and private fields need the original object.
   return new Proxy(store, {
     get(target, name) {
       if (name === 'journal') return journal

@@ -20,7 +20,7 @@ import { CutOffLoops, resultEntries } from '../takeover/cut-off-loops.ts'
 import { HistoryEnds } from '../takeover/history-ends.ts'
 import { RepeatedRequests } from '../views/repeated-requests.ts'
 
-/** Of what its beginning says: whose it is, and the call that runs it. */
+/** Session data that only the first record holds. */
 type SessionOrigin = Pick<SessionJournalOptions, 'owner' | 'spawnRef'>
 
 /** A record that is not yet written. */
@@ -33,9 +33,9 @@ interface Waiting {
 }
 
 /**
- * The log of one session as it is written live, by one writer after the other. See `SessionJournal`.
+ * Writes the log of one session live, through one writer after the other. See `SessionJournal`.
  *
- * Whoever claims a session goes on with it: a conversation that could not is refused before, and takes the right to write from nobody.
+ * A writer that claims the session continues it. A conversation that cannot continue it is refused before it claims.
  */
 export class SessionLog {
   readonly #store: Pick<SessionStore, 'open' | 'tail'>
@@ -47,23 +47,23 @@ export class SessionLog {
   readonly #requests = new RepeatedRequests()
   #writer: Promise<SessionWriter> | undefined
   #closing: Promise<void> | undefined
-  /** Records that no writer has got yet. */
+  /** Records that no writer has received. */
   #waiting: Waiting[] = []
-  /** Groups of records that are being written. */
+  /** Number of batches being written. */
   #pending = 0
-  /** Conversations of which something was refused, and why: nothing more of that loop may follow. */
+  /** Conversations with a refused record, and the error. No further records of that loop may follow. */
   readonly #refused = new WeakMap<JournaledConversation, unknown>()
-  /** Conversations whose next loop could not be opened, and why. */
+  /** Conversations whose next loop could not be opened, and the error. */
   readonly #unopened = new WeakMap<JournaledConversation, unknown>()
-  /** Until its answers are written down. */
+  /** Set until the recovered results are recorded. */
   #resumed: ResumePoint | undefined
-  /** What others have written, until the conversations that began with the takeover have caught up. */
+  /** Records by other writers, until the conversations that were active at the takeover have caught up. */
   #missed: Missed | undefined
-  /** Whether the log says what it has to say before the first loop. */
+  /** Whether the session's first records are written. */
   #hasBegun = false
   /** Whether the next loop records its whole history. */
   #startsOver = false
-  /** Whether somebody has taken over from here. */
+  /** Whether another process has taken over. */
   #isLost = false
 
   constructor(
@@ -110,12 +110,12 @@ export class SessionLog {
     })
     this.#unopened.delete(conversation)
     if (type !== 'turnStart') void this.#write()
-    // Nobody waits for it: the record it is written with says it too.
+    // // Not awaited: the record written with it reports the same error.
     else written.catch(() => undefined)
     return written
   }
 
-  /** What was accepted is written first. */
+  /** Writes accepted records first. */
   async close(): Promise<void> {
     void this.#write()
     this.#requests.forget()
@@ -126,14 +126,14 @@ export class SessionLog {
     await this.#closing
   }
 
-  /** Gives the right to write back, and holds on to nothing, unless something is being written: the conversation goes on elsewhere. */
+  /** Releases the claim and all memory, unless a write is pending. The conversation continues elsewhere. */
   rest(): void {
     if (this.#pending > 0) return
     this.#known.ends.clear()
     this.close().catch(() => undefined)
   }
 
-  /** Hands over what waits, and acknowledges it together. Never rejects. */
+  /** Writes the waiting records and acknowledges them together. Never rejects. */
   async #write(): Promise<void> {
     const group = this.#waiting
     const [first] = group
@@ -144,7 +144,7 @@ export class SessionLog {
     this.#pending += 1
     try {
       const writer = await opening
-      // Nobody has told this conversation what it missed.
+      // // No conversation knows yet what it missed.
       if (this.#missed?.isUntold === true) throw this.#changed()
       this.#missed = undefined
       await writer.append(group.flatMap(({ records }) => records))
@@ -160,7 +160,7 @@ export class SessionLog {
     }
   }
 
-  /** What was refused is in memory only, and what the store has of it is not known. */
+  /** Marks a batch as refused. Its records are only in memory, and what the store has of them is unknown. */
   #refuse(group: readonly Waiting[], error: unknown): void {
     for (const { record, records, conversation, reject } of group) {
       this.#known.ends.forget(record.loopId)
@@ -170,7 +170,7 @@ export class SessionLog {
     }
   }
 
-  /** The next loop writes with a writer of its own. */
+  /** Lets the next loop use a new writer. */
   #startOver(failed: Promise<SessionWriter>, error: unknown): void {
     this.#startsOver = true
     this.#requests.forget()
@@ -180,7 +180,7 @@ export class SessionLog {
     void failed.then((writer) => writer.close()).catch(() => undefined)
   }
 
-  /** What others have written is told when the log is opened next. */
+  /** Reads records of other writers when the log is opened next. */
   #readAgain(): void {
     if (this.#missed !== undefined) this.#known = this.#missed.known
     this.#missed = undefined
@@ -193,7 +193,7 @@ export class SessionLog {
       return entry.type === 'toolResult' ? resultEntries(entry.message) : [entry]
     }
     const { parentLoopId } = entry
-    // What is still missing of a loop that was cut off is written before this one.
+    // // Missing records of an interrupted loop are written before this one.
     const isMissing = this.#unopened.has(conversation) && this.#cutOff.missing(parentLoopId, conversation)?.isWhole === true
     const isKnown = isMissing || this.#known.ends.isAt(parentLoopId, conversation)
     this.#known.ends.set(loopId, conversation)
@@ -226,8 +226,8 @@ export class SessionLog {
   }
 
   /**
-   * Looks before it takes anything from others, where what is in memory could not go on with what they have written: a session of somebody else,
-   * one that was taken over from here, or loops that were cut off.
+   * Checks before it claims, if the state in memory may not fit the log: a foreign session, one that was taken over, or interrupted
+   * loops.
    */
   async #assertFree(onProgress: () => void): Promise<void> {
     const isStrange = !this.#hasBegun && this.#resumed === undefined
@@ -236,7 +236,10 @@ export class SessionLog {
     if (tail !== undefined && (this.#isLost || tail.records.some(({ epoch }) => epoch !== this.#known.writer))) throw this.#changed()
   }
 
-  /** What needs no look: up to the record before the last one that is known, which says whether the log is the one that it was. */
+  /**
+   * Sequence number up to which no check is needed: the record before the last known one. That last one shows whether the log is still
+   * the same.
+   */
   get #knownBefore(): number {
     return this.#cutOff.isEmpty ? this.#known.seq - 1 : 0
   }
@@ -252,7 +255,7 @@ export class SessionLog {
     this.#known = { seq: last?.seq ?? 0, epoch: last?.epoch, writer: writer.epoch, ends }
     this.#isLost = false
     const first = last === undefined ? [start] : isKnown ? recoveredEntries(this.#resumed) : []
-    // A writer that failed may have written them.
+    // // A failed writer may have written them already.
     if (!this.#hasBegun && !isOurs && first.length > 0) await writer.append(first)
     this.#cutOff.reopened(records)
     this.#hasBegun = true
@@ -260,14 +263,14 @@ export class SessionLog {
     this.#resumed = undefined
   }
 
-  /** All that is there, where that is not what is known. */
+  /** Returns all records if they differ from the known ones. */
   async #recordsOf({ records }: SessionWriter): Promise<readonly SessionRecord[]> {
     const last = records.at(-1)
     const isKnown = last !== undefined && (last.epoch === this.#known.writer || this.#wasThere(last))
     const before = this.#knownBefore
     if (isKnown || before <= 0) return records
     const all = (await this.#tail(0))?.records ?? []
-    // What an older writer has added since this one took over does not count.
+    // // Ignores records that an older writer added after this one claimed the log.
     return all.filter(({ seq }) => seq <= (last?.seq ?? before))
   }
 
@@ -289,7 +292,7 @@ export class SessionLog {
     this.#missed = new Missed(this.#sessionId, records, this.#known)
   }
 
-  /** Writes what `unfinished` calls of the others came to, and gives what the conversation goes on from. */
+  /** Records the outcome of calls that other writers left `unfinished`, and returns the state to continue from. */
   async #catchUp(
     missed: Missed,
     writer: SessionWriter,
@@ -304,7 +307,7 @@ export class SessionLog {
     return caughtUp
   }
 
-  /** Writes what is missing of the loops that this conversation goes on from. */
+  /** Writes the missing records of the loops that this conversation builds on. */
   async #restore(writer: SessionWriter, parentLoopId: string | undefined, conversation: JournaledConversation): Promise<void> {
     const missing = this.#cutOff.missing(parentLoopId, conversation)
     if (missing === undefined || parentLoopId === undefined) return
@@ -313,7 +316,7 @@ export class SessionLog {
     if (missing.isWhole) this.#known.ends.set(parentLoopId, conversation)
   }
 
-  /** Somebody has deleted the session. It begins anew with a loop that records its whole history. */
+  /** Starts the session again after another process deleted it. The next loop records its whole history. */
   #beginAgain(): void {
     this.#hasBegun = false
     this.#known.ends.clear()
@@ -332,14 +335,14 @@ export class SessionLog {
   }
 }
 
-/** What was made up for calls of `loopId` that nobody will finish. */
+/** Returns the generated results for unfinished calls of `loopId`. */
 function recoveredEntries({ loopId, recovered = [] }: Partial<ResumePoint> = {}): NewSessionRecord[] {
   if (recovered.length === 0) return []
   return [{ entry: { type: 'recovered', messages: [...recovered] }, ...(loopId !== undefined && { loopId }) }]
 }
 
 function placed({ loopId, turnIndex, at }: JournalRecord, entry: SessionEntry): NewSessionRecord {
-  // Of the session as a whole.
+  // // Belongs to the session as a whole.
   if (entry.type === 'title') return { at, entry: { ...entry, title: toTitle(entry.title) } }
   if (entry.type === 'sharedState') return { at, entry }
   return { loopId, turnIndex, at, entry }

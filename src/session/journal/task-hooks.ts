@@ -6,24 +6,24 @@ import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { withJournal } from './session-journal.ts'
 
-/** Who is told that a session begins, and that it was closed. Both observe: what they return changes nothing. */
+/** Observers of the start of a session and of the end of an agent. Their return values are ignored. */
 export interface TaskHooks {
-  /** The first loop of a new session has begun. The run waits for it; what it throws ends the run before a model is asked. */
+  /** Called when the first loop of a new session has begun. The run waits for it; an error ends the run before the model is called. */
   beforeTask?: (session: Session) => unknown
-  /** An agent that wrote to the session was closed. `agent.close()` waits for it, and rejects with what it throws. */
+  /** Called when an agent that wrote to the session was closed. `agent.close()` waits for it, and rejects with its error. */
   afterTask?: (session: Session) => unknown
 }
 
 const taskHooks = optionsOf<TaskHooks>({ beforeTask: aFunction, afterTask: aFunction })
 
 /**
- * A store that tells when agents begin and finish sessions in it; in everything else `store` itself.
+ * Returns `store` with hooks for the start of sessions and the end of agents.
  *
  * **Contract**
- * - `beforeTask` is called once in the life of a session: an agent that resumes one does not begin it. `afterTask` is called once for each
- *   session an agent has written to, with what is stored of it.
- * - Throws `ConfigError` `invalidOption` for a hook that there is not.
- * - Sub-agents have sessions of their own, which count like others.
+ * - `beforeTask` is called once per session, not when an agent resumes it. `afterTask` is called for each session that a closed agent
+ *   wrote to, with the stored session.
+ * - Throws `ConfigError` `invalidOption` for an unknown hook.
+ * - Sub-agents have their own sessions, for which hooks are called too.
  *
  * Source: docs/concepts/sessions.md
  *

@@ -10,17 +10,17 @@ import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../ty
 import { eventsPerRecord } from '../views/session-tree.ts'
 import { withJournal } from './session-journal.ts'
 
-/** Which events are kept. */
+/** Options of `withEvents`. */
 export interface EventKeeping {
-  /** Also `messageUpdate`, one for each delta. Default `false`: the finished messages say the same, but not how they came. */
+  /** Also stores `messageUpdate` events, one per delta. Default: `false`. Finished messages have the same content, but not its timing. */
   includeStreamingEvents?: boolean
 }
 
-/** What a store that keeps events can do besides. */
+/** Additional methods of a store with events. */
 export interface EventStore {
   /**
-   * Has what was reported so far written down at once: for a page that is about to end. Resolves when it is, and also where it was refused: the caller of
-   * the next append hears of that.
+   * Writes all reported events at once, for a page that is about to unload. Resolves when they are written, and also if the write failed:
+   * the next append reports the error.
    */
   flushEvents(): Promise<void>
 }
@@ -28,14 +28,14 @@ export interface EventStore {
 const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag })
 
 /**
- * A store that also keeps the events of the runs that are recorded in it, for `replayEvents`; in everything else `store` itself.
+ * Returns `store` with event storage, for `replayEvents`.
  *
  * **Contract**
- * - Events are written with the records they belong to: they cost room, and no write of their own, except one where an answer begins to come, one per 256
- *   deltas, and one per second in which deltas come. Messages stand in several events, so a log becomes about four times as long.
- * - With deltas, what somebody saw for a second outlives the process, also where nothing more comes. Other events since the last record are lost with it,
- *   unless `flushEvents` is called before it ends. A run never waits for its events, nor fails because of them.
- * - `turnRequest` events are left out: where requests are captured they are records already.
+ * - Events are written together with records. Extra writes occur only when a response begins, per 256 deltas, and per second of deltas. A
+ *   log becomes about four times as long.
+ * - With deltas, text that was visible for a second survives a crash. Other events after the last record are lost, unless `flushEvents`
+ *   is called. A run never waits for its events, nor fails because of them.
+ * - Omits `turnRequest` events: captured requests are records already.
  *
  * Source: docs/concepts/sessions.md
  *
@@ -54,20 +54,20 @@ export function withEvents<Store extends SessionStore>(store: Store, options: Ev
   return withJournal(store, (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents, open), { flushEvents })
 }
 
-/** Where deltas are kept, what was seen is written at the latest so many milliseconds after it was seen. */
+/** Maximum milliseconds until visible deltas are written. */
 const longestUnwrittenMs = 1000
 
-/** Events of one loop that are not written yet. */
+/** Unwritten events of one loop. */
 interface KeptLoop {
   sequence: number
-  /** When the oldest of them came, epoch ms. */
+  /** Time of the oldest one, epoch milliseconds. */
   since: number
-  /** Whether something of the answer that is on was seen. */
+  /** Whether part of the current response was visible. */
   hasBegun: boolean
-  /** Stops the timer after which they are written. */
+  /** Cancels the write timer. */
   stopWaiting?: (() => void) | undefined
   events: LoopEvent[]
-  /** The last record, which says where events belong. */
+  /** The last record, which determines where events belong. */
   place?: { record: JournalRecord; conversation: JournaledConversation }
 }
 
@@ -75,7 +75,7 @@ class EventKeeper implements SessionJournal {
   readonly #journal: SessionJournal
   readonly #isStreaming: boolean
   readonly #loops = new Map<string, KeptLoop>()
-  /** Those that may have something to write. */
+  /** Instances that may have unwritten events. */
   readonly #open: Set<EventKeeper>
 
   constructor(journal: SessionJournal, isStreaming: boolean, open: Set<EventKeeper>) {
@@ -94,7 +94,7 @@ class EventKeeper implements SessionJournal {
     const isDelta = event.type === 'messageUpdate'
     const isFirst = isDelta && !loop.hasBegun
     if (isDelta || event.type === 'messageStart') loop.hasBegun = isDelta
-    // Browsers hold back the timers of a page that nobody sees.
+    // // Browsers throttle timers of hidden pages.
     const isLate = this.#isStreaming && event.at - loop.since >= longestUnwrittenMs
     if (isFirst || isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
     else if (isDelta) loop.stopWaiting ??= startTimer(longestUnwrittenMs, () => this.#write(loop))
@@ -109,7 +109,7 @@ class EventKeeper implements SessionJournal {
     const { loopId, entry } = record
     const loop = this.#loopOf(loopId)
     loop.place = { record, conversation }
-    // It waits for the next record, and so do they.
+    // // The loop waits for the next record, so the events can too.
     if (entry.type !== 'turnStart') this.#write(loop)
     if (entry.type === 'loopEnd') this.#forget(loopId)
     return written
@@ -152,12 +152,12 @@ class EventKeeper implements SessionJournal {
     if (place === undefined || events.length === 0) return undefined
     loop.events = []
     const record: JournalRecord = { ...place.record, at: now(), entry: { type: 'events', events } }
-    // Whoever appends the next record hears of it.
+    // // The next append reports the error.
     return this.#journal.append(record, place.conversation).catch(() => undefined)
   }
 }
 
-/** The message of an answer that begins grows until its end. */
+/** Copies the message of a started response, because it grows later. */
 function asItWas(event: AgentEvent): AgentEvent {
   return event.type === 'messageStart' && event.message.role === 'assistant' ? structuredClone(event) : event
 }

@@ -6,16 +6,16 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { kind } from '../../contract/shape/shape.ts'
 import type { SessionDigest } from '../../types/session/session-store.ts'
 
-/** How long a title may be, in UTF-16 units. */
+/** Maximum length of a title in UTF-16 units. */
 export const maxTitleChars = 100
 
-/** Of a text, so much can matter for a title: the rest is not looked at. */
+/** Characters of a text that are considered for a title. */
 const lookedAt = 1000
 
-/** What is known before the first record. */
+/** Digest of an empty log. */
 export const emptyDigest: SessionDigest = { loops: 0, messages: 0 }
 
-/** The digest once `record` is stored too. Gives `digest` itself where the record changes nothing in it. */
+/** Returns the digest after `record` is stored; the same object if nothing changed. */
 export function advanceDigest(
   digest: SessionDigest,
   { entry, at }: { entry: SessionRecord['entry']; at?: number | undefined },
@@ -49,12 +49,12 @@ function withLoop({ loops, messages, ...digest }: SessionDigest, { loop }: Extra
   return { ...digest, ...counts, status: statusAfter(loop.status), ...titled(digest.title ?? saidIn(loop.messages)) }
 }
 
-/** How a session stands whose last loop has ended so. */
+/** Returns the status of a session whose last loop ended like this. */
 function statusAfter(ended: string): SessionStatus {
   return ended === 'paused' ? 'waiting' : 'idle'
 }
 
-/** What lists say of a session with these records, a title of its own first. `before` is that of what comes before them. */
+/** Returns the list summary of a session with these records; its own title comes first. `before` is the digest of earlier records. */
 export function digestOf(
   records: Iterable<{ entry: SessionRecord['entry']; at?: number | undefined }>,
   before: SessionDigest = emptyDigest,
@@ -64,13 +64,13 @@ export function digestOf(
   return digest
 }
 
-/** What one record adds to any digest. Holds nothing of the record. */
+/** Contribution of one record to any digest. Does not reference the record. */
 export interface DigestStep extends SessionDigest {
-  /** Whether the title is the session's name, whatever was said before. */
+  /** Whether the title is an explicit name, which replaces a derived one. */
   isNamed: boolean
 }
 
-/** With `hasTitle` nothing is made of what somebody says: a title stands before it. */
+/** With `hasTitle`, no title is derived from messages. */
 export function stepOf({ entry, at }: Pick<SessionRecord, 'entry' | 'at'>, hasTitle: boolean): DigestStep {
   const isNamed = entry.type === 'title' || (entry.type === 'sessionStart' && entry.title !== undefined)
   const { title, ...step } = advanceDigest(hasTitle ? { ...emptyDigest, title: '' } : emptyDigest, { entry, at })
@@ -83,7 +83,7 @@ export function addStep(digest: SessionDigest, { loops, messages, title, isNamed
   return { ...digest, ...start, ...counts, ...(titled !== undefined && { title: titled }) }
 }
 
-/** What a user said first in them. */
+/** Returns the first user text. */
 function saidIn(messages: readonly AgentMessage[]): string | undefined {
   for (const message of messages) {
     const text = message.role === 'user' ? textOf(message.content).slice(0, lookedAt).trim() : ''
@@ -96,7 +96,7 @@ function titled(title: string | undefined): { title?: string } {
   return title === undefined ? {} : { title: oneLine(title) }
 }
 
-/** On one line, without what turns the direction of writing, and cut between characters. */
+/** Returns text on one line, without bidirectional controls, cut between characters. */
 function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ').trim()
   if (line.length <= maxTitleChars) return line
@@ -105,19 +105,19 @@ function oneLine(text: string): string {
 
 const aTitle = kind(`a title of 1 to ${maxTitleChars} characters`, (value) => typeof value === 'string' && isTitle(value))
 
-/** Whether a session may be called so. */
+/** Whether a text is valid as a session title. */
 export function isTitle(text: string): boolean {
   const length = text.length > maxTitleChars ? text.length : oneLine(text).length
   return length > 0 && length <= maxTitleChars
 }
 
-/** The name that somebody gives a session, on one line. Throws `ConfigError` `invalidOption` for what is none. */
+/** Normalizes a session title to one line. Throws `ConfigError` `invalidOption` if it is invalid. */
 export function toTitle(title: string): string {
   checkOptions(title, aTitle, 'title')
   return oneLine(title)
 }
 
-/** Whose session a log is of; empty where nothing was said in it. */
+/** Returns the agent id of a log; empty if it has no loops. */
 export function agentIdOf(records: readonly SessionRecord[]): string {
   for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
   return ''

@@ -27,8 +27,8 @@ import { listIds, listPage } from './session-list.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
 
 /**
- * Throws `SessionError` `invalidId` unless `id` is one a store may use: `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`. Such an id is also a safe
- * file name and storage key. For every `SessionStore`.
+ * Throws `SessionError` `invalidId` unless `id` matches `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`. Such an id is also a safe file name and
+ * storage key. Every `SessionStore` uses it.
  */
 export function assertSessionId(id: string): void {
   if (fits(sessionId, id)) return
@@ -39,15 +39,16 @@ export function assertSessionId(id: string): void {
 const aDriver = withMethods('a log driver, such as memoryDriver()', 'claim', 'append', 'release', 'read', 'list', 'delete')
 
 /**
- * A `SessionStore` over what a platform does for it.
+ * Creates a `SessionStore` from a platform's `LogDriver`.
  *
  * **Contract**
- * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. The writer must open the session again.
- * - `save` replaces a session as a whole or not at all. Records that this version does not know stay. What is no session it rejects with
- *   `invalidSession` and the path of what is wrong, before it claims anything.
- * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.
- * - A log that nobody of this version can read at all rejects `load` with `newerSchema`.
- * - Failures of the driver that are no `SessionError` become one with code `io`.
+ * - `open` and `save` reject with `newerSchema` for a log that a newer version has written. After that, the writer must open the session
+ *   again.
+ * - `save` is atomic. It keeps records that this version does not know. For an invalid session it rejects with `invalidSession` and a
+ *   path, before it claims anything.
+ * - `load` returns what can be read; `tail(…).damage` describes the rest. If nothing can be read, it rejects with `invalidSession`.
+ * - `load` rejects with `newerSchema` if this version can read no line of the log.
+ * - A driver error that is no `SessionError` becomes one with code `io`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -93,7 +94,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       assertSessionId(checkSession(session).sessionId)
       await saveSession(driver, session)
     },
-    // Of the store it is called on: one that wraps this one may open in another way.
+    // // Uses `this`, because a wrapping store may open differently.
     journal(options) {
       return sessionJournal(this, options)
     },
@@ -121,31 +122,31 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
 
 const tailOptions = optionsOf<SessionTailOptions>({ after: wholeFrom(0), last: wholeFrom(1), onProgress: aFunction })
 
-/** What comes after a record, or the end of that alone. */
+/** Reads the records after a sequence number, or only the end of them. */
 async function readTail(driver: LogDriver, sessionId: string, { after = 0, last, onProgress }: SessionTailOptions): Promise<LogReading> {
   if (last === undefined) return readSession(driver, sessionId, after, onProgress)
   const end = await attempt(`Session ${sessionId}`, async () => driver.lastSeq?.(sessionId))
   const from = Math.max(after, (end ?? 0) - last)
   const reading = await readSession(driver, sessionId, from, onProgress)
-  // The last lines may be of a writer that was refused: they do not count.
+  // // The last lines may belong to a refused writer, which do not count.
   const isShort = from > after && reading.records.length < last
   const whole = isShort ? await readSession(driver, sessionId, after, onProgress) : reading
   return { ...whole, records: whole.records.slice(-last) }
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number, onProgress?: () => void): Promise<LogReading> {
-  // A driver that leaves out what was read may have left out too much: then all of it is read.
+  // // A driver that skips known lines may have skipped too many. Then the whole log is read.
   for (let from = after; ; from = 0) {
     const reader = new LogReader(after)
     const isEmpty = await eachLine(driver, sessionId, from, (line) => reader.add(line), onProgress)
-    // A session exists with its first record, not when somebody has claimed it.
+    // // A session exists from its first record on, not from its first claim.
     if (after === 0 && isEmpty) throw notFound(sessionId)
     const reading = reader.end()
     if (from === 0 || !reading.isBroken) return reading
   }
 }
 
-/** With all records, of a log that ends before what was asked for. What an older writer adds after the claim is not promised to anybody. */
+/** Reads the whole log if it ends before the cursor. Lines that an older writer adds after the claim do not count. */
 async function readAgain(driver: LogDriver, sessionId: string, claimed: LogReading, onProgress: () => void): Promise<LogReading> {
   const reader = new LogReader(0)
   await readStored(driver, sessionId, 0, (line) => reader.add(line), onProgress)
@@ -166,7 +167,7 @@ async function allLines(driver: LogDriver, sessionId: string): Promise<string[]>
   return lines
 }
 
-/** Calls `use` with what is stored; resolves with whether that is nothing. Rejects with `notFound` where the driver knows no such session. */
+/** Calls `use` with the stored lines and resolves to whether there are none. Rejects with `notFound` for an unknown session. */
 async function eachLine(
   driver: LogDriver,
   sessionId: string,
@@ -186,12 +187,12 @@ function notFound(sessionId: string): SessionError {
   )
 }
 
-/** A writer for a session, which knows what it found. */
+/** Opens a writer that knows the existing records. */
 async function openLog(driver: LogDriver, sessionId: string, options: SessionOpenOptions): Promise<LogSessionWriter> {
   const { agentId, after = 0, onProgress, mediaFrom } = options
   const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, told: onProgress })
   if (driver.blobs === undefined) return new LogSessionWriter(driver, claim, reading)
-  // What was not read, or could not be, may name bytes, too.
+  // // Unread or damaged records may refer to blobs too.
   const isWhole = after === 0 && reading.damage === undefined && reading.replaced === undefined
   const isWholly = isWhole && driver.promises.readAfterWrite === 'immediate'
   const found = { hashes: hashesIn(reading.records), mediaFrom, collects: isWholly }
@@ -224,7 +225,7 @@ async function claimLog(
   )
 }
 
-/** Where older writers are refused, records that were replaced are none that anybody was promised. */
+/** If the store refuses older writers, replaced records were never acknowledged and are no damage. */
 function damageOf({ promises }: LogDriver, { damage, replaced }: LogReading): { damage?: LogDamage } {
   const reported = damage ?? (promises.conflict === 'forked' ? replaced : undefined)
   return reported === undefined ? {} : { damage: reported }
@@ -235,7 +236,7 @@ function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
 }
 
 async function saveSession(driver: LogDriver, session: Session): Promise<void> {
-  // Before anything is awaited: what the caller changes from now on does not count.
+  // // Before any await: later changes by the caller must not count.
   const records = recordsOf(session)
   const asIs = driver.blobs === undefined
   const encoded = records.map((record) => encodeDetached(record, asIs))

@@ -6,39 +6,37 @@ import { logSessionStore } from './log-session-store.ts'
 
 /** The log of one session. */
 interface MemoryLog {
-  /** Of the newest writer. */
+  /** Epoch of the newest writer. */
   epoch: number
-  /** Who claimed it last. */
+  /** Agent that claimed the log last. */
   claimant: string
-  /** Who wrote last. */
+  /** Agent that wrote last. */
   agentId: string
   createdAt: number
   lastActiveAt: number
   digest: SessionDigest
   lines: LogLine[]
-  /** Bytes beside it by their hash, and who put them there. */
+  /** Blobs by hash, with the epoch that stored them. */
   blobs: Map<string, { bytes: Uint8Array<ArrayBuffer>; epoch: number }>
 }
 
 const unwritten = { createdAt: 0, lastActiveAt: 0, digest: emptyDigest }
 
-/** A `SessionStore` that lives as long as this object. Everything that goes in or comes out is a copy. */
+/** Creates a `SessionStore` in memory that lives as long as the object. Copies everything that goes in or out. */
 export function memorySessionStore(): SessionStore {
   return logSessionStore(memoryDriver())
 }
 
-/**
- * Keeps logs for as long as this object lives. Writers of one process exclude each other as those of other stores do.
- */
+/** Creates a `LogDriver` in memory. Its writers exclude each other like those of other drivers. */
 export function memoryDriver(): LogDriver {
   const logs = new Map<string, MemoryLog>()
-  // One count for all sessions: a writer whose session was deleted must not pass for the first writer of the next one.
+  // // Shared by all sessions, so that a writer of a deleted session is not taken for the first writer of a new one.
   let epochs = 0
-  /** Those whose last run is on, was left or waits, the one written last at the end: who asks for them looks at no others. */
+  /** Running, interrupted and pending sessions, newest last, so that a query for them reads no others. */
   const open = new Map<string, MemoryLog>()
   const written = (log: MemoryLog | undefined): log is MemoryLog => log !== undefined && log.lines.length > 0
 
-  /** The log, if `claim` is the newest one on it. */
+  /** Returns the log if `claim` is its newest claim. */
   function claimed({ sessionId, epoch }: LogClaim): MemoryLog | undefined {
     const log = logs.get(sessionId)
     return log?.epoch === epoch ? log : undefined
@@ -62,7 +60,7 @@ export function memoryDriver(): LogDriver {
       if (digest !== undefined) log.digest = digest
       if (log.lines.length === 0) log.createdAt = log.lastActiveAt
       for (const line of lines) log.lines.push(line)
-      // A map keeps insertion order; re-inserting makes this the newest also among those of the same millisecond.
+      // // Maps keep insertion order; inserting again makes this the newest, also within one millisecond.
       logs.delete(claim.sessionId)
       logs.set(claim.sessionId, log)
       open.delete(claim.sessionId)

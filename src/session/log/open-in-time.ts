@@ -1,18 +1,19 @@
 import { startTimer } from '../../base/timer.ts'
 import { SessionError } from '../../contract/errors.ts'
 
-/** How long a store may be silent while it opens something, in ms. */
+/** Milliseconds without progress after which opening fails. */
 const patienceMs = 5000
 
 /**
- * What `open` gives, or a rejection with `SessionError` `blocked` when nothing was heard of it for 5 s: somebody holds what it needs, such as a tab
- * with an older version of the page. For drivers of your own.
+ * Awaits `open`, and rejects with `SessionError` `blocked` after 5 s without progress, for example if a tab with an older version holds
+ * the database. For custom drivers.
  *
  * **Contract**
- * - `subject` is what was to be opened, in the message.
- * - Work that takes long although nobody holds it, such as reading a long log, calls `onProgress`: the 5 s begin again.
- * - What opens later is given to `release`; what that fails with is dropped. `open` may ask whether it is too late, before it takes something from others.
- * - No timer is left once it has settled.
+ * - `subject` names the resource in the error.
+ * - Slow work, such as reading a long log, calls `onProgress` to restart the 5 s.
+ * - A result after the rejection is passed to `release`, whose errors are ignored. `open` can check whether it is too late before it
+ *   claims anything.
+ * - Leaves no timer.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -39,7 +40,7 @@ export function openInTime<T>(
       (opened) => {
         isOver = true
         stopTimer()
-        // Nobody is left who could be told.
+        // // Nobody is left to receive this error.
         if (isLate) void release(opened).catch(() => undefined)
         else resolve(opened)
       },

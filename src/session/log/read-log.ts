@@ -3,34 +3,34 @@ import type { SessionDigest } from '../../types/session/session-store.ts'
 import { addStep, type DigestStep, emptyDigest, stepOf } from './digest.ts'
 import { decodeLine, type LineDamage, type LinePlace } from './record-codec.ts'
 
-/** What the lines of a log amount to. */
+/** Result of reading a log. */
 export interface LogReading {
-  /** Those that count, after the cursor that was asked for. */
+  /** Valid records after the requested cursor. */
   records: SessionRecord[]
-  /** What those up to that cursor amount to. */
+  /** Digest of the records up to the cursor. */
   passed: SessionDigest
-  /** The last `seq` that counts; 0 where none does. */
+  /** The last valid `seq`; 0 if there is none. */
   reached: number
-  /** The last `seq` that counts, or the cursor that was asked for where that is higher. */
+  /** The last valid `seq`, or the requested cursor if that is higher. */
   cursor: number
-  /** Who wrote the last record that counts. */
+  /** Writer of the last valid record. */
   writer?: string
-  /** Whether a record before the end is missing, perhaps one that was left out. */
+  /** Whether a record before the end is missing, possibly a skipped one. */
   isBroken: boolean
-  /** What does not count at the end, and why. Absent again once a later writer has gone on from there. */
+  /** Invalid lines at the end, and why. Absent after a later writer has continued. */
   damage?: LogDamage
-  /** Records that a newer writer did not go on from. Where a store refuses older writers, these are records it never said were stored. */
+  /** Records that a newer writer did not build on. If the store refuses older writers, they were never acknowledged. */
   replaced?: LogDamage
-  /** Whether a line of a newer version is among them. */
+  /** Whether a line has a newer version. */
   hasNewer: boolean
 }
 
-/** A record, the length of its line, and who wrote it. */
+/** A record with the length of its line and its writer. */
 interface Counted {
   seq: number
-  /** Absent up to the cursor: nobody asks for it, and a long log has no room beside what is asked for. */
+  /** Absent up to the cursor, to save memory. */
   record?: SessionRecord
-  /** What is left of it then. */
+  /** Its contribution to the digest in that case. */
   step?: DigestStep
   chars: number
   writer: string
@@ -41,26 +41,26 @@ type Damage = LineDamage & { droppedChars: number }
 /** The lines of one writer. */
 interface Part {
   place: LinePlace
-  /** Up to the first that is missing. */
+  /** Records up to the first missing one. */
   records: Counted[]
-  /** Whether somebody has said something by then that is a title. */
+  /** Whether a title could be derived by then. */
   hasTitle: boolean
-  /** Whether its last record is there, where it was stored as a whole; damage before that came later. */
+  /** For a session stored as a whole: whether its last record is present. Other damage happened later. */
   isEnded: boolean
-  /** What else there is of it, and lines after its own that are no records. */
+  /** Its remaining lines, and later lines that are no records. */
   dropped: LineDamage | undefined
   droppedChars: number
 }
 
-/** A part that counts, up to the `seq` before `end`. */
+/** A valid part, up to the `seq` before `end`. */
 interface Link {
   part: Part
   end: number
-  /** Whether the part that it goes on from is the link before it. */
+  /** Whether the previous link is the part that it builds on. */
   goesOn: boolean
 }
 
-/** The parts of a log, the newest first, and what stands before all of them. */
+/** The parts of a log, newest first, and what precedes them. */
 interface Parts {
   newestFirst: Part[]
   head: Part
@@ -68,14 +68,14 @@ interface Parts {
 }
 
 /**
- * What the lines of a log amount to, in time proportional to their length. Never throws, whatever they hold.
+ * Reads the lines of a log in linear time. Never throws, whatever the lines contain.
  *
  * **Contract**
- * - The newest writer counts, with what it went on from: the part of an older writer that it had read, and so on to the first record.
- *   What others wrote meanwhile does not count: when it was written they had been refused.
- * - A session that was stored as a whole counts when its last record is there, and not before: what was cut off while it was written is nothing.
- * - Of that, everything counts up to the first record that is missing or damaged. A line may be there twice.
- * - Lines up to `after` may be left out, where the caller has read them already. Only records after it are given.
+ * - The newest writer is valid, with the chain of older parts that it had read. Concurrent lines of other writers are invalid, because
+ *   those writers were refused.
+ * - A session stored as a whole is valid once its last record is present. An incomplete one is ignored.
+ * - Records of the chain are valid up to the first missing or damaged one. Duplicate lines are allowed.
+ * - Lines up to `after` may be omitted. Only records after it are returned.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -85,7 +85,7 @@ export function readLog(lines: Iterable<string>, after = 0): LogReading {
   return reader.end()
 }
 
-/** `readLog` for lines that come one after the other. Holds nothing of a line but its record. */
+/** Incremental `readLog`: takes one line at a time and keeps only its record. */
 export class LogReader {
   readonly #after: number
   readonly #head = emptyPart({ epoch: 0, writer: '', from: 1, seq: 1 })
@@ -98,7 +98,7 @@ export class LogReader {
   }
 
   add(line: string): void {
-    // What is left of a line break says nothing: a record that is missing shows by its number.
+    // // Remains of a line break. A missing record shows by its number.
     if (line === '' || line === '\r') return
     const decoded = decodeLine(line)
     if ('kind' in decoded) {
@@ -122,7 +122,7 @@ export class LogReader {
     addLine(this.#part, counted, this.#after)
   }
 
-  /** What the lines amount to. Nothing is added after that. */
+  /** Returns the result. No lines may be added after that. */
   end(): LogReading {
     const newestFirst = [...this.#parts.values()].sort(
       (a, b) => b.place.epoch - a.place.epoch || (a.place.writer < b.place.writer ? 1 : -1),
@@ -171,7 +171,7 @@ function drop(part: Part, damage: LineDamage, chars: number): void {
   part.droppedChars += chars
 }
 
-/** The first reason is the cause of the others. An end is torn only when nothing but torn lines follows it. */
+/** Merges damage. The first reason caused the others. An end is torn only if all lines after it are torn. */
 function bothOf(first: LineDamage, second: LineDamage): LineDamage {
   const newer = [first, second].find(({ kind }) => kind === 'newerSchema')
   if (newer !== undefined) return newer
@@ -186,16 +186,16 @@ function lastOf(records: readonly Counted[]): number | undefined {
   return records.at(-1)?.seq
 }
 
-/** Whether this is a session stored as a whole of which something is missing. */
+/** Whether a session stored as a whole is incomplete. */
 function isPartial({ place, records }: Part): boolean {
   return place.whole !== undefined && (lastOf(records) ?? 0) < place.whole
 }
 
-/** The newest part and what it went on from, the oldest first. */
+/** Returns the newest part with the parts that it builds on, oldest first. */
 function chainOf(newestFirst: readonly Part[], after: number): Link[] {
   const byWriter = new Map(newestFirst.map((part) => [part.place.writer, part]))
   const chain: Link[] = []
-  // What was damaged later is better than nothing, but not better than the session it has replaced. What never came to its end is neither.
+  // // Prefers a complete part to one that was damaged later, and that to one that never ended.
   let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst.find(({ isEnded }) => isEnded)
   let end = Number.POSITIVE_INFINITY
   let older = 0
@@ -204,9 +204,9 @@ function chainOf(newestFirst: readonly Part[], after: number): Link[] {
     const found: Part | undefined = byWriter.get(base ?? '')
     const isFound = found !== undefined && found.place.epoch < epoch
     chain.push({ part, end, goesOn: isFound || from === 1 })
-    // Those up to the cursor may have been left out.
+    // // Lines up to the cursor may have been omitted.
     if (whole !== undefined || (!isFound && from <= after + 1)) break
-    // Where nothing can be read of what it went on from, what is before that can only be in older parts.
+    // // If its base cannot be read, earlier records can only be in older parts.
     while ((newestFirst[older]?.place.epoch ?? 0) >= epoch) older++
     part = isFound ? found : newestFirst[older]
     end = from
@@ -214,7 +214,7 @@ function chainOf(newestFirst: readonly Part[], after: number): Link[] {
   return chain.reverse()
 }
 
-/** The records of a chain up to the first that is missing, and what does not count for that reason. */
+/** Returns the records of a chain up to the first missing one, and the reason why the rest is invalid. */
 function follow(chain: readonly Link[], after: number): { counted: Counted[]; lost?: Damage } {
   const counted: Counted[] = []
   for (const [index, { part, end, goesOn }] of chain.entries()) {
@@ -232,7 +232,7 @@ function follow(chain: readonly Link[], after: number): { counted: Counted[]; lo
   return { counted }
 }
 
-/** What does not count although nothing that counts comes after it. */
+/** Returns the invalid lines after the last valid record. */
 function damagedEnd({ newestFirst, head }: Parts, tip = head): Damage | undefined {
   const ends = newestFirst.filter((part) => isPartial(part) && part.place.epoch >= tip.place.epoch)
   if (tip.dropped !== undefined) ends.push(tip)
@@ -246,7 +246,7 @@ function damagedEnd({ newestFirst, head }: Parts, tip = head): Damage | undefine
   return damage
 }
 
-/** What is not on the chain although it was written after its first record. */
+/** Returns records outside the chain that were written after its first record. */
 function replacedBy(chain: readonly Link[], parts: readonly Part[]): LogDamage | undefined {
   const root = chain[0]?.part.place
   const since = root?.whole === undefined ? 0 : root.from

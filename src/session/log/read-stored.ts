@@ -5,8 +5,8 @@ import { LogReader, type LogReading } from './read-log.ts'
 import { decodeLine } from './record-codec.ts'
 
 /**
- * Calls `use` with each line that is stored; resolves with whether that is nothing, `undefined` for an unknown session. Lines are let go as they are
- * read: of a long session there is no room for the text beside what it says.
+ * Calls `use` with each stored line; resolves to whether there are none, or `undefined` for an unknown session. Releases lines as they
+ * are read, to save memory.
  */
 export async function readStored(
   driver: LogDriver,
@@ -36,7 +36,7 @@ function copied(lines: readonly string[] | undefined): string[] | undefined {
   return lines && [...lines]
 }
 
-/** What a claim found, with the records after `after`. When it rejects, or `isLate`, nobody needs it: it is released, or read no further. */
+/** Reads the records after `after` for a claim. Releases the claim if it rejects, and stops reading if `isLate`. */
 export async function readClaimed(
   driver: LogDriver,
   claim: LogClaim,
@@ -70,8 +70,8 @@ function* drained(lines: string[]): Generator<string> {
 }
 
 /**
- * What the lines of a log amount to, for a driver that keeps no digest of them. With `before`, the digest of what the same writer wrote before
- * them. Rejects with `SessionError` `invalidSession` or `newerSchema` where nothing can be read.
+ * Computes the digest of a log, for a driver that stores none. `before` is the digest of earlier lines of the same writer. Rejects with
+ * `SessionError` `invalidSession` or `newerSchema` if nothing can be read.
  */
 export async function digestOfLines(batches: AsyncIterable<readonly string[]>, before?: SessionDigest): Promise<SessionDigest> {
   if (before !== undefined) {

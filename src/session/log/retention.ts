@@ -8,21 +8,21 @@ import type { SessionStore, SessionSummary } from '../../types/session/session-s
 import { circleGuard } from './session-list.ts'
 import { exportSessionLines } from './transfer.ts'
 
-/** How sessions are exported or deleted. */
+/** Options of exports and deletions. */
 export interface RetentionOptions {
-  /** Ends it between two sessions: it rejects with the reason. */
+  /** Stops between two sessions: the call rejects with the reason. */
   signal?: AbortSignal
-  /** Its `info` gets a line for each session, to be kept as the proof (`sessionDeleted`, `sessionExported`); its `warn` what could not be done. */
+  /** Logs each session at `info` as evidence (`sessionDeleted`, `sessionExported`), and failures at `warn`. */
   logger?: Logger | false
 }
 
-/** Which sessions are too old. */
+/** Options of `pruneSessions`. */
 export interface PruneOptions extends RetentionOptions {
-  /** Epoch ms: sessions in which nothing has happened since are deleted. */
+  /** Epoch milliseconds: deletes sessions without activity since then. */
   olderThan: number
 }
 
-/** How many sessions were deleted, and which could not be. */
+/** Result of a deletion. */
 export interface RetentionReport {
   deleted: number
   kept: number
@@ -38,14 +38,14 @@ const retentionOptions = optionsOf<RetentionOptions>(shared)
 const pruneOptions = optionsOf<PruneOptions>({ ...shared, olderThan: required(aNumberFromZero) })
 
 /**
- * Deletes the sessions of `store` in which nothing has happened since `olderThan`, those that wait for a person too.
+ * Deletes the sessions of `store` without activity since `olderThan`, including pending ones.
  *
  * **Contract**
- * - It looks at every session once, by page. One that is active meanwhile is kept, unless it becomes active in the moment in which it is deleted: choose a time
- *   that lies well before the longest pause of a conversation.
- * - A session that cannot be deleted costs itself and no other: it is in `failed`.
- * - Lists of stores that promise `list: 'eventual'` may be behind: what they do not show yet is kept.
- * - Throws `ConfigError` `invalidOption`; rejects with `SessionError` where the store cannot list.
+ * - Visits every session once, page by page. Keeps a session that becomes active meanwhile, except at the very moment of its deletion:
+ *   choose a time well before the longest pause of a conversation.
+ * - A session that cannot be deleted is added to `failed`; the others continue.
+ * - A store with `list: 'eventual'` may not list the newest sessions, which are then kept.
+ * - Throws `ConfigError` `invalidOption`; rejects with `SessionError` if the store cannot list.
  *
  * Source: docs/concepts/sessions.md
  *
@@ -62,10 +62,10 @@ export async function pruneSessions(store: SessionStore, options: PruneOptions):
 }
 
 /**
- * Deletes all sessions of `store`. For those of one person give `scopedSessionStore(store, owner)`.
+ * Deletes all sessions of `store`. For those of one user, pass `scopedSessionStore(store, owner)`.
  *
- * **Contract**: as `pruneSessions`. Sub-agents' sessions are sessions of the store too. Nothing else in the world is deleted: not what tools have written, and no
- * backup.
+ * **Contract**: as `pruneSessions`. Includes sessions of sub-agents. Deletes nothing else: neither files that tools have written nor
+ * backups.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -76,10 +76,10 @@ export async function deleteAllSessions(store: SessionStore, options: RetentionO
 }
 
 /**
- * All sessions of `store` as text, one after the other, each with the lines that `exportSessionLines` gives. For those of one person give
+ * Exports all sessions of `store`, one after the other, each as the lines of `exportSessionLines`. For those of one user, pass
  * `scopedSessionStore(store, owner)`.
  *
- * **Contract**: a session that cannot be read has `error` in place of its lines, and costs no other. Read the lines of one before you ask for the next.
+ * **Contract**: a session that cannot be read has `error` instead of lines. Read the lines of one session before you request the next.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -130,7 +130,7 @@ async function deleteWhere(
   return report
 }
 
-/** Each session once, as the list has it; those that are deleted while it is read do not disturb it. */
+/** Yields each session once, in list order, also if others are deleted meanwhile. */
 async function* allSessions(store: SessionStore, signal: AbortSignal | undefined): AsyncGenerator<SessionSummary, void, undefined> {
   const seen = new Set<string>()
   const checkCircle = circleGuard()
@@ -161,6 +161,6 @@ function told(logger: Logger | false | undefined, event: string, fields: { [name
   try {
     logger?.info?.(event, fields)
   } catch {
-    // A logger has no say in what happens.
+    // // A failing logger must not affect the result.
   }
 }

@@ -3,7 +3,7 @@ import type { DroppedLine, SalvagedSession } from '../../types/session/session-s
 import { sessionOf } from '../views/session-tree.ts'
 import { type DecodedLine, decodeLine } from './record-codec.ts'
 
-/** A line that is whole, and where it stood. */
+/** A valid line and its position. */
 interface WholeLine extends DecodedLine {
   line: number
   chars: number
@@ -15,23 +15,23 @@ interface Part {
   writer: string
   base: string | undefined
   from: number
-  /** In a session that was stored as a whole: its last `seq`. */
+  /** For a session stored as a whole: its last `seq`. */
   whole: number | undefined
   lines: WholeLine[]
 }
 
-/** Where two lines may have become one: the line break between them is damaged. */
+/** Boundary between two lines whose line break is damaged. */
 const joint = /(?<="crc":"[0-9a-f]{8}"\}).?(?=\{"v":)/su
 
 /**
- * Every record of a log that is whole, also those behind a damaged one: for a person who wants back what `load` does not give.
+ * Recovers every valid record of a log, also those after a damaged one, for data that `load` does not return.
  *
  * **Contract**
- * - `lines` are in the order in which they were stored, as `LogDriver.read` gives them. Nothing is changed.
- * - If there were several writers, those count that the newest one went on from, as everywhere; a session that was stored as a whole counts where its end
- *   is there. What does not count is in `dropped`, by position, with its reason. Nothing is put in place of it.
- * - `session` may have gaps: loops without a beginning, results without their calls. It can be saved and gone on from.
- * - Throws `SessionError` `newerSchema` for a log with lines that only a newer version can read.
+ * - `lines` are in stored order, as `LogDriver.read` returns them, and are not modified.
+ * - With several writers, the usual chain is valid: the newest and those that it built on. A session stored as a whole is valid if its
+ *   end is present. `dropped` lists all other lines by position and reason.
+ * - `session` may have gaps: loops without a beginning, results without calls. It can be saved and continued.
+ * - Throws `SessionError` `newerSchema` for a log with lines of a newer format.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -54,7 +54,7 @@ function wholeLines(text: string, line: number, dropped: DroppedLine[]): WholeLi
   return pieces.flatMap(({ piece, read }) => ('kind' in read ? [] : [{ ...read, line, chars: piece.length }]))
 }
 
-/** The newest first. */
+/** Newest first. */
 function partsOf(lines: readonly WholeLine[]): Part[] {
   const parts = new Map<string, Part>()
   for (const line of lines) {
@@ -68,7 +68,7 @@ function partsOf(lines: readonly WholeLine[]): Part[] {
   return [...parts.values()].sort((a, b) => b.epoch - a.epoch || (a.writer < b.writer ? 1 : -1))
 }
 
-/** The lines that count, in their order. Others go to `dropped`. */
+/** Returns the valid lines in order, and adds the others to `dropped`. */
 function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, dropped: DroppedLine[]): WholeLine[] {
   const bySeq = new Map<number, WholeLine>()
   let end = Number.POSITIVE_INFINITY
@@ -83,7 +83,7 @@ function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, drop
     }
     if (whole !== undefined) break
     end = Math.min(end, from)
-    // Where nothing is left of what it went on from, older parts are the best there is.
+    // // If nothing of its base is left, older parts are the best available.
     const older = newestFirst.filter((each) => each.epoch < epoch)
     part = older.find((each) => each.writer === base) ?? older[0]
   }
@@ -92,7 +92,7 @@ function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, drop
   return [...bySeq.values()].sort((a, b) => a.record.seq - b.record.seq)
 }
 
-/** A session stored as a whole whose end never came. */
+/** Whether a session stored as a whole never ended. */
 function isHalf({ whole, lines }: Part): boolean {
   return whole !== undefined && !lines.some(({ record }) => record.seq === whole)
 }

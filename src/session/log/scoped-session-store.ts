@@ -18,18 +18,19 @@ import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
 import { circleGuard, defaultLimit } from './session-list.ts'
 
-/** How ids of a scope begin. No scope can name what is in another. */
+/** Prefix of scoped ids. No scope can name ids of another. */
 const prefixForm = /^user-[0-9a-f]{32}\./
 
 /**
- * The part of `store` that belongs to one user: its sessions have ids of their own, and no id reaches those of anybody else.
+ * Restricts `store` to the sessions of one user. Ids are scoped, so no id reaches sessions of other users.
  *
  * **Contract**
- * - `owner` is who is signed in, as any text but a secret: it stands in the logs and lists of `store`, and in none that this one gives. In `store` its
- *   SHA-256 stands before the ids, 38 characters, which session ids have less then.
- *   `recover` of a host reads there whose they are. Without `owner` it is the part that belongs to nobody in particular: ids of users are then refused with `invalidId`, and not listed.
- * - A list of an owner asks `store` for ids that begin with that prefix: `postgresSessionStore` has an index for them, other stores look through what all owners have.
- * - Everything else is as `store` does it.
+ * - `owner` is the authenticated user, as any text but a secret: it is stored in logs and lists of `store`, but never returned by this
+ *   one. The stored ids get a 38-character prefix from its SHA-256, so session ids must be that much shorter. A host's `recover`
+ *   finds the owner there.
+ * - Without `owner`, it holds the sessions without an owner: ids of users are refused with `invalidId` and not listed.
+ * - Lists query `store` by the id prefix. `postgresSessionStore` has an index for it; other stores scan the sessions of all owners.
+ * - Everything else behaves like `store`.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -38,7 +39,7 @@ export function scopedSessionStore(store: SessionStore, owner?: string): Session
   return new ScopedSessionStore(store, owner)
 }
 
-/** A session of a store that scopes share: whose it is, and its id there. `undefined` for one of a user whom it does not name. */
+/** Returns the owner and scoped id of a session in a shared store; `undefined` if it belongs to another user. */
 export function placeInScope({ sessionId, owner }: Pick<SessionSummary, 'sessionId' | 'owner'>): ScopedPlace | undefined {
   if (!prefixForm.test(sessionId)) return { sessionId }
   const prefix = owner === undefined ? undefined : prefixOf(owner)
@@ -55,7 +56,7 @@ class ScopedSessionStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
   readonly #owner: string | undefined
-  /** What the ids of the owner begin with; absent for the part that belongs to nobody in particular. */
+  /** Id prefix of the owner; absent for sessions without one. */
   readonly #prefix: string | undefined
 
   constructor(store: SessionStore, owner: string | undefined) {
@@ -88,7 +89,7 @@ class ScopedSessionStore implements SessionStore {
     return this.#within(sessionId, (id) => this.#store.blob(id, hash))
   }
 
-  /** That of `store`, which may keep more than records: events, say. */
+  /** Uses the journal of `store`, which may record more, such as events. */
   journal({ resume, ...options }: SessionJournalOptions = {}): SessionJournal {
     const journal = this.#store.journal({
       ...options,
@@ -156,7 +157,7 @@ class ScopedSessionStore implements SessionStore {
     return this.#ownIds(await this.#store.listForAgent(agentId))
   }
 
-  /** As they are stored: they say whose they are. */
+  /** Adds the owner to records, as they are stored. */
   #named<Written extends { entry: SessionRecord['entry'] }>(records: readonly Written[]): Written[] {
     const owner = this.#owner
     return unnamed(records).map((record) =>
@@ -168,14 +169,14 @@ class ScopedSessionStore implements SessionStore {
     return ids.map((id) => this.#ownId(id)).filter((id) => id !== undefined)
   }
 
-  /** The id as its owner knows it; undefined for that of somebody else. */
+  /** Returns the scoped id; `undefined` for sessions of other owners. */
   #ownId(id: string): string | undefined {
     const prefix = this.#prefix
     if (prefix === undefined) return prefixForm.test(id) ? undefined : id
     return id.startsWith(prefix) ? id.slice(prefix.length) : undefined
   }
 
-  /** The id that the store knows. Throws `invalidId` for one that could reach somebody else. */
+  /** Returns the stored id. Throws `invalidId` for an id that could reach another owner. */
   #storedId(sessionId: string): string {
     assertSessionId(sessionId)
     if (this.#prefix !== undefined) return this.#prefix + sessionId
@@ -183,7 +184,7 @@ class ScopedSessionStore implements SessionStore {
     return sessionId
   }
 
-  /** Does something to a session of the owner. Errors name it as the owner does. */
+  /** Runs `act` on a session of the owner. Errors contain the scoped id. */
   async #within<Value>(sessionId: string, act: (id: string) => Promise<Value>): Promise<Value> {
     const id = this.#storedId(sessionId)
     const prefix = this.#prefix
@@ -196,7 +197,7 @@ class ScopedSessionStore implements SessionStore {
   }
 }
 
-/** 128 bits of its hash. */
+/** 128 bits of the hash. */
 function prefixOf(owner: string): string {
   return `user-${sha256(owner).slice(0, 32)}.`
 }
@@ -205,7 +206,7 @@ function withId(session: Session, sessionId: string): Session {
   return { ...session, sessionId, loops: session.loops.map((loop) => ({ ...loop, sessionId })) }
 }
 
-/** Without the name of their owner. */
+/** Removes the owner from records. */
 function unnamed<Written extends { entry: SessionRecord['entry'] }>(records: readonly Written[]): Written[] {
   return records.map((record) => {
     if (record.entry.type !== 'sessionStart' || record.entry.owner === undefined) return record

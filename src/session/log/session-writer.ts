@@ -17,7 +17,7 @@ import { LogReader, type LogReading } from './read-log.ts'
 import { readStored } from './read-stored.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
-/** A line whose place is known, and whose bytes are not kept yet. */
+/** A line with a position, whose blobs are not stored yet. */
 interface PlacedRecord {
   seq: number
   whole?: number | undefined
@@ -27,20 +27,20 @@ interface PlacedRecord {
 /** Records that wait for their write. */
 interface Waiting {
   placed: readonly PlacedRecord[]
-  /** What lists say once they are stored. */
+  /** Digest after they are stored. */
   digest: SessionDigest
   resolve: () => void
   reject: (error: SessionError) => void
 }
 
 /**
- * Appends to the log of one session by way of a driver.
+ * Appends to the log of one session through a driver.
  *
  * **Contract**
- * - Records are copied as text when `append` is called, and numbered in the order of the calls.
- * - One write is on its way at a time. What is appended meanwhile goes into the next one together.
- * - The first failure is final: it rejects what waits and every later `append`.
- * - Bytes are durable before a record that names them is written.
+ * - Copies records as text when `append` is called, and numbers them in call order.
+ * - Writes one batch at a time. Records appended meanwhile form the next batch.
+ * - The first failure is final: it rejects all waiting and later appends.
+ * - Blobs are durable before a record that refers to them is written.
  */
 export class LogSessionWriter implements SessionWriter {
   readonly sessionId: string
@@ -51,7 +51,7 @@ export class LogSessionWriter implements SessionWriter {
   readonly #claim: LogClaim
   readonly #place: Omit<LinePlace, 'seq'>
   readonly #media: MediaKeeper
-  /** What lines begin with, by what they are. */
+  /** Line starts by kind. */
   readonly #starts = new Map<string, string>()
   #next: number
   #digest: SessionDigest
@@ -86,20 +86,20 @@ export class LogSessionWriter implements SessionWriter {
     )
   }
 
-  /** `replace` with what `encodeDetached` gave. */
+  /** Replaces the log with the output of `encodeDetached`. */
   async replaceEncoded(encoded: readonly EncodedRecord[], digest: SessionDigest): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#digest = digest
     const from = this.#next
-    // Bytes of older writers go with what they wrote.
+    // // Blobs of older writers are deleted with their records.
     this.#media.forget()
     await this.#enqueue(this.#number(encoded, from + encoded.length - 1))
     if (!(await this.#isStored(encoded, from))) return
-    // The session is stored; room that is not given back now is given back by the next one that replaces it.
+    // // The session is stored. If this fails, the next replacement frees the space.
     await this.#driver.discardOlder?.(this.#claim).catch(() => undefined)
   }
 
-  /** Whether what replaces the session is read back as it was written; `false` where a store that is `eventual` does not show it yet. */
+  /** Whether the replacement reads back unchanged; `false` if an `eventual` store does not show it yet. */
   async #isStored(encoded: readonly EncodedRecord[], from: number): Promise<boolean> {
     const subject = `Session ${this.sessionId}`
     const reader = new LogReader(0)
@@ -130,7 +130,7 @@ export class LogSessionWriter implements SessionWriter {
       this.#digest = records.reduce(advanceDigest, this.#digest)
       return placed
     } catch (error) {
-      // What comes after a record that is missing would not be what happened.
+      // // Records after a missing one would not reflect what happened.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
       throw this.#refusal
     }
@@ -149,7 +149,7 @@ export class LogSessionWriter implements SessionWriter {
 
   /** Writes until nothing waits. Never rejects. */
   async #write(): Promise<void> {
-    // What the same task appends goes into the first write too.
+    // // Batches everything that the current task appends.
     await undefined
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
@@ -194,7 +194,7 @@ export class LogSessionWriter implements SessionWriter {
   }
 }
 
-/** A failure of a driver as the error that callers are promised. `subject` is what could not be read or written. */
+/** Converts a driver failure to a `SessionError`. `subject` names the resource. */
 export function sessionErrorOf(error: unknown, subject: string): SessionError {
   if (SessionError.isInstance(error)) return error
   return new SessionError('io', `${subject} could not be read or written: ${errorText(error)}`, { cause: error })

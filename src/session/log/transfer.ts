@@ -15,7 +15,7 @@ import { agentIdOf } from './digest.ts'
 import { LogReader } from './read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from './record-codec.ts'
 
-/** What the first line of an exported session says. */
+/** First line of an exported session. */
 interface ExportHead {
   format: typeof format
   version: number
@@ -25,31 +25,31 @@ interface ExportHead {
 }
 
 const format = 'phi-core session'
-/** Without bytes beside the records an export is as older versions know it. */
+/** An export without blobs stays readable for older versions. */
 const versions = { plain: 1, withMedia: 2 }
-/** Exports have no writer of their own, so that equal records give equal text. */
+/** Exports share one writer name, so that equal records give equal text. */
 const writer = 'export'
 
-/** How a session comes into a store. */
+/** Options of `importSession`. */
 export interface ImportSessionOptions {
-  /** The id it has there. Default: the one it had. */
+  /** Id in the store. Default: the exported id. */
   sessionId?: string
-  /** Whether it takes the place of a session that is there under this id. Default `false`: then that is `conflict`. */
+  /** Whether it replaces an existing session with this id. Default: `false`, which rejects with `conflict`. */
   replace?: boolean
 }
 
 const importOptions = optionsOf<ImportSessionOptions>({ sessionId: aText, replace: aFlag })
 
 /**
- * The whole log of a session as text: lines of JSON, each record with a checksum. `importSession` brings it into any store, where it goes on with
- * everything that was pending: an unfinished run, calls that wait for an approval, idempotent calls that were begun.
+ * Exports the whole log of a session as text: JSON lines, each record with a checksum. `importSession` restores it in any store with
+ * everything that was pending: an unfinished run, pending approvals, started idempotent calls.
  *
  * **Contract**
  * - The same records give the same text, in every store and on every runtime.
- * - Close the agent that writes the session first (`agent.close()`): what it has not written yet is not in it.
- * - Bytes beside the log stand once, as base64, before the first record that names them. Where they are lost, the text says so.
- * - Rejects with `SessionError` `notFound`; `invalidSession` where the log is damaged: salvage it first; `quota` where the text is longer than a string
- *   may be (in V8 512 Mi units): take `exportSessionLines`.
+ * - Close the agent that writes the session first (`agent.close()`): unwritten records are not included.
+ * - Blobs are included once, as base64, before the first record that refers to them. Lost ones are marked.
+ * - Rejects with `SessionError` `notFound`; `invalidSession` if the log is damaged: salvage it first; `quota` if the text exceeds the
+ *   maximum string length (512 Mi units in V8): use `exportSessionLines`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -59,15 +59,15 @@ export async function exportSession(store: Pick<SessionStore, 'tail' | 'blob'>, 
   try {
     return lines.join('')
   } catch (cause) {
-    // No runtime says how long a string may be; V8 throws a RangeError at 512 Mi units.
+    // // No runtime tells its maximum string length; V8 throws a RangeError at 512 Mi units.
     const message = `Session ${sessionId} is longer as text than a string may be.`
     throw new SessionError('quota', message, { cause, hint: 'Write what exportSessionLines gives, line by line.' })
   }
 }
 
 /**
- * What `exportSession` gives, line by line, each with its line break: for a session that is longer than a string may be. `importSession` takes it.
- * Rejects with the first line, as `exportSession`.
+ * Yields the lines of `exportSession`, each with its line break, for sessions that exceed the maximum string length. `importSession`
+ * accepts them. Rejects at the first line, like `exportSession`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -94,16 +94,16 @@ export async function* exportSessionLines(
 }
 
 /**
- * Stores what `exportSession` gave, record by record, and reads it back. Resolves with the id of the session.
+ * Stores the output of `exportSession` record by record and verifies it. Resolves to the id of the session.
  *
  * **Contract**
- * - `text` may come in pieces, cut anywhere: the lines of `exportSessionLines`, or a file as it is read.
- * - All of it or nothing, whenever the process ends: the text is written beside the session that is there, counts with its last record, and is read
- *   back; only then the other one is deleted.
- * - `invalidSession` for text that was changed or cut, `newerSchema` for that of a newer version, `conflict` where the store has a session with
- *   this id; then nothing was written.
- * - An export of the imported session is the same text again, but for the id.
- * - Rejects with `SessionError`: also `invalidId`, `quota`, `io`.
+ * - `text` may be an iterable of chunks cut anywhere, such as `exportSessionLines` or a file stream.
+ * - Atomic, also if the process ends: the new log is written next to the old one, becomes valid with its last record, and is verified
+ *   before the old one is deleted.
+ * - Rejects without writing: `invalidSession` for modified or incomplete text, `newerSchema` for a newer version, `conflict` if the id
+ *   exists.
+ * - Exporting the imported session gives the same text, except for the id.
+ * - Rejects with other `SessionError` codes too: `invalidId`, `quota`, `io`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -128,7 +128,7 @@ export async function importSession(
   return sessionId
 }
 
-/** Reads an export. Rejects with `SessionError` `invalidSession` and `newerSchema`. */
+/** Parses an export. Rejects with `SessionError` `invalidSession` and `newerSchema`. */
 async function parseExport(
   pieces: Iterable<string> | AsyncIterable<string>,
 ): Promise<{ head: ExportHead; records: SessionRecord[]; blobs: ReadonlyMap<string, string | undefined> }> {
@@ -151,7 +151,7 @@ async function parseExport(
   return { head, records, blobs }
 }
 
-/** The lines of a text, without those that are empty. */
+/** Yields the non-empty lines of a text. */
 async function* linesOf(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let begun: string[] = []
   for await (const piece of pieces) {
@@ -178,7 +178,7 @@ function headOf(line: string): ExportHead {
   return { format, version, sessionId, agentId, records: Number(records) }
 }
 
-/** A line with bytes, which their hash protects; or one that says that they are lost. */
+/** Returns a line with a blob, which its hash protects, or one that marks it as lost. */
 async function blobLine(store: Pick<SessionStore, 'blob'>, sessionId: string, { hash, bytes }: StoredBytes): Promise<string> {
   const blob = { hash, bytes }
   try {
@@ -196,7 +196,7 @@ async function readBlobLine(line: string): Promise<[hash: string, data: string |
   } catch {
     value = undefined
   }
-  const { blob, data, lost } = Object(value) as { blob?: unknown; data?: unknown; lost?: unknown } // checked below
+  const { blob, data, lost } = Object(value) as { blob?: unknown; data?: unknown; lost?: unknown } // // Checked below.
   if (!isObject(blob) || typeof blob.hash !== 'string') throw invalid('a line with bytes is cut or changed.')
   if (lost === true && data === undefined) return [blob.hash, undefined]
   const isWhole = typeof data === 'string' && isBase64(data) && (await isBytesOf(blob.hash, bytesOfBase64(data)))

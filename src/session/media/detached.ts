@@ -4,31 +4,28 @@ import { randomHex } from '../../contract/message/identity.ts'
 import { byteLengthOf, inlineMediaChars, isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 
-/** A record as text, and the bytes that belong beside the log. */
+/** An encoded record and its blobs. */
 export interface EncodedRecord {
-  /** What `encodeRecord` gives; hashes that are not known yet are marks. */
+  /** Output of `encodeRecord`; unknown hashes are placeholders. */
   text: string
-  /** Bytes that go with it. */
+  /** New blobs. */
   fresh: FreshBytes[]
-  /** Hashes that it names. */
+  /** Hashes that it refers to. */
   hashes: string[]
 }
 
-/** Whether a record names bytes that are kept beside the log. */
+/** Whether a record refers to blobs. */
 export function hasMedia({ fresh, hashes }: EncodedRecord): boolean {
   return fresh.length + hashes.length > 0
 }
 
-/** Bytes that were taken out of a record, and what stands for their hash. */
+/** Bytes taken out of a record, and the placeholder for their hash. */
 export interface FreshBytes {
   mark: string
   block: MediaContent
 }
 
-/**
- * `encodeRecord`, where large media stand by reference. What is to be stored is copied by it, as text: the bytes are in strings, which nobody changes.
- * With `asIs`, nothing is taken out.
- */
+/** Encodes a record and takes large media out of it. Copies the data as text. With `asIs`, nothing is taken out. */
 export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRecord {
   const fresh: FreshBytes[] = []
   const hashes: string[] = []
@@ -40,7 +37,7 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
       return block
     }
     if (!isDetachable(data)) return block
-    // As long as a hash, and nobody's.
+    // // As long as a hash, and unique.
     const mark = randomHex(32)
     fresh.push({ mark, block })
     return byName(block, { hash: mark, bytes: byteLengthOf(data) })
@@ -48,12 +45,12 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
   return { text: encodeRecord({ ...record, entry }), fresh, hashes }
 }
 
-/** A block with the name of its bytes in their place. */
+/** Returns a block that refers to its blob instead of holding the bytes. */
 export function byName({ data: _bytes, ...rest }: MediaContent, blob: StoredBytes): MediaContent {
   return { ...rest, blob }
 }
 
-/** Whether bytes are kept beside what names them: large ones. Of two spellings of the same bytes only one comes back. */
+/** Whether media are stored as a blob: large ones in canonical base64, because another spelling would not be restored. */
 export function isDetachable(data: string): boolean {
   if (data.length <= inlineMediaChars || !isBase64(data)) return false
   const end = data.slice(-4)

@@ -7,12 +7,12 @@ import { isHash } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { LogDriver, SessionStore } from '../../types/session/session-store.ts'
 
-/** The hashes of all bytes that `value`, such as the records of a session, names. */
+/** Returns the hashes of all blobs that `value` refers to. */
 export function hashesIn(value: unknown): Set<string> {
   return new Set(mediaIn(value).flatMap(({ blob }) => (blob === undefined ? [] : [blob.hash])))
 }
 
-/** What a session keeps under `hash`, verified. Rejects as `SessionStore.blob`. */
+/** Reads and verifies a blob of a session. Rejects like `SessionStore.blob`. */
 export async function readBlob(driver: LogDriver, sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = isHash(hash) ? await driver.blobs?.get(sessionId, hash) : undefined
   if (bytes === undefined) {
@@ -27,17 +27,17 @@ export async function readBlob(driver: LogDriver, sessionId: string, hash: strin
   )
 }
 
-/** Whether bytes are gone or damaged, and asking again does not help. */
+/** Whether a blob is missing or damaged, so that a retry is useless. */
 export function isLost(error: unknown): boolean {
   return SessionError.isInstance(error) && (error.code === 'notFound' || error.code === 'invalidSession')
 }
 
 /**
- * Messages of a session with the bytes of their media, where they have a `blob` instead: those of a resumed agent, for a page or another agent.
+ * Returns messages of a session with media bytes instead of `blob` references, for a client or another agent.
  *
  * **Contract**
- * - A message without such media is the same object. What is lost or damaged stays a `blob`.
- * - Rejects with `SessionError` where the store cannot be read now.
+ * - A message without such media is the same object. Missing or damaged blobs stay references.
+ * - Rejects with `SessionError` if the store cannot be read now.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -50,7 +50,7 @@ export async function messagesWithBytes(
   return withBytes((hash) => store.blob(sessionId, hash), messages)
 }
 
-/** `value`, which was made of the records of a session, with the bytes that it names in place of their names. What cannot be read stays a name. */
+/** Returns `value` with bytes instead of blob references. A blob that cannot be read stays a reference. */
 export async function withBytes<Value>(read: (hash: string) => Promise<Uint8Array>, value: Value): Promise<Value> {
   const found = new Map<string, string>()
   for (const hash of hashesIn(value)) {

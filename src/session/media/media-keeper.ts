@@ -5,22 +5,22 @@ import type { UnplacedRecord } from '../log/record-codec.ts'
 import { type EncodedRecord, encodeDetached } from './detached.ts'
 import { hashed } from './named.ts'
 
-/** Which bytes a writer finds. */
+/** Existing blobs of a session. */
 export interface MediaFound {
-  /** What the records that it read name. */
+  /** Hashes in the records that were read. */
   hashes?: Iterable<string> | undefined
-  /** Other sessions that may have what its own has not. */
+  /** Other sessions that may have a missing blob. */
   mediaFrom?: readonly string[] | undefined
-  /** Whether everything else is of writers that ended before their record was stored. */
+  /** Whether all other blobs belong to writers that ended before their record was stored. */
   collects?: boolean
 }
 
-/** Keeps the bytes of one writer's records beside the log. */
+/** Stores the blobs for one writer's records. */
 export class MediaKeeper {
   readonly #driver: LogDriver
   readonly #claim: LogClaim
   readonly #others: readonly string[]
-  /** What need not be written: records that count name it already, or this writer has put it. */
+  /** Hashes of stored blobs: valid records refer to them, or this writer stored them. */
   readonly #known: Set<string>
 
   #collects: boolean
@@ -33,20 +33,20 @@ export class MediaKeeper {
     this.#known = new Set(hashes)
   }
 
-  /** A record as text; with the bytes in it, where nothing keeps them beside the log. */
+  /** Encodes a record; includes the bytes if the driver stores no blobs. */
   encode(record: UnplacedRecord): EncodedRecord {
     return encodeDetached(record, this.#driver.blobs === undefined)
   }
 
-  /** From now on all bytes are written again, by this writer. */
+  /** Makes this writer store all blobs again. */
   forget(): void {
     this.#collects = false
     this.#known.clear()
   }
 
   /**
-   * Removes what no record names, once. Only after a first record of this writer was acknowledged: before, a newer writer may still go on from a line
-   * that an older one has added since this one read. Never rejects: room that is not given back now is given back by the next writer.
+   * Deletes unreferenced blobs, once. Only after a record of this writer was acknowledged: before that, a newer writer may still continue
+   * from a line that an older one added. Never rejects; the next writer tries again.
    */
   async collect(): Promise<void> {
     if (!this.#collects) return
@@ -54,7 +54,7 @@ export class MediaKeeper {
     await this.#driver.blobs?.keep(this.#claim, this.#known).catch(() => undefined)
   }
 
-  /** Makes the bytes of a record durable, and names them in it. Rejects with what the driver says. */
+  /** Stores the blobs of a record and inserts their hashes. Rejects with the driver's error. */
   async keep(record: EncodedRecord): Promise<void> {
     for (const hash of record.hashes) await this.#carry(hash)
     for (let next = record.fresh.shift(); next !== undefined; next = record.fresh.shift()) {
@@ -71,7 +71,7 @@ export class MediaKeeper {
     this.#known.add(hash)
   }
 
-  /** What is nowhere any more stays a name: whoever asks for it is told. */
+  /** A blob that is found nowhere stays a reference; reading it fails. */
   async #carry(hash: string): Promise<void> {
     if (this.#known.has(hash) || !isHash(hash)) return
     for (const sessionId of [this.#claim.sessionId, ...this.#others]) {

@@ -4,12 +4,12 @@ import { mediaIn, withMedia } from '../../base/json/media-blocks.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 import { byName, isDetachable } from './detached.ts'
 
-/** Blocks as they are called where their bytes stand beside. */
+/** Blocks with a reference instead of bytes, by block. */
 const names = new WeakMap<MediaContent, MediaContent>()
-/** What has such blocks, with their names. */
+/** Copies with references, by object. */
 const copies = new WeakMap<object, object>()
 
-/** The bytes of a block that has them, and their hash. From then on its name is known. */
+/** Returns the bytes and hash of a block, and remembers its reference. */
 export async function hashed(block: MediaContent): Promise<{ hash: string; bytes: Uint8Array<ArrayBuffer> }> {
   const bytes = bytesOfBase64(block.data ?? '')
   const hash = names.get(block)?.blob?.hash ?? (await sha256Of(bytes))
@@ -18,12 +18,12 @@ export async function hashed(block: MediaContent): Promise<{ hash: string; bytes
 }
 
 /**
- * `value`, messages or an event, with a `blob` in place of bytes that are kept beside a log: those that a session has under these names, once it has
- * recorded them.
+ * Returns `value`, messages or an event, with a `blob` reference instead of bytes that a log stores separately. The session has these
+ * blobs once it has recorded them.
  *
  * **Contract**
- * - A promise only where bytes are hashed for the first time. The same object comes of the same object.
- * - What has no such bytes is the same object, and nothing is changed in place. Call it with what does not change any more.
+ * - Returns a promise only if bytes are hashed for the first time. The same input gives the same object.
+ * - Input without such bytes is returned unchanged. Pass only values that do not change any more.
  */
 export function withNames<Value>(value: Value): Value | Promise<Value> {
   const unnamed = mediaIn(value).filter((block) => !names.has(block) && isLarge(block))

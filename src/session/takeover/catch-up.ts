@@ -6,28 +6,28 @@ import type { HistoryEnds } from './history-ends.ts'
 
 /** What this process knows of a log. */
 export interface KnownLog {
-  /** What it ended with when the last writer took over: what is there beside that, and of that writer, others have written. */
+  /** The last `seq` at the previous takeover. Other records, except those of that writer, come from other processes. */
   seq: number
   epoch?: number | undefined
-  /** The epoch of that writer. */
+  /** Epoch of that writer. */
   writer?: number | undefined
   ends: HistoryEnds
 }
 
-/** Where a conversation is by now. */
+/** Current state of a conversation. */
 interface Found {
   caughtUp: CaughtUp
-  /** What of it is in the log; absent where the conversation is a history of its own. */
+  /** Its state in the log; absent if its history is independent. */
   snapshot?: ResumableSnapshot
-  /** Whether it is the first that is told of this loop. */
+  /** Whether this is the first notification about this loop. */
   isFirst: boolean
 }
 
-/** What others have written to a session that was taken over from them, for the conversations that go on there. */
+/** Records by other writers after a takeover, for the conversations that continue. */
 export class Missed {
-  /** What was known before. */
+  /** State before them. */
   readonly known: KnownLog
-  /** Whether no conversation has been told. */
+  /** Whether no conversation was notified yet. */
   isUntold = true
   readonly #sessionId: string
   readonly #records: readonly SessionRecord[]
@@ -40,13 +40,13 @@ export class Missed {
   }
 
   /**
-   * Where a conversation that goes on from `loopId` is by now: with what others have written, then what its owner has added. A history that its owner
-   * has replaced stays. Throws `SessionError` `notFound` where the log knows nothing of its loop.
+   * Returns the current state of a conversation that continues from `loopId`: records of other writers, then additions of its owner. A
+   * history that the owner replaced stays. Throws `SessionError` `notFound` if the log does not know the loop.
    */
   of(loopId: string | undefined, conversation: JournaledConversation): Found {
     this.isUntold = false
     const { ends, seq } = this.known
-    // Without a loop it was emptied, unless there was nothing to go on from.
+    // // Without a loop it was cleared, unless there was nothing to continue from.
     const isKnown = ends.hasLoops === (loopId !== undefined)
     const added = isKnown ? ends.beyond(loopId, conversation) : undefined
     const latest = added === undefined ? undefined : latestFrom(this.#records, loopId, seq)
@@ -66,7 +66,7 @@ export class Missed {
   }
 }
 
-/** The conversation as it is, with the ids that were used meanwhile. */
+/** Returns the conversation unchanged, with the ids that were used meanwhile. */
 function ownHistory(
   snapshot: ResumableSnapshot,
   lastLoopId: string | undefined,
@@ -76,12 +76,12 @@ function ownHistory(
   return { messages: [...messages], state, loopCounts, ...sharedOf(snapshot), ...(lastLoopId !== undefined && { lastLoopId }) }
 }
 
-/** It is the session's, whichever history goes on. */
+/** Shared state belongs to the session, regardless of the history. */
 function sharedOf({ sharedState }: ResumableSnapshot): Pick<CaughtUp, 'sharedState'> {
   return sharedState === undefined ? {} : { sharedState }
 }
 
-/** The last loop that was begun after the record `after` and goes on from `loopId`, directly or not; `loopId` where there is none. */
+/** Returns the last loop that began after the record `after` and descends from `loopId`, else `loopId`. */
 function latestFrom(records: readonly SessionRecord[], loopId: string | undefined, after: number): string | undefined {
   const line = new Set([loopId])
   let latest = loopId

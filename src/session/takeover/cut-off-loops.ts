@@ -7,29 +7,29 @@ import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { sessionOfChild } from '../views/navigation.ts'
 import { beginsWith } from './history-ends.ts'
 
-/** A loop of which a store has refused something. */
+/** A loop with a refused record. */
 interface CutOffLoop {
   parentLoopId: string | undefined
-  /** The history it wrote to, and how much of it was there before. */
+  /** Its history, and the length at its start. */
   messages: readonly AgentMessage[]
   from: number
   refused: NewSessionRecord[]
   error: unknown
-  /** What the log has of it, by `keyOf`; unknown until the log was opened again. */
+  /** Its records in the log, by `keyOf`; unknown until the log was reopened. */
   stored: Set<string>
 }
 
-/** Where a loop began. */
+/** Start of a loop. */
 type LoopBeginning = Pick<CutOffLoop, 'parentLoopId' | 'messages' | 'from'>
 
-/** What is missing in the log of the loops that lead to one. */
+/** Records missing in the log for the loops that lead to one. */
 export interface MissingRecords {
   records: NewSessionRecord[]
   /** Whether the log then has the whole history. */
   isWhole: boolean
 }
 
-/** Remembers which loops a store has cut off, and what of them it has not got: so that only that is written when writing goes on. */
+/** Tracks loops with refused records, so that only the missing ones are written later. */
 export class CutOffLoops {
   readonly #begun = new Map<string, LoopBeginning>()
   readonly #cutOff = new Map<string, CutOffLoop>()
@@ -38,17 +38,17 @@ export class CutOffLoops {
     return this.#cutOff.size === 0
   }
 
-  /** A loop begins, or it has ended and no more is said of it. */
+  /** Starts tracking a loop that begins, and stops for one that ended. */
   begin(loopId: string, parentLoopId: string | undefined, { messages }: JournaledConversation): void {
     this.#begun.set(loopId, { parentLoopId, messages, from: messages.length })
   }
 
-  /** The end of a loop is stored. */
+  /** Called when the end of a loop is stored. */
   end(loopId: string): void {
     this.#begun.delete(loopId)
   }
 
-  /** A store has refused records of `loopId`, and perhaps written some of them all the same. */
+  /** Called when the store refused records of `loopId`, some of which it may have written. */
   refuse(loopId: string, records: readonly NewSessionRecord[], error: unknown): void {
     const known = this.#cutOff.get(loopId)
     const beginning = this.#begun.get(loopId)
@@ -57,7 +57,7 @@ export class CutOffLoops {
     this.#begun.delete(loopId)
   }
 
-  /** The log was opened again, with these records. */
+  /** Called when the log was reopened with these records. */
   reopened(records: readonly SessionRecord[]): void {
     if (this.isEmpty) return
     for (const record of records) {
@@ -66,14 +66,14 @@ export class CutOffLoops {
     }
   }
 
-  /** What is missing of the loops that end with `loopId`, for a conversation that goes on from there; `undefined` where nothing is. */
+  /** Returns the records missing for a conversation that continues from `loopId`; `undefined` if there are none. */
   missing(loopId: string | undefined, conversation: JournaledConversation): MissingRecords | undefined {
     const chain = this.#chain(loopId)
     if (chain.length === 0) return undefined
     const found: MissingRecords = { records: [], isWhole: true }
     for (const [at, [id, loop]] of chain.entries()) {
       const next = chain[at + 1]?.[1].from
-      // Who has changed the history since does not want what was in it.
+      // // An owner that replaced the history does not want its old messages.
       const isKept = beginsWith(conversation.messages, loop.messages, next ?? loop.messages.length)
       const own = isKept ? conversation.messages.slice(loop.from, next) : []
       if (!isKept || loop.refused.some(({ entry }) => isChange(entry))) found.isWhole = false
@@ -82,12 +82,12 @@ export class CutOffLoops {
     return found
   }
 
-  /** What was missing of these loops is stored. */
+  /** Called when the missing records of these loops are stored. */
   restored(loopId: string | undefined): void {
     for (const [id] of this.#chain(loopId)) this.#cutOff.delete(id)
   }
 
-  /** The session is gone: nothing is missing of it any more. */
+  /** Called when the session was deleted: nothing is missing any more. */
   clear(): void {
     this.#cutOff.clear()
     this.#begun.clear()
@@ -105,7 +105,7 @@ export class CutOffLoops {
   }
 }
 
-/** What the log lacks of a loop: what it refused and still holds, what the loop had to add after that, and its end. */
+/** Returns what the log lacks of a loop: refused records, messages after them, and its end. */
 function missingOf(loopId: string, { refused, error, stored }: CutOffLoop, own: readonly AgentMessage[]): NewSessionRecord[] {
   const ids = new Set(own.map(({ id }) => id))
   const known = new Set(stored)
@@ -115,7 +115,7 @@ function missingOf(loopId: string, { refused, error, stored }: CutOffLoop, own: 
     if (!known.has(key)) missing.push(record)
     known.add(key)
   }
-  // A tool whose intent was refused was not run.
+  // // A tool whose intent was refused did not run.
   const isKept = ({ entry }: NewSessionRecord) =>
     'message' in entry ? ids.has(entry.message.id) : entry.type !== 'toolIntent' && !isChange(entry)
   for (const record of refused.filter(isKept)) add(record)
@@ -128,21 +128,24 @@ function isChange({ type }: SessionEntry): boolean {
   return type === 'compaction' || type === 'prune' || type === 'revert'
 }
 
-/** What tells the records of one loop apart. */
+/** Returns a key that is unique within a loop. */
 function keyOf({ turnIndex }: Pick<NewSessionRecord, 'turnIndex'>, entry: SessionEntry): string {
   if ('message' in entry) return `message ${entry.message.id}`
   if (entry.type === 'childLoop') return `childLoop ${entry.ref.toolCallId} ${entry.ref.childLoopId}`
-  // Of these a loop has one.
+  // // A loop has one of each of these.
   return entry.type === 'loopStart' || entry.type === 'loopEnd' || entry.type === 'history' ? entry.type : `${entry.type} ${turnIndex}`
 }
 
-/** The records of a message. */
+/** Returns the records of a message. */
 function entriesOf(message: AgentMessage): SessionEntry[] {
   if (message.role === 'assistant') return [{ type: 'assistant', message }]
   return message.role === 'toolResult' ? resultEntries(message) : [{ type: 'input', message }]
 }
 
-/** The record of a result, and of the loop that a sub-agent ran for it: its session is the part of the loop's id before `.sub.`. */
+/**
+ * Returns the records of a result and of the sub-agent loop that produced it. The session of that loop is the part of its id before
+ * `.sub.`.
+ */
 export function resultEntries(message: AgentMessage): SessionEntry[] {
   const result: SessionEntry = { type: 'toolResult', message }
   if (message.role !== 'toolResult' || message.childLoopId === undefined) return [result]

@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { JournalEntry } from '../../contract/session/journal-entry.ts'
 import type { JournaledConversation } from '../../types/session/journal.ts'
 
-/** How far the recorded history of a loop reaches, and what was changed of what is sent. Lists only grow, or others take their place. */
+/** Recorded length of a loop's history, and the recorded request state. Lists only grow or are replaced. */
 interface HistoryEnd {
   messages: readonly AgentMessage[]
   length: number
@@ -12,16 +12,18 @@ interface HistoryEnd {
   reverts: number
 }
 
-/** How many loops are remembered: the branches of a conversation, and not every history that was ever replaced. */
+/** Maximum loops to remember: enough for the branches of a conversation. */
 const remembered = 100
 
-/** Knows the recorded history of the loops begun last, so that of a loop that goes on from there only what is new needs to be
- * recorded. What is forgotten counts as another history. */
+/**
+ * Tracks the recorded history of recent loops, so that a following loop records only new messages. An evicted loop counts as a different
+ * history.
+ */
 export class HistoryEnds {
   readonly #ends = new Map<string, HistoryEnd>()
   #hasLoops = false
 
-  /** The history of `loopId` is in the log, as it is now. */
+  /** Notes that the current history of `loopId` is in the log. */
   set(loopId: string, { messages, state = {} }: JournaledConversation): void {
     const { overlay, prunes = [], reverts = [] } = state
     this.#hasLoops = true
@@ -31,7 +33,7 @@ export class HistoryEnds {
   }
 
   /**
-   * Whether a conversation is, message by message, what the log says of `loopId`. Without one, and with the parent of a sub-agent's first loop,
+   * Whether a conversation equals the recorded history of `loopId`. Without a loop, or with the parent of a sub-agent's first loop:
    * whether it is empty.
    */
   isAt(loopId: string | undefined, conversation: JournaledConversation): boolean {
@@ -39,8 +41,8 @@ export class HistoryEnds {
   }
 
   /**
-   * What a conversation has after what the log says of `loopId`; `undefined` where it is not the same as far as that. Without a loop, what it has
-   * at all.
+   * Returns the messages after the recorded history of `loopId`; `undefined` if the history differs. Without a loop, returns all
+   * messages.
    */
   beyond(loopId: string | undefined, { messages, state = {} }: JournaledConversation): readonly AgentMessage[] | undefined {
     const { overlay, prunes = [], reverts = [] } = state
@@ -58,7 +60,7 @@ export class HistoryEnds {
     return this.#hasLoops
   }
 
-  /** Notes what is now recorded of a loop. */
+  /** Notes a new record of a loop. */
   advance(loopId: string, entry: JournalEntry): void {
     const end = this.#ends.get(loopId)
     if (end === undefined) return
@@ -80,12 +82,12 @@ export class HistoryEnds {
     }
   }
 
-  /** It is no longer sure what the log says of `loopId`. */
+  /** Drops a loop whose recorded state is uncertain. */
   forget(loopId: string): void {
     this.#ends.delete(loopId)
   }
 
-  /** Nothing is sure to be in the log any more. */
+  /** Drops all loops. */
   clear(): void {
     this.#ends.clear()
   }
@@ -99,7 +101,7 @@ export function beginsWith(messages: readonly AgentMessage[], other: readonly Ag
   return true
 }
 
-/** A conversation that was restored holds copies. */
+/** Compares by content too, because a restored conversation holds copies. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

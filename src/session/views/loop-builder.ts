@@ -4,10 +4,10 @@ import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { TurnTrigger } from '../../contract/run/run-facts.ts'
 import type { LoopRecord, Turn } from '../../contract/session/session.ts'
 
-/** What is known of a loop when it begins. */
+/** Data of a loop at its start. */
 type LoopOpening = Pick<LoopRecord, 'loopId' | 'sessionId' | 'agentId' | 'startedAt'> & Partial<LoopRecord>
 
-/** The record of a loop of which nothing but its beginning is known. */
+/** Returns the record of a loop that has just begun. */
 export function openedLoop(opening: LoopOpening): LoopRecord {
   return {
     continuationKind: { kind: 'initial' },
@@ -22,12 +22,12 @@ export function openedLoop(opening: LoopOpening): LoopRecord {
   }
 }
 
-/** Puts the record of one loop together as it comes to be known, from events or from a log. */
+/** Builds the record of one loop incrementally, from events or a log. */
 export class LoopBuilder {
   readonly record: LoopRecord
-  /** Time of the last that was heard of the loop, epoch ms. */
+  /** Time of the last record or event, epoch milliseconds. */
   lastAt: number
-  /** What was begun of the calls of the last answer; `undefined` where nobody knows. */
+  /** Started calls of the last response; `undefined` if unknown. */
   #begun: Map<string, boolean> | undefined
   #turn: Turn | undefined
   #calls: CallOrder
@@ -38,7 +38,7 @@ export class LoopBuilder {
     this.#calls = callsIn(record.messages) ?? new Map()
   }
 
-  /** From here on every call that is begun is told of. */
+  /** Announces that every started call will be reported from here on. */
   watchCalls(): void {
     this.#begun = new Map()
   }
@@ -47,18 +47,18 @@ export class LoopBuilder {
     this.#begun?.set(toolCallId, idempotent)
   }
 
-  /** Nothing will be heard of its end: notes which calls were begun by then. */
+  /** Notes which calls were started when the loop was interrupted. */
   cutOff(): void {
     if (this.#begun !== undefined)
       this.record.begunCalls = Array.from(this.#begun, ([toolCallId, idempotent]) => ({ toolCallId, idempotent }))
   }
 
-  /** Says which loop this one goes on from: results of its calls, as after a pause, come in the order of those. */
+  /** Sets the loop that this one continues. Results of its calls, as after a pause, follow the call order. */
   follow(parent: LoopBuilder): void {
     this.#calls = parent.#calls
   }
 
-  /** Notes the history that this loop began with. */
+  /** Sets the history that this loop began with. */
   restart(base: NonNullable<LoopRecord['base']>): void {
     this.record.base = base
     this.#calls = callsIn(base.messages) ?? new Map()
@@ -73,32 +73,32 @@ export class LoopBuilder {
     if (this.#turn !== undefined && request !== undefined) this.#turn.requestPayload = request
   }
 
-  /** Adds a message to the history of the loop. Results come in the order of their calls, in whichever they are added. */
+  /** Adds a message to the history. Results are sorted by call order. */
   add(message: AgentMessage, at: number): void {
     const { record } = this
     if (message.role === 'toolResult') insertResult(record.messages, message, this.#calls)
     else record.messages.push(message)
     if (message.role === 'assistant') {
       record.usage = combineUsage(record.usage, message.usage)
-      // Services count their calls anew in each answer.
+      // // Providers restart call ids with each response.
       this.#begun?.clear()
       this.#calls = callOrder(message)
     }
     this.#addToTurn(message, at)
   }
 
-  /** The turn as it has come to be, with what is known better. Without a turn that has begun, nothing. */
+  /** Ends the current turn, with better known values. Does nothing if no turn has begun. */
   endTurn(known: Partial<Turn> = {}): void {
     if (this.#turn !== undefined) this.record.turns.push({ ...this.#turn, ...known })
     this.#turn = undefined
   }
 
-  /** Forgets a turn whose end was not seen. */
+  /** Drops a turn without an end. */
   discardTurn(): void {
     this.#turn = undefined
   }
 
-  /** Ends the turn where that can be told from its messages: it has an answer, and its calls have results. Forgets it otherwise. */
+  /** Ends the turn if its messages show that it is complete: a response, and a result for each call. Else drops it. */
   settleTurn(): void {
     const turn = this.#turn
     const answered = new Set(turn?.toolResults.map((result) => (result.role === 'toolResult' ? result.toolCallId : undefined)))
@@ -118,29 +118,29 @@ export class LoopBuilder {
     } else if (turn.outputMessage === undefined && turn.toolResults.length === 0) {
       turn.inputMessages.push(message)
     } else {
-      // What the loop itself has to say after the turn.
+      // // A message that the loop adds after the turn.
       return
     }
     turn.endedAt = at
   }
 }
 
-/** The calls of the last answer among `messages`; `undefined` where there is none. */
+/** Returns the calls of the last response in `messages`; `undefined` if there is none. */
 function callsIn(messages: readonly AgentMessage[]): CallOrder | undefined {
   const answer = messages.findLast((message) => message.role === 'assistant')
   return answer && callOrder(answer)
 }
 
-/** Positions of the calls of an answer, by id. */
+/** Positions of the calls of a response, by id. */
 export type CallOrder = ReadonlyMap<string, number>
 
-/** The calls of `message`; none where it is no answer. */
+/** Returns the call order of `message`; empty if it is no response. */
 export function callOrder(message: AgentMessage | undefined): CallOrder {
   const calls = message?.role === 'assistant' ? callsToAnswer(message.content) : []
   return new Map(calls.map((call, index) => [call.id, index]))
 }
 
-/** Puts a result among the results at the end of `messages`: calls that run at once are answered in any order, a history has them in theirs. */
+/** Inserts a result among those at the end of `messages` in call order. Parallel calls finish in any order. */
 export function insertResult(messages: AgentMessage[], result: AgentMessage, order: CallOrder): void {
   const rank = rankOf(result, order)
   let at = messages.length

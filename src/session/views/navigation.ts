@@ -1,21 +1,21 @@
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { ChildLoopRef, LoopRecord, Session, SpawnRef } from '../../contract/session/session.ts'
 
-/** The call that runs a sub-agent, as far as it is known. */
+/** The call that started a sub-agent, as far as known. */
 export interface SpawnOrigin {
   parent: LoopRecord
   toolCallId: string
   toolName: string
 }
 
-/** Notes on a loop which sub-agent's loop one of its calls ran; once, and with the session as soon as it is known. */
+/** Adds a sub-agent's loop to the calling loop; once, and with the session as soon as it is known. */
 export function linkChild({ childLoopRefs }: LoopRecord, ref: ChildLoopRef): void {
   const known = childLoopRefs.find(({ toolCallId, childLoopId }) => toolCallId === ref.toolCallId && childLoopId === ref.childLoopId)
   if (known === undefined) childLoopRefs.push(ref)
   else known.childSessionId ||= ref.childSessionId
 }
 
-/** Notes on a sub-agent's session which call began it; what is known already stays. A loop of the same session begins none. */
+/** Adds the calling loop to a sub-agent's session; known values stay. Ignores loops of the same session. */
 export function linkParent(session: Session, { parent, toolCallId, toolName }: SpawnOrigin): void {
   if (parent.sessionId === session.sessionId) return
   const known: SpawnRef | undefined = session.parentSpawnRef
@@ -28,37 +28,34 @@ export function linkParent(session: Session, { parent, toolCallId, toolName }: S
   }
 }
 
-/** The session of a sub-agent's loop that nothing was heard of: the part of its id before `.sub.`, or empty where it has another form. */
+/** Returns the session of an unknown sub-agent loop: the part of its id before `.sub.`, or empty if the id has another form. */
 export function sessionOfChild(childLoopId: string): string {
   return childLoopId.slice(0, Math.max(0, childLoopId.lastIndexOf('.sub.')))
 }
 
-/** The loop with this id; the one begun last, should there be several. */
+/** Returns the loop with this id; the latest if there are several. */
 export function getLoop(session: Session, loopId: string): LoopRecord | undefined {
   return session.loops.findLast((loop) => loop.loopId === loopId)
 }
 
-/** Loops that descend from none of this session, in the order they began: its first, and that of a sub-agent's session. */
+/** Returns loops without a parent in this session, in start order: the first loop, and that of a sub-agent's session. */
 export function rootLoops(session: Session): LoopRecord[] {
   const ids = new Set(session.loops.map((loop) => loop.loopId))
   return session.loops.filter(({ parentLoopId }) => parentLoopId === undefined || !ids.has(parentLoopId))
 }
 
-/** Loops that descend directly from this one, in the order they began. */
+/** Returns the direct children of a loop, in start order. */
 export function childrenOf(session: Session, loopId: string): LoopRecord[] {
   return session.loops.filter((loop) => loop.parentLoopId === loopId)
 }
 
-/** All branches of the group this loop belongs to, itself among them, in the order of the configurations; none where it is no branch. */
+/** Returns all branches of the loop's parallel group, itself included, in configuration order; empty if it is no branch. */
 export function parallelSiblings(session: Session, loopId: string): LoopRecord[] {
   const ids = getLoop(session, loopId)?.parallelGroup?.allLoopIds ?? []
   return ids.map((id) => getLoop(session, id)).filter((loop) => loop !== undefined)
 }
 
-/**
- * Ids of the loops from a root down to this one, itself last; none for an unknown loop. Where parents go round in a circle, each loop of it
- * comes once.
- */
+/** Returns loop ids from a root to this loop; empty for an unknown loop. If parents form a cycle, each loop occurs once. */
 export function loopChainTo(session: Session, loopId: string): string[] {
   const parents = new Map(session.loops.map((loop) => [loop.loopId, loop.parentLoopId]))
   const chain = new Set<string>()
@@ -66,7 +63,7 @@ export function loopChainTo(session: Session, loopId: string): string[] {
   return [...chain].reverse()
 }
 
-/** Tokens of all loops. The usage of a judge that chose between branches is in their `parallelGroup`. */
+/** Returns the tokens of all loops. The usage of a judge between branches is in their `parallelGroup`. */
 export function totalUsage(session: Session): Usage {
   return session.loops.reduce((sum, loop) => combineUsage(sum, loop.usage), emptyUsage())
 }

@@ -4,21 +4,21 @@ import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { SavedState, StateAuthor } from '../../contract/session/shared-state.ts'
 import type { ReceiptStatus } from '../../types/run/run.ts'
 
-/** What was said to a run while it was on, and what became of it. */
+/** Input that was queued during a run, and its status. */
 export interface RecordedInput {
   kind: 'steer' | 'followUp'
-  /** The run that is to hear it: the last one that goes on with the one that was on. */
+  /** The run that should receive it: the last continuation of the one that was active. */
   loopId: string
-  /** What was said together. The record has the id of the last one. */
+  /** Messages that were queued together. The record has the id of the last one. */
   messages: readonly AgentMessage[]
   status: ReceiptStatus
 }
 
 /**
- * What was said to the runs of a session while they were on, by the id of its message, in order.
+ * Returns the inputs that were queued during runs of a session, by message id, in order.
  *
  * **Contract**
- * - `queued` is what waits still: its run is on, or was cut off and not gone on with to its end.
+ * - `queued`: the input is still pending. Its run is active, or was interrupted and not completed since.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -36,26 +36,26 @@ export function queuedInputs(records: readonly SessionRecord[]): Map<string, Rec
     else if (entry.type === 'input') settle('delivered', ({ messages }) => messages.some(({ id }) => id === entry.message.id))
     else if (entry.type === 'loopEnd') settle('returned', (input) => input.loopId === loopId)
     else if (entry.type === 'loopStart') {
-      // It goes on with one that was cut off.
+      // // This loop continues an interrupted one.
       for (const input of found.values()) if (input.status === 'queued' && input.loopId === entry.parentLoopId) input.loopId = loopId
     }
   }
   return found
 }
 
-/** A version of shared state, who made it, and when. */
+/** A version of shared state, its author and time. */
 export interface RecordedState extends SavedState {
   by: StateAuthor
-  /** The call that made it. */
+  /** The tool call that created it. */
   toolCallId?: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
 }
 
 /**
- * All versions of the shared state of a session, from its log.
+ * Returns all versions of the shared state of a session from its log.
  *
- * **Contract**: pure, in the order of the records; version 0 is what the application begins with.
+ * **Contract**: pure, in record order. Version 0 is the initial state.
  *
  * Source: docs/guides/shared-state.md
  */
@@ -67,7 +67,7 @@ export function sharedStatesOf(records: readonly SessionRecord[]): RecordedState
     const next = changedState(saved, entry)
     if (next === saved || next === undefined) continue
     const { by, toolCallId } = entry
-    // One that a session goes on from another with is no change.
+    // // A version inherited from another session is no change.
     if (next.version !== saved?.version) states.push({ ...next, by, at, ...(toolCallId !== undefined && { toolCallId }) })
     saved = next
   }

@@ -2,24 +2,21 @@ import { isSameJson } from '../../base/json/json-value.ts'
 import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import type { RequestEntry } from '../../contract/session/journal-entry.ts'
 
-/** Where a request was captured. */
+/** Position of a captured request. */
 export interface CapturePlace {
   loopId?: string | undefined
   turnIndex?: number | undefined
 }
 
-/** So many requests in a row may rest on each other: where one is lost, so many cannot be shown. */
+/** Maximum requests in a row that build on each other: losing one makes at most this many unreadable. */
 const longestChain = 64
 
-/**
- * Writes of each captured request what the one before it does not say: a conversation sends almost the same again in every turn, and a log that held
- * all of it would grow with the square of its turns.
- */
+/** Stores each captured request as the difference from the previous one. Otherwise a log would grow with the square of its turns. */
 export class RepeatedRequests {
   #last: { place: CapturePlace; request: AnnotatedRequest } | undefined
   #chain = 0
 
-  /** The entry as it is written. What it repeats is told by identity: messages that nobody has changed are the same objects. */
+  /** Returns the entry to write. Repetition is detected by identity: unchanged messages are the same objects. */
   shortened(entry: RequestEntry, { loopId, turnIndex }: CapturePlace): RequestEntry {
     const { request } = entry
     const last = this.#last
@@ -40,7 +37,7 @@ export class RepeatedRequests {
     }
   }
 
-  /** The request that an entry of a log tells of; `undefined` where the one that it repeats is not there. Both then share their messages. */
+  /** Returns the full request of an entry; `undefined` if its predecessor is missing. The two then share messages. */
   restored({ request, repeats }: RequestEntry, { loopId, turnIndex }: CapturePlace): AnnotatedRequest | undefined {
     const last = this.#last
     const isThere =
@@ -53,13 +50,13 @@ export class RepeatedRequests {
     return whole
   }
 
-  /** What comes next is written whole: nobody knows what the log has of what was written before. */
+  /** Writes the next request in full, because it is unknown what the log has. */
   forget(): void {
     this.#last = undefined
   }
 }
 
-/** How many messages both begin with. */
+/** Counts the common messages at the start. */
 function sharedMessages(before: AnnotatedRequest, after: AnnotatedRequest): number {
   const most = Math.min(before.messages.length, after.messages.length)
   let at = 0

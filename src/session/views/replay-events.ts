@@ -9,15 +9,15 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aNumberFromZero, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
-/** What is replayed, and how fast. */
+/** Options of `replayEvents`. */
 export interface ReplayOptions {
-  /** Default: all loops of the session, in the order they began. */
+  /** Default: all loops of the session, in start order. */
   loopId?: string
-  /** 1: as fast as it happened, 10: ten times as fast. Default: as fast as events are asked for. */
+  /** Speed factor: 1 is real time, 10 is ten times as fast. Default: no delays. */
   speed?: number
-  /** The longest wait between two events, in ms, as for a person who thought about an approval. Default: as long as it was. */
+  /** Maximum delay between two events in milliseconds, for example during an approval. Default: unlimited. */
   maxPauseMs?: number
-  /** Ends a wait, and the replay: it rejects with the signal's reason. */
+  /** Stops the replay: it rejects with the reason of the signal. */
   signal?: AbortSignal
 }
 
@@ -29,13 +29,13 @@ const replayOptions = optionsOf<ReplayOptions>({
 })
 
 /**
- * The events of a stored session, in their order, as they were heard: for a page that shows again what happened.
+ * Yields the events of a stored session in their original order, so that a client can show the run again.
  *
  * **Contract**
- * - Events are there where they were kept: recorded by a store of `withEvents`, or saved from an `EventRecorder`. A loop without any gives none.
- * - `at` and `seq` are those of the run. With `speed` each event comes when it came, from the first one on; a reader that is slow is not waited for
- *   twice.
- * - Rejects as `store.load` does, with `notFound` also for an unknown loop.
+ * - Needs stored events: those of `withEvents` or an `EventRecorder`. A loop without any yields none.
+ * - `at` and `seq` are the original values. With `speed`, events keep their relative timing from the first on; time that a slow reader
+ *   takes counts.
+ * - Rejects like `store.load`, and with `notFound` for an unknown loop.
  *
  * Source: docs/concepts/sessions.md
  *

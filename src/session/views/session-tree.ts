@@ -7,22 +7,22 @@ import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './navigation.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 
-/** So many events share a record, so that no record grows with its loop. */
+/** Maximum events per record. */
 export const eventsPerRecord = 256
 
-/** What concerns one loop. */
+/** Entries of one loop. */
 type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'sharedState' | 'events' | 'loop' | 'parallelGroup' }>
 
 /**
- * The tree that the records of a session amount to.
+ * Builds the session tree from the records of a log.
  *
  * **Contract**
- * - Pure, in time proportional to the records, with which the tree shares its messages. Never throws: entries of unknown types are passed
- *   over, what is missing is empty.
- * - `events` are those that were kept (`withEvents`, or an `EventRecorder`); by itself a log holds what happened, not what was reported.
- * - A loop without an end is `running` while its writer is the newest of the log, else `interrupted` at its last record. Its last turn is left
- *   out of `turns` when it has no answer of the model, or an unanswered call; the messages are in `messages`.
- * - Results stand in the order of their calls, in whichever they were recorded.
+ * - Pure and linear in the records, with which the tree shares its messages. Never throws: skips unknown entries, and missing data is
+ *   empty.
+ * - `events` are stored events (`withEvents`, or an `EventRecorder`). Other logs have none.
+ * - A loop without an end is `running` while its writer is the newest, else `interrupted` at its last record. Its last turn is not in
+ *   `turns` if it has no response or an open call; `messages` has its messages.
+ * - Results follow the order of their calls.
  *
  * Source: docs/reference/sessions.md
  */
@@ -35,10 +35,10 @@ export function sessionOf(records: readonly SessionRecord[], sessionId: string):
 class RecordedTree {
   readonly #session: Session
   readonly #builders = new Map<string, LoopBuilder>()
-  /** Of loops without an end: the writer of their last record. */
+  /** Last writer of each loop without an end. */
   readonly #open = new Map<string, number>()
   readonly #requests = new RepeatedRequests()
-  /** What was shared when it was recorded as a whole, and each change since: what was before is not put together. */
+  /** The last full state and the changes since; earlier ones are not rebuilt. */
   #shared: StateChange[] = []
 
   constructor(sessionId: string, at: number) {
@@ -98,7 +98,7 @@ class RecordedTree {
     this.#shared.push(change)
   }
 
-  /** The builder of the loop: with a record that only says when it began, where nothing was heard of it yet. */
+  /** Returns the builder of a loop; creates it with its start time if the loop is unknown. */
   #builder(loopId: string, at: number, epoch: number): LoopBuilder {
     const { sessionId, agentId } = this.#session
     const known = this.#builders.get(loopId)
@@ -209,7 +209,7 @@ function interrupt({ record, lastAt }: LoopBuilder): void {
   record.endedAt ??= lastAt
 }
 
-/** A copy whose lists may grow. */
+/** Copies a loop, so that its lists can grow. */
 function copyOf(loop: Omit<LoopRecord, 'events'>): LoopRecord {
   const { messages, turns, childrenLoopIds, childLoopRefs } = loop
   const lists = { messages: [...messages], turns: [...turns], childrenLoopIds: [...childrenLoopIds], childLoopRefs: [...childLoopRefs] }
@@ -217,10 +217,9 @@ function copyOf(loop: Omit<LoopRecord, 'events'>): LoopRecord {
 }
 
 /**
- * The records of a tree, in order: its beginning, then each loop as a whole.
+ * Returns the records of a session tree in order: its beginning, then each loop.
  *
- * **Contract**: `sessionOf` makes the same session of them, with keys that nobody knows and the events of its loops. A log can go on from there as
- * from any other.
+ * **Contract**: `sessionOf` builds the same session from them, including unknown keys and events. A log can continue from there.
  */
 export function recordsOf(session: Session): NewSessionRecord[] {
   const { sessionId: _, createdAt, parentSpawnRef, loops, sharedState, ...header } = session
@@ -233,7 +232,7 @@ export function recordsOf(session: Session): NewSessionRecord[] {
 function recordsOfLoop({ events, ...loop }: LoopRecord): NewSessionRecord[] {
   const { loopId, startedAt: at } = loop
   const records: NewSessionRecord[] = [{ at, loopId, entry: { type: 'loop', loop } }]
-  // Others could not be read back.
+  // // Other events could not be read back.
   const kept = events.filter(({ event }) => typeof event.type === 'string')
   for (let first = 0; first < kept.length; first += eventsPerRecord) {
     records.push({ at, loopId, entry: { type: 'events', events: kept.slice(first, first + eventsPerRecord) } })

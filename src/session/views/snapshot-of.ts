@@ -9,30 +9,29 @@ import { loopChainTo } from './navigation.ts'
 import { sessionOf } from './session-tree.ts'
 import { askedClientCalls, CallLog, findOpenCalls, interruptedMark, outcomeUnknown } from './unfinished-calls.ts'
 
-/** What became of the calls that the process did not finish. */
+/** State of calls that the process did not finish. */
 export interface UnfinishedCalls {
   /**
-   * What was put at the end of the history: an error result for each call whose outcome nobody knows, and the mark that names those that are
-   * run when the conversation is continued. The agent that goes on writes it down first, as a `recovered` record of the last loop.
+   * Messages appended to the history: an error result for each call with an unknown outcome, and a mark for calls to run on resume. The
+   * agent that resumes records them first, as `recovered` of the last loop.
    */
   recovered: AgentMessage[]
-  /** Ids of the calls that are then run, or wait for an approval: they were not begun, or their tools are idempotent. */
+  /** Ids of calls that will run, or wait for approval: they never started, or their tools are idempotent. */
   rerun: string[]
 }
 
-/** A conversation as a log leaves it, ready to go on. */
+/** A stored conversation, ready to resume. */
 export type ResumableSnapshot = AgentSnapshot & { unfinished: UnfinishedCalls }
 
 /**
- * The conversation up to the end of one loop: its history is that of the chain of loops it descends from.
+ * Returns the conversation at the end of a loop, with the history of its ancestors.
  *
  * **Contract**
- * - Pure: the same records give the same snapshot, with which they share their messages. `createdAt` is the time of the last record.
- * - Default for `loopId`: the loop begun last; of a parallel group, the chosen branch. An unknown loop throws `SessionError` `notFound`.
- * - A call that was begun and has no result is not run again, unless its tool is idempotent: it gets an error result that says that the
- *   outcome is unknown. Only the last answer is looked at: if somebody has spoken since, the conversation went on without those results. So this is for a log
- *   that nobody writes to any more.
- * - `settings` are those of the last loop, as far as a log knows them: `systemPrompt` is empty, `maxTokens` absent.
+ * - Pure: the same records give the same snapshot and share their messages. `createdAt` is the time of the last record.
+ * - `loopId` defaults to the latest loop, or the chosen branch of a parallel group. An unknown one throws `SessionError` `notFound`.
+ * - A started call without a result does not run again, unless its tool is idempotent. It gets an error result with an unknown outcome.
+ *   Only calls of the last response are considered, and only if no message followed. Use it for a log without an active writer.
+ * - `settings` are those of the last loop, as far as recorded: `systemPrompt` is empty, `maxTokens` absent.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -107,13 +106,13 @@ function changedBy({ overlay, prunes, reverts }: LoopRecord, state: ContextState
   }
 }
 
-/** Completes the history. Results go among those of the last loop, where `sessionOf` puts them once they are recorded. */
+/** Completes the history. Results are inserted where `sessionOf` puts them once they are recorded. */
 function recover(history: History, chain: readonly LoopRecord[], log: CallLog, at: number): UnfinishedCalls {
   const { messages, lastLoopStart } = history
   const open = findOpenCalls(messages)
   if (open === undefined) return { recovered: [], rerun: [] }
   const { answer, calls, marked } = open
-  // What a loop leaves open when it ends, it leaves on purpose.
+  // // A loop that ended left its open calls on purpose.
   const cut = chain
     .slice(
       Math.max(
@@ -138,7 +137,7 @@ function recover(history: History, chain: readonly LoopRecord[], log: CallLog, a
   return { recovered: [...results, ...marks], rerun }
 }
 
-/** Whether it began, and its end is not in the log. */
+/** Whether a loop began without an end in the log. */
 function isCut(loop: LoopRecord): boolean {
   return loop.status !== 'pending' && endOf(loop) === undefined
 }
@@ -151,13 +150,13 @@ function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable
   for (const { parallelGroup } of loops) yield* parallelGroup?.allLoopIds ?? []
 }
 
-/** What the prompt that is not answered yet said of its requests. A compaction answers none. */
+/** Returns the request settings of the prompt without a response. A compaction is no response. */
 function askedOf(chain: readonly LoopRecord[]): Pick<AgentSnapshot, 'asked'> {
   const last = chain.findLast(({ continuationKind: { kind } }) => kind !== 'compaction')
   return last?.asked === undefined || isPromptOver(last.status, last.continuationKind) ? {} : { asked: last.asked }
 }
 
-/** What prompts said of their requests, for those who have them answered again. */
+/** Returns the request settings of all prompts, for regeneration. */
 function askedByLoop(chain: readonly LoopRecord[]): Pick<AgentSnapshot, 'askedOf'> {
   const asked = chain.flatMap((loop) => (loop.asked === undefined ? [] : [[loop.loopId, loop.asked] as const]))
   return asked.length === 0 ? {} : { askedOf: Object.fromEntries(asked) }
@@ -175,15 +174,15 @@ function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['se
 }
 
 /**
- * How many loops of each configuration there were, by what their ids `{session}.{segment}.{N}` say, so that no id is used twice. Ids of another
- * form are passed over: nothing of ours will make one.
+ * Counts loops per configuration from ids `{session}.{segment}.{N}`, so that no id is used twice. Ignores ids of other forms, which this
+ * package never creates.
  */
 function loopCountsOf(sessionId: string, loopIds: Iterable<string>): Record<string, number> {
   const counts = new Map<string, number>()
   const prefix = `${sessionId}.`
   let previous: string | undefined
   for (const loopId of loopIds) {
-    // Records of a loop mostly follow each other.
+    // // Records of a loop are mostly adjacent.
     if (loopId === previous) continue
     previous = loopId
     const end = loopId.lastIndexOf('.')

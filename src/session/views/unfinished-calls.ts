@@ -7,15 +7,15 @@ import { openCallsOf } from '../../types/tool/open-calls.ts'
 
 type Answer = Extract<LlmMessage, { role: 'assistant' }>
 
-/** The calls of the last answer of a history that have no result. */
+/** Calls without a result in the last response of a history. */
 export interface OpenCalls {
   answer: Answer
   calls: ToolCallContent[]
-  /** Those that a mark in the history says are still to be run. */
+  /** Calls that a mark lists as still to be run. */
   marked: ReadonlySet<string>
 }
 
-/** What was begun of the calls of the last answer of each loop. */
+/** Tracks which calls of each loop's last response were started. */
 export class CallLog {
   readonly #begun = new Map<string, Map<string, boolean>>()
   readonly #whole = new Set<string>()
@@ -23,7 +23,7 @@ export class CallLog {
   constructor(records: readonly SessionRecord[]) {
     for (const { entry, loopId = '' } of records) {
       if (entry.type === 'loop') this.#addLoop(loopId, entry.loop)
-      // Services count their calls anew in each answer.
+      // // Providers restart call ids with each response.
       if (entry.type === 'assistant') this.#begun.delete(loopId)
       if (entry.type !== 'toolIntent') continue
       const begun = this.#begun.get(loopId) ?? new Map<string, boolean>()
@@ -36,15 +36,15 @@ export class CallLog {
     else this.#begun.set(loopId, new Map(begunCalls.map(({ toolCallId, idempotent }) => [toolCallId, idempotent])))
   }
 
-  /** Whether a call that one of these loops has not finished may be run now, for the first time or again, without doing harm. */
+  /** Whether a call that these loops did not finish may safely run now. */
   mayRun(toolCallId: string, loopIds: readonly string[]): boolean {
     const answers = loopIds.map((loopId) => this.#begun.get(loopId)?.get(toolCallId)).filter((idempotent) => idempotent !== undefined)
-    // A loop that was stored as a whole may not say what was begun.
+    // // A loop that was stored as a whole may not record started calls.
     return answers.length > 0 ? !answers.includes(false) : !loopIds.some((loopId) => this.#whole.has(loopId))
   }
 }
 
-/** The calls of the last answer of these loops that pages were asked to run, and that have no result. */
+/** Returns client tool calls of these loops' last response that were requested and have no result. */
 export function askedClientCalls(records: readonly SessionRecord[], loopIds: ReadonlySet<string>): AskedClientCall[] {
   const asked = new Map<string, AskedClientCall>()
   for (const { entry, loopId = '' } of records) {
@@ -59,7 +59,7 @@ export function askedClientCalls(records: readonly SessionRecord[], loopIds: Rea
   return [...asked.values()]
 }
 
-/** The calls a history ends with, or `undefined`: once somebody has said something after them, they are over. */
+/** Returns the open calls at the end of a history; `undefined` if a later message closed them. */
 export function findOpenCalls(messages: readonly AgentMessage[]): OpenCalls | undefined {
   const marked = new Set<string>()
   const answered = new Set<string>()
@@ -75,14 +75,14 @@ export function findOpenCalls(messages: readonly AgentMessage[]): OpenCalls | un
   return undefined
 }
 
-/** Calls that the loop would have run. The last call of an answer that was cut is not run: its arguments may be cut too. */
+/** Returns the calls that the loop would have run. Omits the last call of a truncated response, whose arguments may be incomplete. */
 function runnableCalls({ content, stopReason }: Answer): ToolCallContent[] {
   const calls = callsToAnswer(content)
   if (stopReason === 'length' && content.at(-1)?.type === 'toolCall') return calls.slice(0, -1)
   return stopReason === 'toolUse' || stopReason === 'stop' || stopReason === 'length' ? calls : []
 }
 
-/** What the model is told of a call whose outcome nobody knows. Its id depends on the call alone. */
+/** Returns the error result for a call with an unknown outcome. Its id depends only on the call. */
 export function outcomeUnknown({ id, turnId }: Answer, call: ToolCallContent, at: number): AgentMessage {
   const words =
     'The process ended while this call was running. Its outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.'
@@ -99,7 +99,7 @@ export function outcomeUnknown({ id, turnId }: Answer, call: ToolCallContent, at
   }
 }
 
-/** The mark that says which calls are still to be run. */
+/** Returns the mark that lists the calls still to be run. */
 export function interruptedMark(answer: Answer, toolCallIds: string[]): AgentMessage {
   return { role: 'extension', id: `${answer.id}.interrupted`, kind: 'callsInterrupted', data: { toolCallIds } }
 }
