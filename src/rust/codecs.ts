@@ -30,7 +30,7 @@ import { objectAt } from './values.ts'
 import { readSpec, writeSpec } from './walk.ts'
 
 /**
- * One type in two spellings: ours (camelCase) and the specification's JSON.
+ * Converts a type between our spelling (camelCase) and the specification's JSON.
  *
  * **Contract**
  * - `decode(encode(value))` equals `value`. Keys the other side does not know travel along, both ways.
@@ -42,7 +42,7 @@ export interface SpecCodec<T> {
   decode(json: unknown): T
 }
 
-/** The codec of a shape; `name` begins the path in errors. */
+/** Returns the codec of a shape. `name` begins the path in errors. */
 function codec<T>(name: string, shape: ShapeOf<T>): SpecCodec<T> {
   return { encode: (value) => writeSpec(shape, value), decode: (json) => readSpec<ShapeOf<T>>(shape, json, name) as T }
 }
@@ -51,8 +51,8 @@ function codec<T>(name: string, shape: ShapeOf<T>): SpecCodec<T> {
 export const contentCodec: SpecCodec<Content> = codec('content', content)
 
 /**
- * `AgentMessage`: camelCase, except `error_message` and `usage`. `id` and `childLoopId` are keys that Rust ignores; a message without an
- * `id` gets one. Malformed extras (`turnId`, `nodeId`, `tags` …) are dropped, as Rust does; an unknown role throws.
+ * `AgentMessage`: camelCase, except `error_message` and `usage`. Rust ignores `id` and `childLoopId`; a message without an `id` gets one.
+ * Malformed extras (`turnId`, `nodeId`, `tags` …) are dropped, as Rust does; an unknown role throws.
  */
 export const messageCodec: SpecCodec<AgentMessage> = codec('message', agentMessage)
 
@@ -68,43 +68,42 @@ export const revertCategoryCodec: SpecCodec<RevertCategory> = codec('category', 
 /** `BlockProvenance`: kebab-case kinds and roles, snake_case fields. */
 export const provenanceCodec: SpecCodec<BlockProvenance> = codec('provenance', blockProvenance)
 
-/** `ToolResult`: `details` is always written, `null` where there are none; `isError` is a key that Rust ignores. */
+/** `ToolResult`: `details` is always written, `null` if absent. Rust ignores `isError`. */
 export const toolResultCodec: SpecCodec<ToolResult> = codec('result', toolResult)
 
-/** `TurnTrigger`: PascalCase; `FollowUp`, which is what older files call it, is read as `continuation`. */
+/** `TurnTrigger`: PascalCase. `FollowUp`, the word of older files, is read as `continuation`. */
 export const turnTriggerCodec: SpecCodec<TurnTrigger> = codec('trigger', turnTrigger)
 
-/** `ContinuationKind`: a PascalCase word, or an object with the word as its only key where there is a tag. */
+/** `ContinuationKind`: a PascalCase word, or an object with the word as its only key if there is a tag. */
 export const continuationCodec: SpecCodec<ContinuationKind> = codec('continuation', continuationKind)
 
 /**
- * `StreamDelta`: an object with the PascalCase kind as its only key. `contentIndex`, `toolCallId` and `toolName` are keys that Rust ignores;
- * where it did not write them they are read as 0 and ''.
+ * `StreamDelta`: an object with the PascalCase kind as its only key. Rust ignores `contentIndex`, `toolCallId` and `toolName`; if absent,
+ * they are read as 0 and ''.
  */
 export const streamDeltaCodec: SpecCodec<StreamDelta> = codec('delta', streamDelta)
 
-/** The protocols Rust knows: all that go over a wire. */
+/** Protocols that Rust knows: all that use a network. */
 export type WireProtocol = KnownApi
 
 /**
- * `ApiProtocol`: snake_case, with `open_ai` in two words. `scripted` is ours alone and has no spelling there. Configuration files spell three of
- * them differently (`openai_completions`); Rust refuses that here.
+ * `ApiProtocol`: snake_case, with `open_ai` in two words. `scripted` has no spelling in Rust. Configuration files spell three protocols
+ * differently (`openai_completions`); Rust refuses those here.
  */
 export const protocolCodec: SpecCodec<WireProtocol> = codec('api', knownApi)
 
 /**
- * `LoopConfigSnapshot`: snake_case; `config_id` is `null` when there is none. Rust may leave out any other field, so reading gives a part.
- * Any other protocol (`scripted`, or one of somebody else) would make a whole file unreadable there, so it travels as `nativeApi`, a key that
- * Rust ignores.
+ * `LoopConfigSnapshot`: snake_case; `config_id` is `null` if absent. Rust may omit any other field, so reading returns a partial. Rust
+ * could not read a file with any other protocol (`scripted`, or a custom one), so it is written as `nativeApi`, which Rust ignores.
  */
 export const configSnapshotCodec: SpecCodec<Partial<LoopConfigSnapshot>> = codec('config', configSnapshot)
 
-/** What Rust keeps of a request: it does not say which service was asked. */
+/** A request as Rust stores it, which does not include the provider. */
 export type SpecRequest = Omit<AnnotatedRequest, 'provider' | 'api'> & Partial<Pick<AnnotatedRequest, 'provider' | 'api'>>
 
 /**
- * `AnnotatedRequest` as Rust's `AnnotatedRequestPayload`: snake_case, messages without made-up ids. `provider`, `api` and `http` are keys that
- * Rust ignores; where it did not write them, reading gives a part. A format that is absent is written, and comes back, as `text`.
+ * `AnnotatedRequest` as Rust's `AnnotatedRequestPayload`: snake_case, messages without generated ids. Rust ignores `provider`, `api` and
+ * `http`; without them, reading returns a partial. An absent format is written, and read back, as `text`.
  *
  * Source: docs/migrate/rust.md
  */
@@ -113,10 +112,10 @@ export const annotatedRequestCodec: SpecCodec<SpecRequest> = {
   decode: (json) => readSpec(annotatedRequest, json, 'payload'),
 }
 
-/** `ResponseFormat`: kebab-case `kind`. A `strict` that is absent is written, and comes back, as `false`. */
+/** `ResponseFormat`: kebab-case `kind`. An absent `strict` is written, and read back, as `false`. */
 export const responseFormatCodec: SpecCodec<ResponseFormat> = codec('response_format', responseFormat)
 
-/** `ExecutionLimits`: `max_duration` in seconds and nanoseconds, `max_cost` `null` when there is none. */
+/** `ExecutionLimits`: `max_duration` in seconds and nanoseconds, `max_cost` `null` if absent. */
 export const executionLimitsCodec: SpecCodec<ExecutionLimits> = codec<ExecutionLimits>('limits', executionLimits)
 
 /** `ToolExecutionStrategy`: the same on both sides. */
@@ -135,7 +134,7 @@ export const cacheConfigCodec: SpecCodec<CacheStrategy> = {
 const history = listOf(agentMessage)
 
 /**
- * A history as the JSON text that the Rust implementation saves and restores. `fromSpecJson` reads it back without loss.
+ * Returns a history as the JSON text that the Rust implementation saves and restores. `fromSpecJson` reads it back without loss.
  * Source: docs/migrate/rust.md
  */
 export function toSpecJson(messages: readonly AgentMessage[]): string {
@@ -143,12 +142,12 @@ export function toSpecJson(messages: readonly AgentMessage[]): string {
 }
 
 /**
- * Reads a history that the Rust implementation (or `toSpecJson`) saved.
+ * Parses a history that the Rust implementation (or `toSpecJson`) saved.
  *
  * **Contract**
- * - Throws `SessionError` `invalidMessages` with the path of the first thing wrong, such as
- *   `messages[3].usage.input: expected integer, got string`.
- * - Messages without an id get new ones; keys nobody knows are kept and written back by `toSpecJson`.
+ * - Throws `SessionError` `invalidMessages` with the path of the first error, such as `messages[3].usage.input: expected integer, got
+ *   string`.
+ * - Messages without an id get new ones. Unknown keys are kept, and `toSpecJson` writes them back.
  */
 export function fromSpecJson(text: string): AgentMessage[] {
   return readSpec(history, parseStored(text, 'messages'), 'messages')

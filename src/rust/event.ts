@@ -9,18 +9,18 @@ import { styled } from './spelling.ts'
 import { objectAt } from './values.ts'
 import { readSpec, writeSpec } from './walk.ts'
 
-/** What our events carry and Rust's do not; used where the JSON does not say. */
+/** Values for fields of our events that Rust's JSON lacks. */
 export interface EventDefaults {
   runId: string
   seq: number
-  /** Epoch ms, for events without a time. */
+  /** Epoch milliseconds, for events without a time. */
   at: number
   sessionId: string
-  /** For a start without a configuration, or with a part of one; and for requests, which do not say which service was asked. */
+  /** For starts without a full configuration, and for requests, which do not include the provider. */
   configSnapshot: LoopConfigSnapshot
 }
 
-/** What the crate has. One of another type makes a whole session file unreadable there, so what is not named here is not written. */
+/** Event types of the crate. An unknown type makes a whole session file unreadable there, so others are not written. */
 const shared: readonly string[] = [
   'agentStart',
   'agentEnd',
@@ -47,16 +47,16 @@ const knownThere: ReadonlySet<unknown> = new Set(shared.map((type) => styled(typ
 type FindMessage = (id: string) => AgentMessage | undefined
 
 /**
- * An event in the specification's JSON.
+ * Converts an event to the specification's JSON.
  *
  * **Contract**
- * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`,
- *   `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one unknown type makes a whole session file unreadable
- *   there. The loop of a child is written by itself.
- * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
- *   and what else only we know travel as keys that Rust ignores.
- * - A `MessageUpdate` needs the whole message there, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or
- *   the history). Without it an empty message, or no times, are written.
+ * - Returns `undefined` for events that the specification lacks: `providerRetry`, `approvalRequested`, `approvalResolved`,
+ *   `inputRequested`, `inputResolved`, `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`. One
+ *   unknown type makes a whole session file unreadable there. The loop of a child is written separately.
+ * - Fields that only we have, such as `runId`, `seq`, `at`, `sessionId`, `messageId`, `status`, `error` and `pendingApprovals`, are keys
+ *   that Rust ignores.
+ * - A `MessageUpdate` needs the whole message, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or the
+ *   history). Without it an empty message, or no times, are written.
  *
  * Source: docs/migrate/rust.md
  */
@@ -68,12 +68,12 @@ export function eventToSpec(event: AgentEvent, message?: FindMessage): JsonObjec
     return { ...spec, message: writeSpec(agentMessage, shown) }
   }
   if (event.type !== 'prunApplied') return spec
-  // Without anybody who knows the times, those that came from Rust are written again.
+  // // Without a lookup, the times that came from Rust are written again.
   const times = event.prunedMessageIds.flatMap((id) => timesOf(message?.(id)))
   return { pruned_timestamps: [], ...spec, ...(times.length > 0 && { pruned_timestamps: times }) }
 }
 
-/** What an update shows when nobody knows the message: the Rust crate itself writes an empty one. */
+/** Message of an update if it is unknown: the Rust crate itself writes an empty one. */
 function placeholder(at: number): AssistantMessage {
   return { role: 'assistant', content: [], stopReason: 'stop', model: '', provider: '', usage: emptyUsage(), timestamp: at }
 }
@@ -83,14 +83,14 @@ function timesOf(message: AgentMessage | undefined): number[] {
 }
 
 /**
- * Reads an event of the specification's JSON.
+ * Parses an event of the specification's JSON.
  *
  * **Contract**
  * - Fields that Rust does not write (`runId`, `seq`, `sessionId` of most events, times of some) come from `defaults`.
- * - `undefined` for an event type this version has no counterpart for.
- * - A `PrunApplied` of Rust names times, not ids: `prunedMessageIds` is then empty. A `RevertApplied` without a target has target -1, which
- *   no node has. The service a `TurnRequest` went to is that of `defaults.configSnapshot`.
- * - Throws `SessionError` `invalidMessages` with the path of what is wrong. Times are cut to milliseconds.
+ * - Returns `undefined` for an event type without a counterpart in this version.
+ * - Rust's `PrunApplied` has times, not ids: `prunedMessageIds` is then empty. A `RevertApplied` without a target has target -1, which no
+ *   node has. The provider of a `TurnRequest` is that of `defaults.configSnapshot`.
+ * - Throws `SessionError` `invalidMessages` with the path of the error. Times are truncated to milliseconds.
  *
  * Source: docs/migrate/rust.md
  */
@@ -104,7 +104,7 @@ export function eventFromSpec(json: unknown, defaults: EventDefaults): AgentEven
   return { ...bodyOf(event, spec, defaults.configSnapshot), ...base }
 }
 
-/** What every event carries. The events around parallel branches name no loop of their own there; here they go by a branch. */
+/** Returns the fields common to all events. Events around parallel branches name no loop in Rust; here they use that of a branch. */
 function baseOf(spec: JsonObject, type: string, defaults: EventDefaults): Omit<EventDefaults, 'configSnapshot'> & { loopId: string } {
   const { runId, seq, at, sessionId, loopId, loop_id, loop_ids, selected_loop_id, session_id } = spec
   const time = spec.timestamp === undefined ? undefined : timeOf(spec.timestamp)
@@ -119,7 +119,7 @@ function baseOf(spec: JsonObject, type: string, defaults: EventDefaults): Omit<E
   }
 }
 
-/** RFC 3339 to epoch ms. Digits beyond milliseconds are cut off: not every engine parses them. */
+/** Converts RFC 3339 to epoch milliseconds. Truncates further digits, which not every engine parses. */
 function timeOf(json: JsonValue): number {
   const at = Date.parse(readSpec(aText, json, 'event.timestamp').replace(/(\.\d{3})\d+/, '$1'))
   if (Number.isNaN(at)) throw invalidMessages('event.timestamp', 'RFC 3339 time', json)
@@ -134,12 +134,12 @@ function numberOr(json: unknown, other: number): number {
   return typeof json === 'number' ? json : other
 }
 
-/** An update is written with the whole message; here it has the delta alone. */
+/** Drops the message of an update: Rust writes the whole message, ours has only the delta. */
 function withoutWhole({ message, ...fields }: JsonObject, type: string): JsonObject {
   return type === 'MessageUpdate' || message === undefined ? fields : { message, ...fields }
 }
 
-/** What a table cannot say, because it depends on what stands beside it. */
+/** Converts fields that depend on other fields, which a table cannot express. */
 function bodyOf(event: AgentEvent, spec: JsonObject, snapshot: LoopConfigSnapshot): AgentEvent {
   switch (event.type) {
     case 'agentStart':
@@ -151,7 +151,8 @@ function bodyOf(event: AgentEvent, spec: JsonObject, snapshot: LoopConfigSnapsho
       return { ...event, request: { ...event.request, provider: request.provider ?? snapshot.provider, api: request.api ?? snapshot.api } }
     }
     case 'prunApplied': {
-      // Rust names pruned messages by their times, which name nothing here: they are kept for writing, next to an empty list of ids.
+      // // Rust identifies pruned messages by time, which identifies nothing here. The times are kept for writing, with an empty list of
+      // ids.
       const pruned_timestamps = readSpec(listOf(aNumber), spec.pruned_timestamps ?? [], 'event.pruned_timestamps')
       const { pruned_timestamps: _, ...rest }: typeof event & { pruned_timestamps?: unknown } = event
       const given: readonly string[] | undefined = event.prunedMessageIds

@@ -3,22 +3,24 @@ import type { Content } from '../contract/message/content.ts'
 import type { AgentMessage, AssistantMessage } from '../contract/message/message.ts'
 import { blocksOfOurs } from './tables/message.ts'
 
-/** Something that the crate does not get to see. */
+/** Data that the crate cannot read. */
 export interface SpecLoss {
-  /** Where it stands, such as `messages[3].content[0]`. */
+  /** Its path, such as `messages[3].content[0]`. */
   path: string
-  /** What it is, in words. */
+  /** A description. */
   what: string
-  /** The crate refuses the whole history because of it; anything else it passes over. */
+  /** Whether the crate refuses the whole history because of it. It ignores anything else. */
   isRefused: boolean
 }
 
 /**
- * What of `messages` the crate cannot hold, by name: blocks that it has no type for, media without bytes, and what answers carry beside their text.
+ * Lists the parts of `messages` that the crate cannot represent: blocks of unknown types, media without bytes, and response data other
+ * than text.
  *
  * **Contract**
- * - `toSpecJson` and `sessionToSpec` write all of it, and reading it here gives it back. Leave refused blocks out of what the crate is to read.
- * - In the order of the messages. State of a service (`providerState`) is none of it: it means nothing to others.
+ * - `toSpecJson` and `sessionToSpec` write all of it, and reading it here restores it. Remove refused blocks before the crate reads the
+ *   data.
+ * - In message order. Excludes `providerState`, which only its provider can use.
  *
  * Source: docs/migrate/rust.md
  */

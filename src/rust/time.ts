@@ -1,15 +1,15 @@
 import { invalidMessages } from '../contract/shape/read.ts'
 
-/** A time as the Rust crate writes it, in its shortest exact form, and what of it is ours. */
+/** A time in the shortest exact form of the Rust crate, and its value here. */
 export interface SpecTime {
-  /** Epoch ms; what is finer is cut off. */
+  /** Epoch milliseconds, truncated. */
   at: number
   text: string
 }
 
 const pattern = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
-/** Reads an RFC 3339 time with nanoseconds and any offset; `undefined` for anything else, such as February 30. */
+/** Parses an RFC 3339 time with nanoseconds and any offset; `undefined` for anything else, such as February 30. */
 function parseTime(text: string): SpecTime | undefined {
   const [whole, date, time, fraction = '', sign, hours = '0', minutes = '0'] = pattern.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -22,19 +22,19 @@ function parseTime(text: string): SpecTime | undefined {
   return { at: seconds + Number(nanos.slice(0, 3)), text: `${new Date(seconds).toISOString().slice(0, 19)}${shortest(nanos)}Z` }
 }
 
-/** Epoch ms as the Rust crate writes a time. */
+/** Formats epoch milliseconds like the Rust crate. */
 function formatTime(at: number): string {
   const [seconds = '', rest = ''] = new Date(at).toISOString().split('.')
   return `${seconds}${shortest(rest.slice(0, 3).padEnd(9, '0'))}Z`
 }
 
-/** None, three, six or nine digits. */
+/** Returns none, three, six or nine digits. */
 function shortest(nanos: string): string {
   if (nanos === '000000000') return ''
   return `.${nanos.replace(/(?:000){1,2}$/, '')}`
 }
 
-/** Reads a time in a file. */
+/** Reads a time of a file. */
 export function readTime(json: unknown, path: string): SpecTime {
   if (typeof json !== 'string') throw invalidMessages(path, 'string', json)
   const time = parseTime(json)
@@ -42,12 +42,12 @@ export function readTime(json: unknown, path: string): SpecTime {
   return time
 }
 
-/** Whether milliseconds do not say all of it. */
+/** Whether a time is more precise than milliseconds. */
 export function isFiner({ at, text }: SpecTime): boolean {
   return text !== formatTime(at)
 }
 
-/** The time `at` of `owner` under `key`: as it was read, unless it was changed since. */
+/** Returns the time `at` of `owner` under `key` as it was read, unless it was changed since. */
 export function writeTime(owner: object, key: string, at: number): string {
   const exact: unknown = Reflect.get(Object(Reflect.get(owner, 'specTimes')), key)
   return typeof exact === 'string' && parseTime(exact)?.at === at ? exact : formatTime(at)

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { invalidMessages } from '../contract/shape/read.ts'
 import type { ValueSpelling } from './spelling.ts'
 
-/** Numbers that `isFit` says fit; `expected` says which those are. */
+/** Numbers that satisfy `isFit`; `expected` describes them. */
 function numbers(expected: string, isFit: (value: number) => boolean): ValueSpelling<number> {
   return {
     read(json, path) {
@@ -18,7 +18,7 @@ export const decimal: ValueSpelling<number> = numbers('number', () => true)
 const decimalFromZero: ValueSpelling<number> = numbers('number from 0', (value) => value >= 0)
 export const integer: ValueSpelling<number> = numbers('integer', Number.isSafeInteger)
 
-/** An unsigned integer that survives in a JavaScript number. */
+/** An unsigned integer that a JavaScript number can represent. */
 export const count: ValueSpelling<number> = {
   read(json, path) {
     const value = integer.read(json, path)
@@ -28,10 +28,10 @@ export const count: ValueSpelling<number> = {
   write: (value) => value,
 }
 
-/** Rust takes whole numbers only; a counter of the application may give others. */
+/** Rust takes whole numbers only; a custom token counter may return others. */
 export const estimate: ValueSpelling<number> = { ...count, write: (value) => Math.max(0, Math.ceil(value)) }
 
-/** Rust says "no limit" with the largest integer it has, which JSON numbers cannot hold; here it is `Infinity`. */
+/** Rust uses its largest integer for "no limit", which JSON numbers cannot represent. Here it is `Infinity`. */
 export const limit: ValueSpelling<number> = {
   read(json, path) {
     const value = decimalFromZero.read(json, path)
@@ -40,7 +40,7 @@ export const limit: ValueSpelling<number> = {
   write: (value) => Math.min(value, Number.MAX_SAFE_INTEGER),
 }
 
-/** Milliseconds here; seconds and nanoseconds there. */
+/** Milliseconds here; seconds and nanoseconds in Rust. */
 export const duration: ValueSpelling<number> = {
   read(json, path) {
     const { secs, nanos } = objectAt(json, path)
@@ -61,13 +61,13 @@ export const filledText: ValueSpelling<string> = {
   write: (value) => value,
 }
 
-/** `json`, which must be an object. */
+/** Returns `json`, which must be an object. */
 export function objectAt(json: unknown, path: string): JsonObject {
   if (!isJsonObject(json)) throw invalidMessages(path, 'object', json)
   return json
 }
 
-/** The same as JSON: what is absent is left out, at every level. */
+/** Returns the value as JSON without absent fields, at every level. */
 export function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value))
 }

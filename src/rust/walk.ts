@@ -9,13 +9,13 @@ import { sessionSpellings } from './tables/session.ts'
 import { isFiner, readTime, writeTime } from './time.ts'
 import { count, objectAt, plain } from './values.ts'
 
-/** All that is spelled differently there. */
+/** All spellings that differ in Rust. */
 const dictionary: ReadonlyMap<Form, Spelling> = new Map<Form, Spelling>([...messageSpellings, ...runSpellings, ...sessionSpellings])
 
-/** What is a whole number from 0 there, unless a table says otherwise. */
+/** Forms that are whole numbers from 0 in Rust, unless a table says otherwise. */
 const counts: ReadonlySet<Form> = new Set([aNumber.form, aNumberFromZero.form])
 
-/** What reading keeps beside our own fields for the sake of writing. */
+/** Keys that reading adds to our objects for writing. */
 const kept = ['specTimes', 'specBlock', 'specEvent'] as const
 
 function spellingOf(form: Form): Spelling {
@@ -23,11 +23,10 @@ function spellingOf(form: Form): Spelling {
 }
 
 /**
- * Reads what is a `shape` here. Keys that nobody knows, neither under our name nor under Rust's, travel along. Throws `SessionError`
- * `invalidMessages` with the path of the first thing wrong.
+ * Reads a value of `shape`. Keeps keys that neither side knows. Throws `SessionError` `invalidMessages` with the path of the first error.
  */
 export function readSpec<S extends Shape>(shape: S, json: unknown, path: string): Infer<S> {
-  return read(shape, json, path) as Infer<S> // just read by its shape
+  return read(shape, json, path) as Infer<S> // // Was just read by its shape.
 }
 
 function read(shape: Shape, json: unknown, path: string): unknown {
@@ -102,19 +101,19 @@ function variantOf({ variants }: TaggedForm, word: string): ObjectForm {
   return form
 }
 
-/** One field, with what a table says of it. */
+/** A field and its spelling. */
 interface Line {
   name: string
   there: string
   shape: Shape
   field: FieldSpelling<unknown>
-  /** Whether `null`, or nothing, may stand there. */
+  /** Whether it may be `null` or absent. */
   isOption: boolean
 }
 
 interface Lines {
   lines: readonly Line[]
-  /** All names, ours and theirs. */
+  /** All names, ours and Rust's. */
   known: ReadonlySet<string>
 }
 
@@ -138,7 +137,7 @@ function mayLack({ isOptional, isRequired }: Shape, { isPartial }: ObjectForm): 
   return isOptional === true || (isPartial && isRequired !== true)
 }
 
-/** `tag` has been read. */
+/** `tag` has already been read. */
 function readObject(form: ObjectForm, spec: JsonObject, path: string, tag?: string): Record<string, unknown> {
   const { lines, known } = linesOf(form)
   const value: Record<string, unknown> = {}
@@ -157,7 +156,7 @@ function readObject(form: ObjectForm, spec: JsonObject, path: string, tag?: stri
     if (own !== undefined) value[name] = own
   }
   Object.assign(value, unknownKeys(spec, known))
-  // Times that say more than milliseconds can: kept beside ours, so that they are written as they were.
+  // // Times more precise than milliseconds are kept, so that they are written unchanged.
   if (Object.keys(exactTimes).length > 0) value.specTimes = exactTimes
   return spellingOf(form).read?.(value, spec) ?? value
 }
@@ -180,7 +179,7 @@ function readAs(shape: Shape, { as = shape }: FieldSpelling<unknown>, part: unkn
   return 'form' in as ? read(as, part, path) : as.read(part, path)
 }
 
-/** What `reading` gives; nothing where it finds fault. */
+/** Returns the result of `reading`, or `undefined` if it throws. */
 function attempt(reading: () => unknown): unknown {
   try {
     return reading()
@@ -190,12 +189,12 @@ function attempt(reading: () => unknown): unknown {
   }
 }
 
-/** What a newer version wrote, or somebody else. A name that means something on the other side is dropped, so that it never poses as known. */
+/** Returns keys that newer versions or other programs wrote. Drops names that have a meaning on the other side. */
 function unknownKeys(value: object, known: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([key, part]) => !known.has(key) && part !== undefined))
 }
 
-/** Writes what is a `shape` here, and looks for no faults in it. */
+/** Writes a value of `shape` without validation. */
 export function writeSpec(shape: Shape, value: unknown): JsonValue {
   const { form } = shape
   switch (form.of) {
@@ -212,14 +211,14 @@ export function writeSpec(shape: Shape, value: unknown): JsonValue {
     case 'written':
       return writeSpec(form.whole, value)
     default:
-      return value as JsonValue // data of ours is JSON
+      return value as JsonValue // // Our data is JSON.
   }
 }
 
 function writeTagged(form: TaggedForm, value: object): JsonValue {
   const { tag: there = form.tag, isOutside, words: style, ours, instead } = spellingOf(form)
   const word: unknown = Reflect.get(value, form.tag)
-  // A block of another version.
+  // // A block of another version.
   if (typeof word !== 'string' || !form.variants.has(word)) return plain(value)
   if (instead !== undefined && ours?.includes(word)) return instead(value)
   const fields = writeObject(variantOf(form, word), value, form.tag)
@@ -227,7 +226,7 @@ function writeTagged(form: TaggedForm, value: object): JsonValue {
   return variantOf(form, word).entries.length === 1 ? styled(word, style) : { [styled(word, style)]: fields }
 }
 
-/** `tag` is written elsewhere. */
+/** `tag` is written by the caller. */
 function writeObject(form: ObjectForm, value: object, tag?: string): JsonObject {
   const { lines, known } = linesOf(form)
   const spec: JsonObject = {}
@@ -236,7 +235,7 @@ function writeObject(form: ObjectForm, value: object, tag?: string): JsonObject 
     const written = line.name === tag ? undefined : writeField(line, part, value)
     if (written !== undefined) spec[line.there] = written
   }
-  const whole = { ...spec, ...(unknownKeys(value, known) as JsonObject) } // data of ours is JSON
+  const whole = { ...spec, ...(unknownKeys(value, known) as JsonObject) } // // Our data is JSON.
   return spellingOf(form).write?.(whole, { ...value }) ?? whole
 }
 

@@ -13,23 +13,26 @@ import { openedLoop } from '../../session/views/loop-builder.ts'
 import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from '../../session/views/navigation.ts'
 import { type KeptEvents, LoopEvents } from './loop-events.ts'
 
-/** What a recorder keeps, and whom it tells. Functions are called synchronously, at the end of the call that causes them; what they throw comes out of it. */
+/**
+ * Options and observers of a recorder. Functions are called synchronously at the end of the call that triggers them; their errors are
+ * thrown there.
+ */
 export interface EventRecorderOptions {
-  /** Also keep `messageUpdate` events. Default `false`: they are many, and the finished messages say the same. */
+  /** Also keeps `messageUpdate` events. Default: `false`, because they are many and finished messages have the same content. */
   includeStreamingEvents?: boolean
-  /** Keep what the model was sent, where events tell: as `requestPayload` of turns and as `turnRequest` events. Default `false`: neither. */
+  /** Keeps captured requests, as `requestPayload` of turns and as `turnRequest` events. Default: `false`. */
   captureTurnRequests?: boolean
-  /** A session has begun. An observer: what it returns changes nothing. */
+  /** Called when a session has begun. The return value is ignored. */
   beforeTask?: (session: Session) => unknown
-  /** A session was closed by `flush`. */
+  /** Called when `flush` has closed a session. */
   afterTask?: (session: Session) => unknown
-  /** A copy of a session that has changed, from `checkpoint`. */
+  /** Called with a copy of each session that changed, by `checkpoint`. */
   onCheckpoint?: (session: Session) => unknown
 }
 
 interface TrackedSession {
   session: Session
-  /** Changed since the last checkpoint. */
+  /** Whether it changed since the last checkpoint. */
   isChanged: boolean
   isFlushed: boolean
 }
@@ -43,18 +46,18 @@ const recorderOptions = optionsOf<EventRecorderOptions>({
 })
 
 /**
- * Builds sessions from the events of any number of agents. For those who only have events: a session that is recorded live, into a store,
- * survives crashes and also knows what was compacted, pruned and reverted.
+ * Builds sessions from the events of any number of agents, for programs that only have events. A store that records live also survives
+ * crashes and knows compactions, prunes and reverts.
  *
  * **Contract**
- * - One session for each session id, in whatever order its events, checkpoints and flushes come; one loop for each run. Within a run `seq`
- *   counts up: an event that was accepted before is passed over, so that a stream may be replayed.
- * - Events of a loop that nobody began are passed over, except that a loop which a hook refused is kept where its session is known: with an
- *   `agentEnd` alone.
- * - Events inside `childEvent` build the sub-agent's session and are kept there. Parent and child name each other as soon as both are known.
- * - `parallelLoopStart` and `parallelLoopEnd` are kept with each branch; branches that have not begun are `pending`.
- * - Messages of a loop are those of its `agentEnd`; until then, and where it never comes, those of its `messageEnd` events.
- * - Sessions hold the messages of the events as they are; nothing is copied.
+ * - Creates one session per session id, in any order of events, checkpoints and flushes, and one loop per run. Within a run `seq`
+ *   increases: an event that was accepted before is ignored, so a stream may be replayed.
+ * - Ignores events of a loop that never began. Exception: a loop that a hook refused is kept with only its `agentEnd` if its session is
+ *   known.
+ * - Events inside `childEvent` build the sub-agent's session. Parent and child refer to each other as soon as both are known.
+ * - Each branch keeps `parallelLoopStart` and `parallelLoopEnd`; branches that have not begun are `pending`.
+ * - Messages of a loop are those of its `agentEnd`; until then, or without it, those of its `messageEnd` events.
+ * - Sessions share the messages of the events; nothing is copied.
  *
  * Source: docs/reference/sessions.md
  *
@@ -72,7 +75,7 @@ export class EventRecorder {
   readonly #open = new Set<LoopEvents>()
   /** Branches of sessions that have not begun, by session. */
   readonly #announced = new Map<string, ParallelLoopStartEvent[]>()
-  /** Calls that name a loop nothing was heard of yet, by that loop. */
+  /** Calls that refer to an unknown loop, by loop. */
   readonly #callers = new Map<string, SpawnOrigin>()
 
   constructor(options: EventRecorderOptions = {}) {
@@ -81,28 +84,28 @@ export class EventRecorder {
     this.#kept = { streaming: options.includeStreamingEvents === true, requests: options.captureTurnRequests === true }
   }
 
-  /** Takes one event. */
+  /** Adds one event. */
   accept(event: AgentEvent): void {
     this.#take(event, undefined)
   }
 
-  /** All sessions that were not drained, in the order they began. They grow while events come: copy what must not. */
+  /** All sessions that were not drained, in start order. They change with further events: copy them if needed. */
   sessions(): Session[] {
     return [...this.#sessions.values()].map(({ session }) => session)
   }
 
-  /** A session that was not drained. It grows while events come. */
+  /** A session that was not drained. It changes with further events. */
   getSession(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId)?.session
   }
 
-  /** The loop with this id while it runs; without an id, of those that run the one begun last. */
+  /** The active loop with this id; without an id, the active loop that began last. */
   currentLoop(loopId?: string): LoopRecord | undefined {
     const running = [...this.#open].map(({ record }) => record).filter((record) => record.status === 'running')
     return running.findLast((record) => loopId === undefined || record.loopId === loopId)
   }
 
-  /** Copies of the sessions that have changed since the last checkpoint, with the loops that run as far as they are. Nothing is closed. */
+  /** Copies the sessions that changed since the last checkpoint, with active loops in their current state. Closes nothing. */
   checkpoint(): Session[] {
     const changed = [...this.#sessions.values()].filter(({ isChanged }) => isChanged)
     for (const entry of changed) entry.isChanged = false
@@ -111,7 +114,9 @@ export class EventRecorder {
     return copies
   }
 
-  /** Closes all sessions: loops without an end become `interrupted`, ended when the last was heard of them. A session may go on afterwards. */
+  /**
+   * Closes all sessions: loops without an end become `interrupted`, with the time of their last event. A session may continue afterwards.
+   */
   flush(): void {
     for (const loop of this.#open) {
       loop.interrupt()
@@ -124,7 +129,7 @@ export class EventRecorder {
     for (const { session } of closed) this.#options.afterTask?.(session)
   }
 
-  /** Hands over the sessions that `flush` closed, and forgets them. One that goes on after that would begin again. */
+  /** Returns the sessions that `flush` closed, and removes them. A session that continues after that starts again. */
   drain(): Session[] {
     const drained = [...this.#sessions.values()].filter(({ isFlushed }) => isFlushed).map(({ session }) => session)
     for (const { sessionId, loops } of drained) {
@@ -195,7 +200,7 @@ export class EventRecorder {
     return loop
   }
 
-  /** Ties a loop that has begun to its parent: one of the same session, or the call that runs it. */
+  /** Links a new loop to its parent: one of the same session, or the call that runs it. */
   #link(session: Session, record: LoopRecord, origin: SpawnOrigin | undefined): void {
     const { loopId, sessionId, parentLoopId } = record
     const parent = parentLoopId === undefined ? undefined : this.#loops.get(parentLoopId)?.record
@@ -222,13 +227,13 @@ export class EventRecorder {
     }
   }
 
-  /** A loop that ended before it began: a hook said no. */
+  /** A loop that ended before it began, because a hook refused it. */
   #refused({ sessionId, loopId, at }: AgentEndEvent): LoopEvents | undefined {
     const session = this.getSession(sessionId)
     return session && this.#addLoop(session, loopId, at)
   }
 
-  /** A call has ended and says which loop it ran; that loop may have ended before, or not be known at all. */
+  /** Links a finished call to its loop, which may have ended before or be unknown. */
   #linkCall(caller: SpawnOrigin, childLoopId: string): void {
     const child = this.#loops.get(childLoopId)?.record
     const childSessionId = child?.sessionId ?? sessionOfChild(childLoopId)
@@ -239,7 +244,7 @@ export class EventRecorder {
     this.#changed(childSessionId)
   }
 
-  /** Branches are about to begin. Where their session is not known yet, they wait for it: only a loop says whose it is. */
+  /** Announces branches. If their session is unknown, they wait for it, because only a loop names it. */
   #announce(event: ParallelLoopStartEvent): void {
     const { sessionId, loopIds, at } = event
     const session = this.getSession(sessionId)
@@ -276,7 +281,7 @@ export class EventRecorder {
   }
 }
 
-/** The branches a loop was announced with. */
+/** Returns the branches that a loop was announced with. */
 function groupOf({ events }: LoopRecord): readonly string[] {
   const announcement = events.find(({ event }) => event.type === 'parallelLoopStart')?.event
   return announcement?.type === 'parallelLoopStart' ? announcement.loopIds : []

@@ -3,13 +3,13 @@ import type { TurnEndEvent } from '../../contract/run/turn-event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 import { LoopBuilder } from '../../session/views/loop-builder.ts'
 
-/** Which events of a loop are kept. */
+/** Kinds of events to keep. */
 export interface KeptEvents {
   streaming: boolean
   requests: boolean
 }
 
-/** One loop as its events tell it. */
+/** Builds one loop from its events. */
 export class LoopEvents {
   readonly record: LoopRecord
   readonly #builder: LoopBuilder
@@ -24,7 +24,7 @@ export class LoopEvents {
     this.#kept = kept
   }
 
-  /** Whether the loop has begun, or is expected to, and has not ended. */
+  /** Whether the loop is active or announced. */
   get isOpen(): boolean {
     return this.record.status === 'running' || this.record.status === 'pending'
   }
@@ -48,7 +48,7 @@ export class LoopEvents {
     this.accept(event)
   }
 
-  /** Takes an event of this loop. */
+  /** Adds an event of this loop. */
   accept(event: AgentEvent): void {
     this.#runId = event.runId
     this.#lastSeq = event.seq
@@ -73,7 +73,7 @@ export class LoopEvents {
     }
   }
 
-  /** Puts an event into the list, or only counts it. */
+  /** Keeps an event, or only counts it. */
   keep(event: AgentEvent): void {
     const sequence = this.#sequence++
     if (event.type === 'messageUpdate' && !this.#kept.streaming) return
@@ -81,7 +81,7 @@ export class LoopEvents {
     this.record.events.push({ sequence, event })
   }
 
-  /** No more will be heard of the loop. What its messages were until now stays; a turn without its end does not. */
+  /** Ends the loop without further events. Its messages stay; an unfinished turn is dropped. */
   interrupt(): void {
     this.#builder.discardTurn()
     this.record.status = 'interrupted'
@@ -91,7 +91,7 @@ export class LoopEvents {
   #endTurn({ message, usage, toolResults, turnIndex, loopId, at }: TurnEndEvent): void {
     const ownTurn = { loopId, turnIndex }
     const { turnId = ownTurn } = message
-    // A turn that only runs calls approved later names the earlier answer that made them.
+    // // A turn that only runs calls approved later refers to the earlier response.
     const isOwn = turnId.loopId === loopId && turnId.turnIndex === turnIndex
     this.#builder.endTurn({
       usage,

@@ -3,14 +3,14 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 import type { BlockSection, CompactionBlock, TurnRange } from '../tables/session.ts'
 
-/** The id of an overlay that was made of a block. */
+/** Returns the id of an overlay that was created from a block. */
 export function blockOverlayId(loopId: string): string {
   return `${loopId}#block`
 }
 
 /**
- * The overlay that says the same as a block. `undefined` where none does: an overlay covers a history from its beginning, so the loop must be
- * the first, and its sections, unlike those that Rust sometimes writes, must follow each other.
+ * Returns the overlay equal to a block; `undefined` if there is none. An overlay covers a history from its beginning, so the loop must be
+ * the first. Its sections must be contiguous, which Rust does not always ensure.
  */
 export function overlayOfBlock(
   block: CompactionBlock,
@@ -38,7 +38,7 @@ export function overlayOfBlock(
   }
 }
 
-/** The block that says the same as an overlay; `undefined` where it reaches beyond the loop, as an overlay of a longer history does. */
+/** Returns the block equal to an overlay; `undefined` if the overlay covers more than the loop. */
 export function blockOfOverlay(
   overlay: CompactionOverlay,
   loop: Pick<LoopRecord, 'parentLoopId' | 'messages'>,
@@ -62,7 +62,7 @@ export function blockOfOverlay(
   }
 }
 
-/** Messages that follow each other and are of one turn. */
+/** Groups consecutive messages by turn. */
 function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
   const turns: AgentMessage[][] = []
   let last: number | undefined

@@ -9,7 +9,7 @@ import { eventFromSpec, eventToSpec } from '../event.ts'
 import { readTime } from '../time.ts'
 import type { MessageIds } from './message-ids.ts'
 
-/** Events that were not looked into. */
+/** Events without validation. */
 export const rawEvents = listOf(fieldsOf({ sequence: aNumber, event: aJsonObject }))
 
 const noConfig: LoopConfigSnapshot = {
@@ -25,8 +25,8 @@ const noConfig: LoopConfigSnapshot = {
 }
 
 /**
- * The events of a loop. What the crate wrote is kept beside each, and written again: the native event has no place for some of it, such as the
- * message that comes with every delta. Run id is the loop's, `seq` follows `sequence`; an event without a time has that of the one before.
+ * Returns the events of a loop. Keeps the crate's JSON of each for writing, because our events lack some of its data, such as the message
+ * with every delta. The run id is that of the loop, `seq` follows `sequence`. An event without a time gets that of the previous one.
  */
 export function eventsFromSpec(
   events: Infer<typeof rawEvents>,
@@ -47,14 +47,14 @@ export function eventsFromSpec(
       configSnapshot: { ...noConfig, ...loop.config },
     }
     const event = placed(place, () => eventFromSpec(withIds(specEvent, ids), defaults))
-    // The crate refuses a file for an event it does not know: such a file is not of its making.
+    // // The crate refuses a file with an unknown event, so it did not write this file.
     if (event === undefined) throw invalidMessages(`${place}.type`, 'an event of the specification', specEvent.type, true)
     at = event.at
     return { ...raw, specEvent, event }
   })
 }
 
-/** The events that the crate knows; it refuses a whole file for any other. */
+/** Returns the events that the crate knows; it refuses a whole file for any other. */
 export function eventsToSpec(events: readonly LoopEvent[], message: (id: string) => AgentMessage | undefined): JsonObject[] {
   return events.flatMap((kept) => {
     const { specEvent, ...rest }: LoopEvent & { specEvent?: JsonObject } = kept
@@ -69,7 +69,7 @@ function withExactTime(event: JsonObject, path: string): JsonObject {
   return { ...event, timestamp: readTime(timestamp, `${path}.timestamp`).text }
 }
 
-/** The event with the ids that its messages have in the history. */
+/** Returns the event with the ids that its messages have in the history. */
 function withIds(event: JsonObject, ids: MessageIds): object {
   const { message, messages, tool_results } = event
   return {
@@ -80,7 +80,7 @@ function withIds(event: JsonObject, ids: MessageIds): object {
   }
 }
 
-/** What `read` gives; what it says is wrong is said of `path`. */
+/** Calls `read`, and adds `path` to its errors. */
 function placed<T>(path: string, read: () => T): T {
   try {
     return read()

@@ -12,7 +12,7 @@ import { blockOfOverlay, blockOverlayId, overlayOfBlock } from './compaction-blo
 import { eventsFromSpec, eventsToSpec, rawEvents } from './loop-events.ts'
 import { MessageIds, withoutMadeUpId } from './message-ids.ts'
 
-/** Reads a loop; `path` says where it was found. Throws `SessionError` with the path of what is wrong. */
+/** Reads a loop at `path`. Throws `SessionError` with the path of the error. */
 export function loopFromSpec(json: unknown, path: string): LoopRecord {
   const raw = objectAt(json, path)
   const ids = new MessageIds(readSpec(aText, raw.loop_id, `${path}.loop_id`), raw.messages)
@@ -27,13 +27,13 @@ export function loopFromSpec(json: unknown, path: string): LoopRecord {
   return { ...whole, events: eventsFromSpec(found, whole, ids, `${path}.events`) }
 }
 
-/** What is done to the messages of a loop: those of its history, and those elsewhere in it. */
+/** Changes to the messages of a loop: those in its history, and others. */
 interface MessageChange {
   history(messages: unknown): unknown
   anywhere(value: unknown): unknown
 }
 
-/** The loop in Rust's JSON, unchecked, with other messages. */
+/** Returns Rust's JSON of a loop with changed messages, without validation. */
 function withMessages(raw: JsonObject, change: MessageChange): JsonObject {
   const { messages, turns, compaction_block: block } = raw
   const inside = (value: JsonValue, keys: readonly string[]): object | JsonValue =>
@@ -47,10 +47,10 @@ function withMessages(raw: JsonObject, change: MessageChange): JsonObject {
     messages: change.history(messages),
     ...(Array.isArray(turns) && { turns: turns.map((turn) => inside(turn, ['input_messages', 'output_message', 'tool_results'])) }),
     ...(isJsonObject(block) && { compaction_block: sections(block) }),
-  } as JsonObject // a change makes JSON of JSON
+  } as JsonObject // // A change keeps JSON as JSON.
 }
 
-/** Our own overlay, or what a block amounts to; the block is kept for writing. */
+/** Returns our overlay, or the one equal to the block, which is kept for writing. */
 function overlayOf(json: JsonValue, loop: LoopRecord, path: string): { overlay?: CompactionOverlay; specBlock?: JsonValue } {
   if (json === null) return {}
   const block = readSpec(compactionBlock, json, path)
@@ -61,7 +61,7 @@ function overlayOf(json: JsonValue, loop: LoopRecord, path: string): { overlay?:
   return { ...(overlay && { overlay }), ...(specBlock !== undefined && { specBlock }) }
 }
 
-/** Messages as they are written: without ids that reading made up. */
+/** Removes ids that reading generated. */
 function withoutIds(loopId: string): MessageChange {
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(strip)
@@ -70,14 +70,14 @@ function withoutIds(loopId: string): MessageChange {
   return { history: strip, anywhere: strip }
 }
 
-/** What writing a loop needs of the session around it. */
+/** Data of the session for writing a loop. */
 export interface LoopContext {
   message: (id: string) => AgentMessage | undefined
-  /** The answer that made a call which this loop, or one it descends from, has answered. */
+  /** Returns the response with a call that this loop or an ancestor has answered. */
   callerOf: (loopId: string, toolCallId: string) => AgentMessage | undefined
 }
 
-/** The loop in Rust's JSON. */
+/** Returns Rust's JSON of a loop. */
 export function loopToSpec(loop: LoopRecord, { message, callerOf }: LoopContext): JsonObject {
   const { overlay, ...rest } = loop
   const turns = loop.turns.flatMap((turn) => toWrite(turn, loop.config, (id) => callerOf(loop.loopId, id)))
@@ -93,7 +93,7 @@ export function loopToSpec(loop: LoopRecord, { message, callerOf }: LoopContext)
   return withMessages({ ...whole, ...own, ...(block && { compaction_block: writeSpec(compactionBlock, block) }) }, ids)
 }
 
-/** The turn as it is written; nothing where nothing can stand for its answer, without which Rust may refuse the whole file. */
+/** Returns the turn to write; `undefined` without a usable response, because Rust may then refuse the whole file. */
 function toWrite(turn: Turn, config: LoopRecord['config'], callerOf: (toolCallId: string) => AgentMessage | undefined): object[] {
   const { toolResults, requestPayload } = turn
   const [result] = toolResults
@@ -102,18 +102,18 @@ function toWrite(turn: Turn, config: LoopRecord['config'], callerOf: (toolCallId
   return [{ ...turn, outputMessage, ...(requestPayload && { requestPayload: withoutService(requestPayload, config) }) }]
 }
 
-/** Which service a loop asked. Captured requests of Rust do not say. */
+/** Returns the provider of a loop, which Rust's captured requests lack. */
 function serviceOf({ provider = '', api = 'openAiCompletions' }: LoopRecord['config'] = {}): Pick<AnnotatedRequest, 'provider' | 'api'> {
   return { provider, api }
 }
 
-/** The turn with the service its request went to. */
+/** Adds the provider to the request of a turn. */
 function withService(turn: Turn, config: LoopRecord['config']): Turn {
   const { requestPayload } = turn
   return requestPayload === undefined ? turn : { ...turn, requestPayload: { ...serviceOf(config), ...requestPayload } }
 }
 
-/** Where the loop's configuration says the same, the request need not. */
+/** Removes the provider from a request if the loop's configuration has the same. */
 function withoutService(request: AnnotatedRequest, config: LoopRecord['config']): SpecRequest {
   const { provider, api, ...rest } = request
   const service = serviceOf(config)

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../../contract/json.ts'
 
-/** Marks an id that was made up for a message of the Rust crate, which has none. */
+/** Marks a generated id of a message from the Rust crate, which has none. */
 const mark = '#'
 
 /**
- * Ids for the messages of one loop of the Rust crate: they depend on the place in its history alone, so that every reading gives the same, and
- * the same message has one id wherever else the loop holds it.
+ * Creates ids for the messages of a loop from the Rust crate. They depend only on the position in the history, so every reading gives the
+ * same ids. Copies of a message elsewhere in the loop get the same id.
  *
- * **Contract**: messages that have an id keep it. `isMadeUp` tells which are not to be written.
+ * **Contract**: existing ids stay. `isMadeUp` tells which ones are not written.
  */
 export class MessageIds {
   readonly #loopId: string
   readonly #known = new Map<string, string>()
   #others = 0
 
-  /** `messages` is the history of the loop, unchecked. */
+  /** `messages` is the history of the loop, not validated. */
   constructor(loopId: string, messages: unknown) {
     this.#loopId = loopId
     if (!Array.isArray(messages)) return
@@ -24,13 +24,13 @@ export class MessageIds {
     })
   }
 
-  /** The history, with an id for every message. */
+  /** Returns the history with an id for every message. */
   history(messages: unknown): unknown {
     if (!Array.isArray(messages)) return messages
     return messages.map((message: unknown, at) => withId(message, `${this.#loopId}${mark}${at}`))
   }
 
-  /** A message, or several, from elsewhere in the loop: of the same content as one of the history, or else with an id of their own. */
+  /** Adds ids to messages elsewhere in the loop: that of the message with the same content, else a new one. */
   anywhere(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((message: unknown) => this.anywhere(message))
     const content = contentOf(value)
@@ -45,7 +45,7 @@ export class MessageIds {
   }
 }
 
-/** The message as JSON without an id that only reading has made up. */
+/** Returns the message as JSON without a generated id. */
 export function withoutMadeUpId(message: JsonObject, loopId: string): JsonObject {
   const { id, ...rest } = message
   return typeof id === 'string' && id.startsWith(`${loopId}${mark}`) ? rest : message
@@ -60,7 +60,7 @@ function idOf(message: unknown): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** What a message says, without what only some of its copies have; `undefined` where there is no message. */
+/** Returns the content of a message without fields that only some copies have; `undefined` if it is no message. */
 function contentOf(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('role' in message)) return undefined
   const { id: _, turnId: __, ...content }: Record<string, unknown> = { ...message }

@@ -10,16 +10,16 @@ import { readSpec, writeSpec } from '../walk.ts'
 import { type LoopContext, loopFromSpec, loopToSpec } from './loop.ts'
 
 /**
- * A session as the Rust crate keeps it in `{session_id}.json`.
+ * Converts a session to the JSON that the Rust crate stores in `{session_id}.json`.
  *
  * **Contract**
- * - Written as the crate would: absent values as `null` or not at all, times in UTC with up to nanoseconds, its words for status. Statuses that
- *   share a word (`error`, `aborted` and `interrupted` are `Aborted`, `limit` and `paused` `Completed`) are told apart by `nativeStatus`, a key
- *   that it ignores, like `title`, `error`, `base`, `prunes`, `reverts`, `overlay` and the ids of messages.
- * - No event of a type the crate does not know is written, for that costs it the whole file.
- * - An overlay is also a `compaction_block` where it covers one loop only, the first; elsewhere the crate sends the history as it is.
- * - `sessionFromSpec` gives the same session back, with keys that nobody knows, but for those events, and for turns that have neither an answer
- *   nor a call of an earlier one.
+ * - Written as by the crate: absent values as `null` or omitted, times in UTC with up to nanoseconds, its status words. Several statuses
+ *   share a word there (`error`, `aborted` and `interrupted` are `Aborted`, `limit` and `paused` `Completed`); `nativeStatus`
+ *   distinguishes them. The crate ignores it, like `title`, `error`, `base`, `prunes`, `reverts`, `overlay` and message ids.
+ * - Omits events that the crate does not know, because it would refuse the whole file.
+ * - An overlay is also written as `compaction_block` if it covers only the first loop; elsewhere the crate sends the whole history.
+ * - `sessionFromSpec` restores the session with unknown keys, except for omitted events and for turns with neither a response nor a call
+ *   of an earlier one.
  *
  * Source: docs/migrate/rust.md
  */
@@ -30,15 +30,15 @@ export function sessionToSpec(session: Session): JsonObject {
 }
 
 /**
- * Reads a session of the Rust crate, or of `sessionToSpec`, from its JSON.
+ * Parses a session of the Rust crate, or of `sessionToSpec`, from its JSON.
  *
  * **Contract**
- * - Throws `SessionError` `invalidSession` for what the crate refuses too, with the path, such as
- *   `session.loops[0].usage.input: expected integer from 0, got number`.
- * - Written again it is what was read: times keep their nanoseconds, unknown keys their place, events everything. For this, objects carry keys
- *   beyond their type: `specTimes`, `specBlock`, `specEvent`.
- * - Messages without an id get one that depends on their place alone. `Aborted` without `nativeStatus` is `interrupted`.
- * - A `compaction_block` becomes an overlay where one can say the same: in the first loop, when its sections follow each other.
+ * - Throws `SessionError` `invalidSession` with the path for input that the crate refuses too, such as `session.loops[0].usage.input:
+ *   expected integer from 0, got number`.
+ * - Writing it again gives the same JSON: times keep their nanoseconds, unknown keys their position, events all their data. For this,
+ *   objects carry keys beyond their type: `specTimes`, `specBlock`, `specEvent`.
+ * - Messages without an id get one that depends only on their position. `Aborted` without `nativeStatus` is `interrupted`.
+ * - A `compaction_block` becomes an overlay if one is equivalent: in the first loop, with contiguous sections.
  */
 export function sessionFromSpec(json: unknown): Session {
   return asSession(() => {
@@ -49,12 +49,12 @@ export function sessionFromSpec(json: unknown): Session {
   })
 }
 
-/** The text of `{session_id}.json`: as {@link sessionToSpec}, indented by two spaces. */
+/** Returns the text of `{session_id}.json`: {@link sessionToSpec}, indented by two spaces. */
 export function sessionToSpecJson(session: Session): string {
   return JSON.stringify(sessionToSpec(session), null, 2)
 }
 
-/** Reads the text of `{session_id}.json`. Throws as {@link sessionFromSpec}, also for what is no JSON. */
+/** Parses the text of `{session_id}.json`. Throws like {@link sessionFromSpec}, also for invalid JSON. */
 export function sessionFromSpecJson(text: string): Session {
   return asSession(() => sessionFromSpec(parseStored(text, 'session')))
 }

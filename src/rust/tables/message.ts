@@ -12,7 +12,7 @@ import { filledText, integer } from '../values.ts'
 const extra = { extra: 'spelled' } as const
 const zero = { missing: () => 0 }
 
-/** Rust takes any JSON value as arguments; here they are an object, and other text waits in `invalidArguments`. */
+/** Rust accepts any JSON value as arguments. Here they are an object, and other text goes to `invalidArguments`. */
 function argumentsRead(call: ToolCallContent): ToolCallContent {
   const args: unknown = call.arguments
   return isJsonObject(args) ? call : { ...call, arguments: {}, invalidArguments: JSON.stringify(args) }
@@ -25,7 +25,7 @@ function argumentsWritten(spec: JsonObject, call: ToolCallContent): JsonObject {
   return args === undefined ? spec : { ...rest, arguments: args }
 }
 
-/** The value `text` stands for, if it is JSON in its shortest form and no object; then it can travel as the arguments themselves. */
+/** Returns the value of `text` if it is compact JSON and no object. It can then be written as the arguments. */
 function plainArguments(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text)
@@ -35,10 +35,10 @@ function plainArguments(text: string): JsonValue | undefined {
   }
 }
 
-/** Rust writes no empty list of tags, and reads none. */
+/** Drops an empty list of tags, which Rust neither writes nor reads. */
 function withoutNoTags<T extends object>(value: T): T {
   const { tags, ...rest }: T & { tags?: unknown } = value
-  return Array.isArray(tags) && tags.length === 0 ? (rest as T) : value // `tags` may be absent
+  return Array.isArray(tags) && tags.length === 0 ? (rest as T) : value // // `tags` may be absent.
 }
 
 const envelope = {
@@ -46,7 +46,7 @@ const envelope = {
   read: withoutNoTags,
   write: withoutNoTags,
 } as const
-// Numbers there are whole; these are not.
+// // Numbers in Rust are integers; these are not.
 const native = { extra: 'native' } as const
 const answer = {
   responseId: extra,
@@ -91,12 +91,12 @@ export const messageSpellings: readonly Entry[] = [
       },
     },
   }),
-  // A message without an id gets one.
+  // // A message without an id gets one.
   ...spelledTagged(agentMessage, 'role', {
     fields: { id: { ...extra, as: filledText, missing: newId } },
     variants: enveloped,
   }),
-  // In a request, messages have the ids that they have.
+  // // Messages of a request keep their ids.
   ...spelledTagged(llmMessageInput, 'role', { fields: { id: { ...extra, as: filledText } }, variants: enveloped }),
   spelled(toolResult, { names: 'snake_case', fields: { details: { absent: null }, isError: extra } }),
 ]

@@ -18,7 +18,9 @@ const orNull = { absent: null } as const
 const fromZero = { ...extra, missing: () => 0 } as const
 
 /** What a loop ran with, as far as it is known. */
-/** What Rust says of kinds that it does not know: one of ours would make the file unreadable there. In a message, where it ignores the key, the kind stays. */
+/**
+ * Rust's words for unknown kinds, which would make the file unreadable there. In a message, where Rust ignores the key, the kind stays.
+ */
 const knownThere: Readonly<Record<string, string>> = { background: 'follow-up', runtime: 'unknown' }
 
 function withKnownProvenance(json: JsonObject, { provenance }: AnnotatedRequest): JsonObject {
@@ -31,15 +33,15 @@ function withKnownProvenance(json: JsonObject, { provenance }: AnnotatedRequest)
 }
 
 export const configSnapshot = loopRecordFields.config
-/** When a run stops. */
+/** Execution limits. */
 export const executionLimits = fieldsOf(limitFields)
 
-/** Rust knows seven protocols, and refuses a file for any other. */
+/** Whether Rust knows a protocol; it refuses a file with any other. */
 function isWire(api: string): boolean {
   return knownApi.words.some((word) => word === api)
 }
 
-/** Any other protocol (`scripted`, or one of somebody else) travels as `nativeApi`. */
+/** Reads any other protocol (`scripted`, or a custom one) from `nativeApi`. */
 function apiRead(snapshot: Partial<LoopConfigSnapshot>, { nativeApi }: JsonObject): Partial<LoopConfigSnapshot> {
   const { nativeApi: _, ...rest }: Partial<LoopConfigSnapshot> & { nativeApi?: unknown } = snapshot
   return typeof nativeApi === 'string' ? { ...rest, api: nativeApi } : rest
@@ -50,21 +52,21 @@ function apiWritten(json: JsonObject, { api }: Partial<LoopConfigSnapshot>): Jso
   return api === undefined || isWire(api) ? json : { ...rest, nativeApi: api }
 }
 
-/** How a run ended, where the JSON does not say: by its last message. */
+/** Derives the status of a run from its last message if the JSON lacks it. */
 function statusOf({ messages, rejection }: AgentEndEvent): RunStatus {
   if (rejection !== undefined) return 'rejected'
   const last = messages.findLast((message) => message.role === 'assistant')
   return last?.stopReason === 'error' || last?.stopReason === 'aborted' ? last.stopReason : 'completed'
 }
 
-/** The target of a request that named none; no node has this id. */
+/** Target of a request without one; no node has this id. */
 const noTarget = -1
 const target: ValueSpelling<number> = {
   read: (json, path) => (json === null ? noTarget : count.read(json, path)),
   write: (id) => (id === noTarget ? null : id),
 }
 
-/** Most events have a time there: RFC 3339, UTC. */
+/** Adds the time that most events have in Rust: RFC 3339, UTC. */
 function stamped(json: JsonObject, { at }: AgentEvent): JsonObject {
   return { ...json, timestamp: new Date(at).toISOString() }
 }
@@ -140,7 +142,7 @@ export const runSpellings: readonly Entry[] = [
     words: 'PascalCase',
     isOutside: true,
     ours: ['citation', 'block'],
-    // The block stands in the message.
+    // // The message has the block.
     instead: ({ contentIndex }) => ({ Text: { contentIndex, delta: '' } }),
     variants: {
       text: { fields: { contentIndex: fromZero } },

@@ -19,7 +19,7 @@ import { aNumber, fieldsOf, type Infer, listOf, oneOf, optional } from '../../co
 import { type Entry, spelled, spelledTagged, type ValueSpelling } from '../spelling.ts'
 
 const ledgerStatus = oneOf('Pending', 'Running', 'Completed', 'Rejected', 'Aborted')
-/** What the Rust crate knows of a loop's status, in its spelling. It refuses a whole file for any other word. */
+/** Rust's words for the status of a loop. It refuses a whole file for any other. */
 export type LedgerStatus = Infer<typeof ledgerStatus>
 
 const ledger = {
@@ -39,11 +39,11 @@ const native = {
   Running: 'running',
   Completed: 'completed',
   Rejected: 'rejected',
-  // What `Aborted` says there: no end was seen.
+  // // `Aborted` in Rust: no end was seen.
   Aborted: 'interrupted',
 } as const satisfies Record<LedgerStatus, LoopStatus>
 
-/** The status as the Rust crate writes it. Several of ours have one of its words, so keep ours beside it. */
+/** Returns Rust's word for a status. Several of ours share one, so ours is written too. */
 export function toLedgerStatus(status: LoopStatus): LedgerStatus {
   return ledger[status]
 }
@@ -56,7 +56,7 @@ const status: ValueSpelling<LoopStatus> = {
   write: toLedgerStatus,
 }
 
-/** Ours, where it is there and says the same in more words. */
+/** Uses our status if it is present and consistent. */
 function statusRead(loop: LoopRecord, json: JsonObject): LoopRecord {
   const { nativeStatus, ...rest }: LoopRecord & { nativeStatus?: unknown } = loop
   const isMore = fits(loopStatus, nativeStatus) && toLedgerStatus(nativeStatus) === json.status
@@ -67,7 +67,7 @@ function statusWritten(json: JsonObject, { status }: LoopRecord): JsonObject {
   return native[toLedgerStatus(status)] === status ? json : { ...json, nativeStatus: status }
 }
 
-/** A turn that only ran calls approved later is written with the answer that made them, for want of one of its own. */
+/** Removes the response of a turn that only ran calls approved later: it was written with that of the calls. */
 function ownAnswerRead(read: Turn): Turn {
   const { outputMessage, ...rest } = read
   return outputMessage === undefined || isOfTurn(outputMessage, read) ? read : rest
@@ -78,14 +78,14 @@ function isOfTurn(message: AgentMessage, { turnId }: Turn): boolean {
   return message.turnId.loopId === turnId.loopId && message.turnId.turnIndex === turnId.turnIndex
 }
 
-/** Turns of one loop, both included; a turn is meant by its place, and a message without a turn is one by itself. */
+/** A range of turns of one loop, both included. Turns are identified by position; a message without a turn counts as one. */
 const turnRange = fieldsOf({ startTurn: aNumber, endTurn: aNumber })
 export type TurnRange = Infer<typeof turnRange>
 
 const blockSection = fieldsOf({ range: turnRange, messages: listOf(agentMessage) })
 export type BlockSection = Infer<typeof blockSection>
 
-/** Rust's `CompactionBlock`: of one loop, where an overlay is of a whole history. */
+/** Rust's `CompactionBlock`: covers one loop, whereas an overlay covers a whole history. */
 export const compactionBlock = fieldsOf({
   createdAt: aNumber,
   keepFirst: optional(turnRange),
