@@ -1,5 +1,5 @@
 /**
- * Agents from a file: TOML, JSON or YAML. Needs zod 4, an optional peer dependency.
+ * Agents from a TOML, JSON or YAML file. Needs zod 4, an optional peer dependency.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Models: facts of known ones, models made of models, and media that a service keeps.
+ * Model catalogue, models composed of models, and media files of providers.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 /**
- * The registry of providers by protocol, and the parts of which you write a provider for another service.
+ * The provider registry by protocol, and building blocks for custom providers.
  *
- * `defineProvider` makes a `StreamProvider` of a codec: `encode` turns a request into what is sent, a `StreamDecoder` turns the bytes of the
- * answer into operations on an `AssistantBuilder`. Connections, stalls, aborts, refusals, secrets and retries' error codes are then as with
- * every other provider. `streamProviderSuite` of `phi-core/testing` proves it.
+ * `defineProvider` creates a `StreamProvider` from a codec: `encode` builds the HTTP request, a `StreamDecoder` turns response bytes into
+ * operations on an `AssistantBuilder`. Connections, stalls, aborts, error codes and redaction then work like in every other provider.
+ * `streamProviderSuite` of `phi-core/testing` verifies it.
  *
  * @module
  */

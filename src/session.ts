@@ -1,5 +1,6 @@
 /**
- * Stored conversations: logs of records, the parts of a store, the memory store, messages as JSON text, and state that a session shares with its pages.
+ * Stored conversations: logs of records, building blocks for stores, the memory store, messages as JSON text, and state that a session
+ * shares with its clients.
  *
  * @example
  * ```ts

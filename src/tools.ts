@@ -1,5 +1,5 @@
 /**
- * Tools and what they work on: file tools over a workspace, tool search, client tools, skills, validators of arguments.
+ * Tools and their dependencies: file tools over a workspace, tool search, client tools, skills, argument validators.
  *
  * @example
  * ```ts

@@ -1,8 +1,7 @@
 /**
- * Gemini, by the Gemini API or by Vertex AI.
+ * Gemini models, over the Gemini API or Vertex AI.
  *
- * ```ts
- * const model = google('gemini-3.1-pro', { apiKey })
+ * ```ts const model = google('gemini-3.1-pro', { apiKey })
  * ```
  *
  * @module

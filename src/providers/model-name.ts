@@ -4,7 +4,7 @@ import { ownOf } from '../contract/json.ts'
 import type { ApiProtocol, KnownApi } from '../contract/model/model-config.ts'
 import type { Backend } from './openai/compat.ts'
 
-/** Spellings of configuration files and their aliases, those of stored sessions, and our own. */
+/** Names in configuration files with their aliases, in stored sessions, and ours. */
 const names: readonly (readonly [ApiProtocol, ...string[]])[] = [
   ['anthropicMessages', 'anthropic_messages', 'anthropic'],
   ['openAiCompletions', 'openai_completions', 'open_ai_completions', 'openai'],
@@ -17,13 +17,14 @@ const names: readonly (readonly [ApiProtocol, ...string[]])[] = [
 ]
 
 /**
- * The protocol that a configuration calls `name` (`anthropic_messages`, `anthropic`, `anthropicMessages` …); `undefined` for other words.
+ * Returns the protocol for a name in a configuration (`anthropic_messages`, `anthropic`, `anthropicMessages` …); `undefined` for unknown
+ * names.
  */
 export function protocolOf(name: string): ApiProtocol | undefined {
   return names.find((spellings) => spellings.some((spelling) => spelling === name))?.[0]
 }
 
-/** The providers as parts that are loaded when one of their protocols is used: nobody speaks all of them. */
+/** Provider modules, each loaded on first use of one of its protocols. */
 export const lateProviders = {
   anthropic: lateChunk('the Anthropic provider', () => import('./anthropic/index.ts')),
   chat: lateChunk('the OpenAI provider', () => import('./openai/chat-chunk.ts')),
@@ -32,16 +33,16 @@ export const lateProviders = {
   bedrock: lateChunk('the Amazon Bedrock provider', () => import('./bedrock/index.ts')),
 }
 
-/** A service with a protocol of its own. */
+/** A provider with its own factory. */
 export interface NamedService {
   api: KnownApi
-  /** Variables that may hold its key; the first that is set counts. */
+  /** Environment variables for its key; the first one that is set is used. */
   keys: readonly string[]
-  /** The name of a preset of Chat Completions. Absent: the service has a factory of its own. */
+  /** Name of a Chat Completions preset. Absent if the provider has its own factory. */
   backend?: string
 }
 
-/** The services with a factory of their own that a model name can begin with. Others come from `compatPresets`. */
+/** Providers with their own factory that a model name can begin with. Others come from `compatPresets`. */
 export const ownServices = {
   anthropic: { api: 'anthropicMessages', keys: ['ANTHROPIC_API_KEY'] },
   openai: { api: 'openAiCompletions', keys: ['OPENAI_API_KEY'] },
@@ -52,18 +53,18 @@ export const ownServices = {
   bedrock: { api: 'bedrockConverseStream', keys: ['AWS_BEARER_TOKEN_BEDROCK'] },
 } as const satisfies Record<string, NamedService>
 
-/** A model as a person names it: the service, and the id that is sent to it. */
+/** A parsed model name: the provider, and the id to send to it. */
 export interface ModelName {
   service: string
   id: string
 }
 
 /**
- * Splits `provider/model` at its first slash. The provider is read in any case.
+ * Splits `provider/model` at its first slash. The provider name is case-insensitive.
  *
  * **Contract**
- * - Call it only if nothing beside the name says which service is meant: many services have ids with a slash.
- * - Returns `undefined` for a name without a slash.
+ * - Call it only if no other setting selects the provider: many providers have ids with a slash.
+ * - Resolves to `undefined` for a name without a slash.
  * - Rejects with `ConfigError` `invalidOption` if the provider is unknown or the id is empty, and lists the known providers.
  */
 export async function splitModelName(name: string): Promise<ModelName | undefined> {
@@ -82,7 +83,7 @@ export async function splitModelName(name: string): Promise<ModelName | undefine
   throw new ConfigError('invalidOption', `Unknown provider ${JSON.stringify(service.slice(0, 60))} in the model name. Known: ${known}.`)
 }
 
-/** The service called `name`, in any case; `undefined` for one that is unknown. */
+/** Returns the provider called `name`, case-insensitive; `undefined` if it is unknown. */
 export async function serviceNamed(name: string): Promise<NamedService | undefined> {
   const service = name.trim().toLowerCase()
   const own = ownOf<NamedService>(ownServices, service)

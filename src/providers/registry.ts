@@ -1,9 +1,8 @@
 /**
- * Providers by the name of their protocol, for configurations: each is loaded with its first call. Programs that know their model use its
- * factory instead.
+ * Providers by protocol name, for configuration. Each is loaded with its first call. Programs that know their model use its factory
+ * instead.
  *
- * ```ts
- * const model = new ProviderRegistry().createModel(config, { credentials: apiKey })
+ * ```ts const model = new ProviderRegistry().createModel(config, { credentials: apiKey })
  * ```
  *
  * @module
@@ -22,18 +21,18 @@ import { lateProviders } from './model-name.ts'
 
 export { protocolOf } from './model-name.ts'
 
-/** Makes the provider of a protocol; called once per transport, when the first call is made. May load it only then. */
+/** Creates the provider of a protocol. Called once per transport, with the first call, and may load the code then. */
 export type ProviderLoader = (transport: TransportOptions) => StreamProvider | Promise<StreamProvider>
 
-/** How a model from a configuration is called. */
+/** Options of `ProviderRegistry.createModel`. */
 export interface RegistryModelOptions extends TransportOptions {
-  /** The key, or where to get one; the configuration holds none. */
+  /** The key, or a function that returns it; the configuration holds none. */
   credentials?: ApiKey
 }
 
 const modelOptions = optionsOf<RegistryModelOptions>({ ...transportTable, credentials: aKey })
 
-/** What every configuration says; the rest is looked at by the agent that gets the model. */
+/** Required fields of a configuration. The agent that uses the model checks the rest. */
 const aConfig = optionsOf<Pick<ModelConfig, 'id' | 'api'>>({ id: required(aText), api: required(aText) }, true)
 
 /** The seven protocols of this package. */
@@ -48,13 +47,13 @@ const builtIn: Record<KnownApi, ProviderLoader> = {
 }
 
 /**
- * Knows who speaks which protocol.
+ * Registry of providers by protocol.
  *
  * **Contract**
- * - A new registry knows the seven protocols of this package, or those of `loaders`; `register` adds one or replaces it.
- * - Nothing is loaded before a call is made. What cannot be loaded rejects that call with `LoadError`, which nobody retries: the network of the
- *   model is not at fault. The next call tries again.
- * - A provider or model it has given keeps the loader of that time.
+ * - A new registry has the seven protocols of this package, or those of `loaders`. `register` adds or replaces one.
+ * - Providers are loaded with the first call. If loading fails, the call rejects with `LoadError`, which is not retried automatically.
+ *   The next call loads again.
+ * - Providers and models keep the loader that was registered when they were created.
  *
  * Source: docs/internals/architecture.md
  */
@@ -75,17 +74,17 @@ export class ProviderRegistry {
     this.#providers.delete(protocol)
   }
 
-  /** Whether somebody speaks `protocol`. */
+  /** Whether `protocol` has a provider. */
   has(protocol: ApiProtocol): boolean {
     return this.#loaders.has(protocol)
   }
 
-  /** The protocols it knows, in the order they were registered. */
+  /** Returns the registered protocols in registration order. */
   protocols(): ApiProtocol[] {
     return [...this.#loaders.keys()]
   }
 
-  /** The provider of `protocol`, the same object each time. Throws `ConfigError` `invalidOption` when nobody speaks it. */
+  /** Returns the provider of `protocol`, the same object each time. Throws `ConfigError` `invalidOption` for an unknown protocol. */
   get(protocol: ApiProtocol): StreamProvider {
     let provider = this.#providers.get(protocol)
     if (provider === undefined) {
@@ -95,7 +94,7 @@ export class ProviderRegistry {
     return provider
   }
 
-  /** The model of `config`, ready to be called. Throws `ConfigError` `invalidOption` when nobody speaks its protocol. */
+  /** Creates a model from `config`. Throws `ConfigError` `invalidOption` for an unknown protocol. */
   createModel(config: ModelConfig, options: RegistryModelOptions = {}): Model {
     checkOptions(config, aConfig, 'config')
     checkOptions(options, modelOptions)
@@ -115,7 +114,7 @@ export class ProviderRegistry {
   }
 }
 
-/** A provider that is loaded with its first call. */
+/** Creates a provider that loads with its first call. */
 function lazyProvider(api: ApiProtocol, { fetch }: TransportOptions, load: () => StreamProvider | Promise<StreamProvider>): StreamProvider {
   const provider = lateChunk(`the provider of ${api}`, async () => load())
   return {
@@ -127,7 +126,7 @@ function lazyProvider(api: ApiProtocol, { fetch }: TransportOptions, load: () =>
   }
 }
 
-/** The provider, waited for only until `signal` aborts. */
+/** Awaits the provider until `signal` aborts. */
 async function loaded(provider: LateChunk<StreamProvider>, signal?: AbortSignal): Promise<StreamProvider> {
   if (provider.loaded !== undefined) return provider.loaded
   try {

@@ -7,10 +7,13 @@ import { objectOf } from './kit/decode/wire-value.ts'
 import { type ChatChunk, type ChatUsage, usageOf as chatUsageOf, laterReport, reportIn } from './openai/decode/wire.ts'
 import { usageOf as responseUsageOf, type WireResponse } from './openai-responses/decode/wire.ts'
 
-/** Takes the events of an answer one by one, or the answer in one piece, as parsed JSON; gives what they have reported so far. Never throws. */
+/**
+ * Accumulates usage. Takes the events of a response one by one, or the whole response, as parsed JSON, and returns the usage so far.
+ * Never throws.
+ */
 export type UsageReader = (event: unknown) => Usage
 
-/** Counts as the decoder of the protocol does, for who passes an answer on without decoding it. */
+/** Creates a reader that counts usage like the decoder of the protocol, for proxies that forward responses without decoding them. */
 export function usageReader(api: KnownApi): UsageReader {
   switch (api) {
     case 'anthropicMessages':
@@ -33,7 +36,7 @@ export function usageReader(api: KnownApi): UsageReader {
       return latest((event) => {
         const chunk = objectOf<ChatChunk>(event)
         report = laterReport(report, objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage))
-        // Which backend it is, is not known: rather too many than too few.
+        // // The backend is unknown: rather counts too many tokens than too few.
         return chatUsageOf(report, true)
       })
     }
@@ -46,7 +49,7 @@ export function usageReader(api: KnownApi): UsageReader {
   }
 }
 
-/** Reports add up to one object. */
+/** Adds reports to one object. */
 function adding(add: (usage: Usage, event: unknown) => void): UsageReader {
   const usage = emptyUsage()
   return (event) => {
@@ -55,7 +58,7 @@ function adding(add: (usage: Usage, event: unknown) => void): UsageReader {
   }
 }
 
-/** Each report is whole; one of nothing says nothing. */
+/** Uses the latest report; an empty one does not count. */
 function latest(usageOf: (event: unknown) => Usage | undefined): UsageReader {
   let usage = emptyUsage()
   return (event) => {
