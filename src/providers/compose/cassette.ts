@@ -19,49 +19,49 @@ import {
 
 const entryShape = fieldsOf({
   method: aText,
-  /** Without what may be a secret. */
+  /** URL without secrets. */
   url: aText,
-  /** The body that was sent, as JSON where it is JSON, else as text. */
+  /** Request body, parsed if it is JSON. */
   request: anything,
   status: aNumber,
   headers: texts,
-  /** The body of the answer, line by line: what changed shows in a diff. */
+  /** Response body by line, so that a diff shows what changed. */
   body: listOf(aText),
 })
 
-/** One call and its answer, as plain JSON without secrets. */
+/** One call and its response, as plain JSON without secrets. */
 export type CassetteEntry = Infer<typeof entryShape>
 const cassetteShape = fieldsOf({ version: aNumber, calls: listOf(entryShape) })
-/** Calls that were recorded, in their order. Keep it as a file: it reads well and shows in a diff what a change does to requests. */
+/** Recorded calls in order. Store it as a file: a diff shows what a change does to requests. */
 export type Cassette = Infer<typeof cassetteShape>
 
-/** Where what is recorded goes. */
+/** Options of `recordFetch`. */
 export interface RecordOptions {
-  /** Told of the whole cassette after each call whose answer has come to its end. */
+  /** Called with the whole cassette after each completed response. */
   write: (cassette: Cassette) => void | Promise<void>
 }
 
 const recordOptions = optionsOf<RecordOptions>({ write: required(aFunction) })
 
-/** Headers of an answer that decoders read; all others change from call to call, or tell who asked. */
+/** Response headers that decoders read. Others change with every call, or identify the caller. */
 const keptHeaders = ['content-type', 'retry-after']
 
 /**
- * A `fetch` that also records what it sends and gets: pass it to a factory, and give what was written to {@link replayFetch}.
+ * Wraps `fetch` and records requests and responses. Pass it to a factory, and pass the cassette to {@link replayFetch}.
  *
  * **Contract**
- * - No key is recorded: of requests neither headers nor what is secret in an address, of answers the type and `retry-after` alone; where a body repeats
- *   a key, it is replaced. The words of people and models are recorded.
- * - Calls stand in the order in which they began. An answer that breaks off, or is not read to its end, is recorded as far as it came; a call without an
- *   answer is not.
- * - An error of `write` is thrown where the answer ends.
+ * - Records no keys: no request headers, no secrets in URLs, and of response headers only the type and `retry-after`. A key in a body is
+ *   replaced. Prompts and responses are recorded.
+ * - Calls are in start order. A response that fails or is not read to its end is recorded as far as it was read; a call without a
+ *   response is not recorded.
+ * - An error of `write` is thrown at the end of the response.
  *
  * Source: docs/concepts/models.md
  */
 export function recordFetch(inner: typeof fetch, options: RecordOptions): typeof fetch {
   checkOptions(inner, aFunction, 'fetch')
   checkOptions(options, recordOptions)
-  /** Those that have begun; absent while their answer has not come to its end. */
+  /** Entries of started calls, `undefined` until the response ends. */
   const begun: (CassetteEntry | undefined)[] = []
   return async (input, init) => {
     const at = begun.push(undefined) - 1
@@ -88,10 +88,10 @@ function keptOf(headers: Headers): Record<string, string> {
   return kept
 }
 
-/** What is kept of a request. */
+/** Recorded parts of a request. */
 type Sent = Pick<CassetteEntry, 'method' | 'url' | 'request'>
 
-/** With the secrets that it carries. Read before it is sent: afterwards its body is gone. */
+/** Returns the request with its secrets. Called before sending, because the body can be read only once. */
 async function sentBy(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Promise<Sent & { secrets: readonly string[] }> {
   const { body } = init
   const given = input instanceof Request ? input : undefined
@@ -107,7 +107,7 @@ function parsed(text: string): unknown {
   return value === undefined ? text : value
 }
 
-/** The bytes of `body`; `done` is told of their text once no more of them come, or are wanted. */
+/** Copies `body`; calls `done` with its text at its end or on cancel. */
 function copied(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   done: (text: string) => void | Promise<void>,
@@ -134,18 +134,18 @@ function copied(
       await end()
     },
   }
-  // Nothing is read ahead of whoever reads.
+  // // Does not read ahead of the consumer.
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 /**
- * A `fetch` that answers from a cassette, and reaches nobody.
+ * Creates a `fetch` that responds from a cassette, without network.
  *
  * **Contract**
- * - Each recorded call answers once: the first that is left and equals the request, so that calls at the same time may come in any order.
- * - A request that equals none of them is refused: the error names the first place where it differs from the next one. A call after the last one is
- *   refused, too.
- * - Throws `ConfigError` `invalidOption` for what is no cassette.
+ * - Each recorded call is used once: the first unused one equal to the request, so parallel calls may come in any order.
+ * - Refuses a request without an equal recording; the error names the first difference from the next one. Also refuses calls after the
+ *   last.
+ * - Throws `ConfigError` `invalidOption` for an invalid cassette.
  *
  * Source: docs/concepts/models.md
  */
@@ -179,7 +179,7 @@ function refused(why: string): ConfigError {
   return new ConfigError('invalidOption', `The cassette does not answer: ${why}. Record it again, or undo what changed the request.`)
 }
 
-/** Where two JSON values differ first, in words. */
+/** Describes the first difference of two JSON values. */
 function firstDifference(recorded: unknown, sent: unknown, path: string): string | undefined {
   if (Object.is(recorded, sent)) return undefined
   if (!isObject(recorded) || !isObject(sent) || Array.isArray(recorded) !== Array.isArray(sent)) {

@@ -12,14 +12,14 @@ import type { StreamProvider, StreamRequest } from '../../types/model/provider.t
 import { answererOf, CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
-/** When another model is asked. */
+/** Options of `fallback`. */
 export interface FallbackOptions {
   /**
-   * Codes of errors after which the next model is asked, or a function that decides. Default: every code but `cancelled`, `contextOverflow` and `other`:
-   * a service that cannot be reached, is overloaded, refuses the key, the request, a file or a setting.
+   * Error codes that switch to the next model, or a function that decides. Default: all except `cancelled`, `contextOverflow` and
+   * `other`.
    */
   on?: readonly ProviderErrorCode[] | ((error: ProviderError, model: ModelConfig) => boolean)
-  /** Milliseconds for which a model that has failed is asked last. A longer wait that its service asks for counts. Default 30,000. */
+  /** Milliseconds for which a failed model is tried last. A longer `retry-after` of its provider wins. Default: 30,000. */
   coolDownMs?: number
 }
 
@@ -27,20 +27,20 @@ const fallbackOptions = optionsOf<FallbackOptions>({ on: either(aFunction, listO
 const someModels = listOf(toldAs(aDescribedModel, 'a model, as a factory makes it'))
 
 const usual: readonly ProviderErrorCode[] = ['api', 'network', 'auth', 'rateLimited', 'schemaMismatch', 'unsupported', 'unsupportedMedia']
-/** What says something of one request, and nothing of the model. */
+/** Errors that concern one request and not the model. */
 const ofTheRequest: readonly ProviderErrorCode[] = ['schemaMismatch', 'unsupported', 'unsupportedMedia', 'contextOverflow']
 
 /**
- * A model that asks `models` in their order until one answers.
+ * Creates a model that tries `models` in order until one responds.
  *
  * **Contract**
- * - Before anything was shown, the next model is asked at once; nobody sees more than an event `modelFallback`. After that the failed message is closed as
- *   with a retry, and the next attempt goes to another model.
- * - Each model has its own key, settings and capabilities. Reasoning and the state of a service go back to the model that they come from only. The answer
- *   names its model; its price counts.
- * - If a model refuses media, the next one is asked with them. Only the last one is asked again without.
- * - A model that has failed is asked last for a while. What is known of failures belongs to this object and this process: share it between agents.
- * - Where all fail, the call fails with the last error, and is repeated as that error allows.
+ * - Before any output, the next model is tried at once, with only a `modelFallback` event. After output, the failed message ends as in a
+ *   retry, and the next attempt uses another model.
+ * - Each model has its own key, settings and capabilities. Reasoning and provider state return only to the model that issued them. The
+ *   response names its model, whose prices apply.
+ * - If a model refuses media, the next one gets them too. Only the last one is tried again without them.
+ * - A failed model is tried last for a while. Failures are known only to this object in this process: share it between agents.
+ * - If all fail, the call fails with the last error, and is retried as that error allows.
  * - The context window is the smallest of all. Throws `ConfigError` `invalidOption` without a model, and for a wrong option.
  *
  * Source: docs/concepts/models.md
@@ -75,7 +75,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   }
 }
 
-/** `on`, which fails the call where it throws, or gives no answer: a promise is none, and would be a yes. */
+/** Wraps `on`: the call fails if it throws or returns no boolean. A promise would count as true. */
 function asked(on: Chain['decides']): Chain['decides'] {
   return (error, model) => {
     try {
@@ -132,7 +132,7 @@ async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMess
   throw failed?.error ?? new ConfigError('invalidOption', 'fallback() has no model.')
 }
 
-/** The next attempt goes to another model, so that it is worth while whatever the error was. */
+/** Marks an error as retryable, because the next attempt uses another model. */
 function repeatable(error: ProviderError): ProviderError {
   const { code, message, status, limits, partial } = error
   const known = {
@@ -149,7 +149,7 @@ function announce({ emit }: InnerCall, from: Model, to: Model, error?: ProviderE
   emit({ type: 'fallback', from: names(from), to: names(to), ...why })
 }
 
-/** A paused answer goes on at the model that began it. */
+/** Returns the models in order. A paused response continues with the model that began it. */
 function inOrder({ models, coolDown }: Chain, continues: AssistantMessage | undefined): Model[] {
   const begun = continues && answererOf(models, continues)?.model
   return begun === undefined ? coolDown.order(models) : [begun]

@@ -6,30 +6,30 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 
-/** A call to one of the models that another is made of. */
+/** A call to a model within a composed model. */
 export interface InnerCall {
   request: StreamRequest
   emit: (event: StreamEvent) => void
   signal: AbortSignal
-  /** Where the key of the call is remembered, for the `secrets` of the model that asks. */
+  /** Collects the key of the call, for `secrets` of the outer model. */
   keys: KnownSecrets
 }
 
-/** Reports that are no output. */
+/** Events that are not output. */
 const beforeOutput: ReadonlySet<StreamEvent['type']> = new Set(['start', 'warning', 'rateLimits', 'fallback'])
 
-/** A failed call, and whether anything of its answer was shown. */
+/** A failed call, and whether any output was emitted. */
 export interface InnerFailure {
   error: ProviderError
   hasOutput: boolean
 }
 
-/** What calls to `models` carry that must be in no log: `keys`, and what their addresses, headers and own models hold. */
+/** Returns all secrets of `models` for redaction: `keys`, and those in their URLs, headers and inner models. */
 export function secretsOf(models: Iterable<Model>, keys: KnownSecrets): readonly string[] {
   return keys.with([...models].flatMap(({ config, secrets }) => [...secretsIn(config.baseUrl, config.headers), ...(secrets?.() ?? [])]))
 }
 
-/** The one of `models` that gave `message`, and the description of the model within it that did: one that is made of others knows which. */
+/** Returns the model that produced `message`, and the configuration of the innermost one. */
 export function answererOf(models: Iterable<Model>, message: AssistantMessage): { model: Model; config: ModelConfig } | undefined {
   for (const model of models) {
     const { config } = model
@@ -41,8 +41,8 @@ export function answererOf(models: Iterable<Model>, message: AssistantMessage): 
 }
 
 /**
- * Asks `model` with its own key. A rejected key that can be refreshed is, once, while nothing was shown. Resolves with the answer or with what failed;
- * never rejects.
+ * Calls `model` with its own key. Refreshes a rejected key once, before any output. Resolves to the response or the failure; never
+ * rejects.
  */
 export async function callInner(model: Model, { request, emit, signal, keys }: InnerCall): Promise<AssistantMessage | InnerFailure> {
   for (let hasRefreshed = false; ; hasRefreshed = true) {
@@ -61,7 +61,7 @@ export async function callInner(model: Model, { request, emit, signal, keys }: I
   }
 }
 
-/** The request as `model` gets it: for its own configuration, with its own key. */
+/** Returns the request with the model's own configuration and key. */
 async function keyed(
   { config, credentials }: Model,
   request: StreamRequest,
@@ -88,9 +88,7 @@ async function isRefreshed({ credentials }: Model): Promise<boolean> {
   }
 }
 
-/**
- * Who has failed a short while ago, and is asked last for now. Of this process alone, like the models that share it.
- */
+/** Tracks recent failures, so that those models or keys are tried last. Known only in this process. */
 export class CoolDown<Key> {
   readonly #ms: number
   readonly #until = new Map<Key, number>()
@@ -99,17 +97,17 @@ export class CoolDown<Key> {
     this.#ms = ms
   }
 
-  /** `key` has failed; `retryAfterMs`: how long its service asked to wait. */
+  /** Records a failure. `retryAfterMs`: the delay that the provider requested. */
   failed(key: Key, retryAfterMs = 0): void {
     this.#until.set(key, performance.now() + Math.max(this.#ms, retryAfterMs))
   }
 
-  /** `key` has answered. */
+  /** Records a success. */
   worked(key: Key): void {
     this.#until.delete(key)
   }
 
-  /** `keys` in their order, those that have failed lately behind the others, the one that may be asked soonest first. */
+  /** Sorts `keys`: recent failures last, soonest available first. */
   order(keys: readonly Key[]): Key[] {
     const now = performance.now()
     const until = (key: Key): number => Math.max(this.#until.get(key) ?? 0, now)

@@ -10,11 +10,11 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { type Limiter, type LimiterAsk, type LimiterTurn, type Priority, priorityWord } from './limiter.ts'
 
-/** How one model uses a limiter. */
+/** Options of `limited`. */
 export interface LimitedOptions {
-  /** Work in the background waits until no person does. Default `person`. */
+  /** Background calls wait while interactive ones do. Default: `person`. */
   priority?: Priority
-  /** Milliseconds that a call waits for its turn; then it fails with `rateLimited`, and nothing was sent. Default: as long as it takes. */
+  /** Maximum milliseconds in the queue. After that, the call fails with `rateLimited` and nothing is sent. Default: unlimited. */
   maxWaitMs?: number
 }
 
@@ -22,7 +22,7 @@ const aLimiter = withMethods('a limiter, as limiter() makes it', 'turn', 'hold')
 const limitedOptions = optionsOf<LimitedOptions>({ priority: priorityWord, maxWaitMs: aNumberFromZero })
 
 /**
- * `model`, whose calls wait for their turn at `shared`.
+ * Wraps `model` so that its calls wait for their turn at the limiter `shared`.
  *
  * Source: docs/concepts/models.md
  */
@@ -31,7 +31,7 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
   checkOptions(shared, aLimiter, 'limiter')
   checkOptions(options, limitedOptions)
   const { priority = 'person', maxWaitMs = Infinity } = options
-  /** What the last call used, by conversation; the oldest are forgotten. */
+  /** Usage of the last call by conversation; the oldest are evicted. */
   const known = new Map<string, Estimate>()
   const provider: StreamProvider = {
     api: model.provider.api,
@@ -43,13 +43,13 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
       const ask = { key, ...(known.get(key) ?? unknown), model: `${service}/${id}`, priority, signal }
       const turn = await turnInTime(shared, ask, id, maxWaitMs)
       const watched = (event: StreamEvent): void => {
-        // A model that is made of others tells of theirs.
+        // // A composed model emits limits of its inner models.
         if (event.type === 'rateLimits' && event.of.model === id && event.of.provider === service) turn.said(event.limits)
         emit(event)
       }
-      // Read now: the message that is continued grows, and its usage with it.
+      // // Read now, because the continued message grows, and its usage with it.
       const usedBefore = request.continues?.usage
-      // A call that fails may have been counted all the same: the estimate stands for what is not known.
+      // // The provider may have counted a failed call. Without usage, the estimate stays.
       let used: Estimate | undefined
       try {
         const message = await model.provider.stream(request, watched, signal)
@@ -69,15 +69,15 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
   return { ...model, provider }
 }
 
-/** Errors of calls that no service has seen: they say nothing of a model. */
+/** Errors of calls that were never sent, which say nothing about the model. */
 const neverSent = new WeakSet<ProviderError>()
 
-/** Whether the call failed because a limiter had no turn for it. */
+/** Whether the call failed because it got no turn at a limiter. */
 export function isNeverSent(error: ProviderError): boolean {
   return neverSent.has(error)
 }
 
-/** The turn of a call to the model `id`, unless it takes too long. */
+/** Waits for the turn of a call, up to `maxWaitMs`. */
 async function turnInTime(shared: Limiter, ask: LimiterAsk, id: string, maxWaitMs: number): Promise<LimiterTurn> {
   const waiting = new AbortScope(ask.signal)
   const stopTimer = startTimer(maxWaitMs, () => waiting.abort())
@@ -102,11 +102,11 @@ function tooLate(id: string, maxWaitMs: number): ProviderError {
   return error
 }
 
-/** What a call is likely to use: as much as the last one of its conversation. */
+/** Expected usage of a call: that of the last one in its conversation. */
 type Estimate = Required<Pick<LimiterAsk, 'tokens' | 'fresh'>>
 const unknown: Estimate = { tokens: 1000, fresh: 1000 }
 
-/** The whole prompt, cached or not, and the answer, of this call alone; `undefined` where the service did not count. */
+/** Returns the usage of this call alone: prompt, cached or not, and output. Returns `undefined` if the provider reported none. */
 function estimateOf({ usage: whole }: AssistantMessage, before: Usage | undefined): Estimate | undefined {
   const { input, cacheRead, cacheWrite, output } = before === undefined ? whole : usageBeyond(whole, before)
   const fresh = input + cacheWrite + output
@@ -120,7 +120,7 @@ function remember(known: Map<string, Estimate>, key: string, estimate: Estimate)
   if (known.size > 1000 && oldest !== undefined) known.delete(oldest)
 }
 
-/** A conversation keeps its first message, whatever becomes of it. */
+/** Identifies a conversation by its first message, which never changes. */
 function conversationOf({ messages }: StreamRequest): string {
   const [first] = messages
   const id: unknown = first !== undefined && 'id' in first ? first.id : undefined

@@ -4,90 +4,94 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, type Infer, oneOf, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import { type BegunCall, StatedLimits } from './stated-limits.ts'
 
-/** What a service may be asked, by all agents of this process together. */
+/** Options of `limiter`: limits for all agents of this process together. */
 export interface LimiterOptions {
-  /** Calls at the same time. Default: unbounded. */
+  /** Maximum concurrent calls. Default: unlimited. */
   concurrency?: number
-  /** Calls that may begin within `perMs`. Default: unbounded. */
+  /** Maximum calls started within `perMs`. Default: unlimited. */
   requests?: number
-  /** Tokens, in and out, within `perMs`. A call counts as many as the last one of its conversation used, until its own are known. Default: unbounded. */
+  /**
+   * Maximum input and output tokens within `perMs`. Estimates a call by the last one of its conversation until its usage is known.
+   * Default: unlimited.
+   */
   tokens?: number
-  /** Milliseconds. Default 60,000. */
+  /** Length of the window in milliseconds. Default: 60,000. */
   perMs?: number
 }
 
-/** Milliseconds in which calls and tokens are counted. */
+/** Default window in milliseconds. */
 export const defaultPerMs = 60_000
 
-/** What each limit may be. */
+/** Validation of the limits. */
 const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
 const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
 
 export const priorityWord = oneOf('person', 'background')
-/** Who goes first: a person who waits, or work that nobody watches. */
+/** Priority of a call: interactive (`person`) or background. */
 export type Priority = Infer<typeof priorityWord>
 
-/** Who asks a limiter for a turn. */
+/** Request for a turn. */
 export interface LimiterAsk {
-  /** Names a conversation: several take turns, however much each of them asks. */
+  /** Conversation of the call. Conversations take turns, regardless of how many calls each has. */
   key: string
-  /** How many tokens the call is likely to use. */
+  /** Estimated tokens of the call. */
   tokens: number
-  /** How many of them are likely not to come from a cache: what a service states counts those. Default: all. */
+  /** Estimated tokens that are not cached; provider limits count those. Default: all. */
   fresh?: number
-  /** The model that is asked: services limit each apart. Default: the same for all. */
+  /** Model of the call, because providers limit each model separately. Default: one limit for all. */
   model?: string
   priority: Priority
   signal: AbortSignal
 }
 
-/** What a limiter gives: the turn of one call. */
+/** The turn of one call. */
 export interface LimiterTurn {
-  /** The service has said what is left of the limits of this model. */
+  /** Reports the remaining limits of this model, as stated by the provider. */
   said(limits: RateLimits): void
-  /** The call is over; `tokens`: what was used, where that is known. Once: what comes later does nothing. */
+  /** Ends the call. `tokens`: the usage, if known. Further calls have no effect. */
   end(tokens?: number): void
 }
 
-/** One that waits for its turn. */
+/** A call in the queue. */
 interface Waiting extends BegunCall {
   tokens: number
   stated: StatedLimits
   begin: () => void
 }
 
-/** Those who wait, by conversation; a map keeps the order in which they take turns. */
+/** Waiting calls by conversation, in turn order. */
 type Queue = Map<string, Waiting[]>
 
-/** What one call used, and when it began. */
+/** Usage of one call, and its start. */
 interface Used {
   at: number
   tokens: number
 }
 
-/** Who gives turns. Share one between all models of a service. */
+/** Grants turns. Share one between all models of a provider. */
 export interface Limiter {
-  /** Calls that wait. */
+  /** Number of waiting calls. */
   readonly waiting: number
-  /** Calls that run. */
+  /** Number of running calls. */
   readonly running: number
-  /** Resolves with the turn once it has come; it must be ended. Rejects with the signal's reason. */
+  /** Resolves to a turn, which must be ended. Rejects with the reason of the signal. */
   turn(ask: LimiterAsk): Promise<LimiterTurn>
-  /** Lets nobody begin for `ms` milliseconds: the service has asked to wait. */
+  /** Starts no call for `ms` milliseconds, because the provider asked to wait. */
   hold(ms: number): void
 }
 
 /**
- * Lets calls begin as a service allows it: at most so many at a time, and so many calls and tokens within a time. Without options, as the service says
- * in the headers of its answers.
+ * Creates a limiter for concurrent calls, calls per time and tokens per time. Without options, it uses only the limits that the provider
+ * states in response headers.
  *
  * **Contract**
- * - Conversations take turns, so that one that asks much does not hold up the others; within a conversation the first comes first. People come before work in the background.
- * - Where the service asks one call to wait, all wait, for a minute at most. A call that fails counts as what was estimated, unless it says what it used.
- * - No call begins that is likely to exceed what the service says is left of the limits of its model, whatever the options are. Calls to other models go
- *   on. What it says counts until the service says something else or the limit is whole again, for a minute at most.
- * - A call that is aborted while it waits leaves; no timer and no listener stays behind when nobody waits.
- * - What it counts belongs to this object and this process: other processes do not know of it. Give each a share.
+ * - Conversations take turns, so that a busy one does not block the others; within a conversation, calls start in order. Interactive
+ *   calls precede background calls.
+ * - If the provider delays one call, all calls wait, for at most a minute. A failed call counts as estimated, unless it reports usage.
+ * - Starts no call that is likely to exceed the stated remaining limits of its model, whatever the options are. Calls to other models
+ *   continue. A statement is valid until the next one, until the limit resets, or for at most a minute.
+ * - A waiting call that is aborted leaves the queue. An empty queue holds no timers or listeners.
+ * - Counts only in this object and process. Give each process a share of the limit.
  * - Throws `ConfigError` `invalidOption` for a limit that is no whole number above 0.
  *
  * Source: docs/concepts/models.md
@@ -107,10 +111,10 @@ class Turns implements Limiter {
   readonly #limits: Required<LimiterOptions>
   readonly #queues: Readonly<Record<Priority, Queue>> = { person: new Map(), background: new Map() }
   readonly #used: Used[] = []
-  /** What the service has said, by model. */
+  /** Stated limits by model. */
   readonly #stated = new Map<string, StatedLimits>()
   #running = 0
-  /** Until when the service has asked to wait. */
+  /** End of the delay that the provider requested. */
   #heldUntil = 0
   #stopTimer: (() => void) | undefined
 
@@ -136,7 +140,7 @@ class Turns implements Limiter {
         this.#next()
       }
       const waiting: Waiting = {
-        // One that needs more than there ever is goes alone.
+        // // A call above the whole limit runs alone.
         tokens: Math.min(tokens, this.#limits.tokens),
         fresh,
         stated: this.#statedOf(model),
@@ -188,16 +192,16 @@ class Turns implements Limiter {
     }
   }
 
-  /** Lets begin who may, people first. Who has begun goes behind the others, so that one pass comes to it again. */
+  /** Starts calls that may run, interactive ones first. A conversation that started one moves to the end of the queue. */
   #next(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined
     const waitMs = this.#beginWhoMay(performance.now())
-    // A call that ends asks again; a window that ends needs a clock.
+    // // The end of a call triggers this again; the end of a window needs a timer.
     if (waitMs < Infinity) this.#stopTimer = startTimer(Math.ceil(waitMs), () => this.#next())
   }
 
-  /** Milliseconds until somebody else may begin. */
+  /** Starts the next call that may run. Returns the milliseconds until another one may. */
   #beginWhoMay(now: number): number {
     const exhausted = new Set<StatedLimits>()
     let soonest = Infinity
@@ -209,7 +213,7 @@ class Turns implements Limiter {
         const statedMs = first.stated.waitFor(first, now)
         if (waitMs > 0 || statedMs > 0) soonest = Math.min(soonest, Math.max(waitMs, statedMs))
         if (waitMs > 0) return soonest
-        // Calls to other models of the service need not wait for this one.
+        // // Calls to other models need not wait for this one.
         if (statedMs > 0) exhausted.add(first.stated)
         else this.#begin(queue, key, own)
       }
@@ -224,7 +228,7 @@ class Turns implements Limiter {
     first?.begin()
   }
 
-  /** Milliseconds until a call of so many tokens may begin: 0 at once, infinity when another has to end first. */
+  /** Returns the milliseconds until a call of this size may start: 0 if now, infinity if another call must end first. */
   #waitFor(needed: number, now: number): number {
     const { concurrency, requests, tokens: most, perMs } = this.#limits
     while (this.#used[0] !== undefined && this.#used[0].at <= now - perMs) this.#used.shift()

@@ -9,9 +9,9 @@ import { aKeyText } from '../kit/provider-options.ts'
 import { CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
-/** How keys take turns. */
+/** Options of `rotateKeys`. */
 export interface RotateKeysOptions {
-  /** Milliseconds for which a key that was refused is used last. A longer wait that the service asks for counts. Default 60,000. */
+  /** Milliseconds for which a refused key is tried last. A longer `retry-after` wins. Default: 60,000. */
   coolDownMs?: number
 }
 
@@ -19,12 +19,12 @@ const rotateOptions = optionsOf<RotateKeysOptions>({ coolDownMs: aNumberFromZero
 const someKeys = listOf(aKeyText)
 
 /**
- * `model` with several keys: a key that is rejected, or over its limit, gives way to the next before anything was shown.
+ * Wraps `model` with several keys. If a key is rejected or rate limited before any output, the next one is used.
  *
  * **Contract**
- * - Keys are used in their order; one that was refused rests. They are kept in a closure, and stand in no error, event or log.
- * - Where all are refused, the call fails with the last error. What is known of keys belongs to this object and this process.
- * - Throws `ConfigError` `invalidOption` without a key, and for one that is empty or has white space around it.
+ * - Uses keys in order; a refused one pauses. Keys occur in no error, event or log.
+ * - If all are refused, the call fails with the last error. The state is known only to this object in this process.
+ * - Throws `ConfigError` `invalidOption` without a key, and for one that is empty or has surrounding white space.
  *
  * Source: docs/concepts/models.md
  */

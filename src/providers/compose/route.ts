@@ -10,18 +10,19 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { answererOf, callInner, secretsOf } from './inner-call.ts'
 
-/** Picks the model of a request. It sees no key. */
+/** Selects the model for a request, which holds no key. */
 export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
 
 const routeOptions = optionsOf<{ like?: Model }>({ like: aModel })
 
 /**
- * A model that asks `choose` which model answers each request.
+ * Creates a model that selects another model for each request.
  *
  * **Contract**
- * - `like` describes it to the agent before a model is chosen: context window, prices, name. Default: a model named `route` of 200,000 tokens.
- * - A paused answer goes on at the model that began it. The prices of the model that answered count; a run whose cost is limited ends where it has none.
- * - What `choose` throws, or returns that is no model, fails the call and names `route`.
+ * - `like` provides context window, prices and name before a model is selected. Default: a model named `route` with 200,000 tokens.
+ * - A paused response continues with the model that began it. The prices of the responding model apply; a run with a cost limit ends if
+ *   it has none.
+ * - If `choose` throws or returns no model, the call fails with an error that names `route`.
  *
  * Source: docs/concepts/models.md
  *
@@ -78,24 +79,24 @@ const unnamed: ModelConfig = {
   headers: {},
 }
 
-/** What `withMiddleware` does around each call. */
+/** Hooks of `withMiddleware` around each call. */
 export interface Middleware {
-  /** The request in place of the one that was made. It sees no key. */
+  /** Returns the request to send. It holds no key. */
   request?: (request: StreamRequest) => StreamRequest | Promise<StreamRequest>
-  /** The answer in place of the one that came, once it is whole. A piece that was streamed has been seen. */
+  /** Returns the final message. Streamed deltas were already emitted. */
   response?: (message: AssistantMessage, request: StreamRequest) => AssistantMessage | Promise<AssistantMessage>
 }
 
 const middlewareOptions = optionsOf<Middleware>({ request: aFunction, response: aFunction })
-/** As much as our codecs rely on. */
+/** Fields that the codecs need. */
 const aRequest = fieldsOf({ model: anything, messages: listOf(anything), tools: listOf(anything) })
 
 /**
- * `model` with code around each of its calls: `request` before it, `response` after it.
+ * Wraps `model` with hooks: `request` before each call, `response` after it.
  *
  * **Contract**
- * - If one of them throws, or returns no request or answer, the call fails, and the error names it. A `ProviderError` that it throws stays what it is.
- * - The key is added after `request`, and is in neither. Throws `ConfigError` `invalidOption` for what is no option.
+ * - If a hook throws, or returns no request or response, the call fails with an error that names it. A `ProviderError` passes unchanged.
+ * - The key is added after `request`, so hooks never see it. Throws `ConfigError` `invalidOption` for an unknown option.
  *
  * Source: docs/concepts/models.md
  */

@@ -1,30 +1,30 @@
 import { maxServerDelayMs } from '../../base/timer.ts'
 import type { RateLimited, RateLimits } from '../../contract/model/usage.ts'
 
-/** A call that has begun: how many tokens it is likely to be charged. */
+/** A started call with its estimated tokens. */
 export interface BegunCall {
   readonly fresh: number
 }
 
-/** What is left of one limit, less what has begun since the service said so. */
+/** Remaining part of one limit, minus calls started since. */
 interface Left {
   amount: number
   limit: number | undefined
-  /** When it is whole again. */
+  /** Time of its reset. */
   until: number
-  /** That time has come, and the service has said nothing new. */
+  /** Whether it was reset without a new statement. */
   isRenewed: boolean
 }
 
 /**
- * What a service has said is left of the limits of one model.
+ * Limits of one model that the provider stated.
  *
- * Once a limit is whole again, as much may begin as it allows; where the service has not said how much that is, one call, which brings the answer. A
- * service that then says nothing is not waited for. None is waited for longer than a minute: it may mean a day.
+ * After a reset, calls up to the limit may start. If its size is unknown, one call may, whose response states it. No reset is awaited for
+ * more than a minute, because it may be a day away.
  */
 export class StatedLimits {
   readonly #left = new Map<RateLimited, Left>()
-  /** Calls that have begun, and of which the service has said nothing: it may not have counted them. */
+  /** Started calls without a new statement; the provider may not have counted them. */
   readonly #unheard = new Set<BegunCall>()
 
   begun(call: BegunCall): void {
@@ -47,12 +47,12 @@ export class StatedLimits {
     for (const [limited, { isRenewed }] of this.#left) if (isRenewed) this.#left.delete(limited)
   }
 
-  /** Milliseconds until `call` may begin; 0: at once. */
+  /** Returns the milliseconds until `call` may start; 0 if now. */
   waitFor(call: BegunCall, now: number): number {
     let wait = 0
     for (const [limited, left] of this.#left) {
       if (left.until <= now) this.#renew(limited, left, now)
-      // One that needs more than there ever is goes alone.
+      // // A call above the whole limit runs alone.
       const most = left.limit || (left.isRenewed ? 1 : Infinity)
       const need = Math.min(needOf(call, limited), most)
       if (left.amount < need) wait = Math.max(wait, left.until - now)
@@ -76,7 +76,7 @@ export class StatedLimits {
 
 const limitedThings: readonly RateLimited[] = ['requests', 'tokens', 'inputTokens', 'outputTokens']
 
-/** How long an answer will be, nobody knows: some of it must be left. */
+/** Returns the tokens that must remain: the length of the response is unknown, so some must be left. */
 function needOf({ fresh }: BegunCall, limited: RateLimited): number {
   return limited === 'requests' || limited === 'outputTokens' ? 1 : fresh
 }
