@@ -1,29 +1,29 @@
 import { ProviderError } from '../../contract/errors.ts'
 
-/** Where a deployment is called. */
+/** URL of a deployment. */
 export interface AzureAddress {
   url: string
-  /** The deployment that the configured URL names, if it names one. */
+  /** Deployment in the configured URL, if any. */
   deployment?: string
 }
 
 const deploymentPath = /^(.*?)\/openai\/deployments\/([^/]+)(\/.*)?$/
-/** The routes of other APIs at the end of what portals and examples show. */
+/** Routes of other APIs that portals and examples show. */
 const otherRoute = /\/(chat\/completions|completions|models)$/
 const dated = /^\d{4}-\d{2}-\d{2}/
 
 /**
- * The address of the Responses API behind any of the URL forms that Azure documents.
+ * Returns the Responses API URL for any URL form that Azure documents.
  *
  * **Contract**
- * - A resource root, with or without `/openai` or `/openai/v1`, and a project of Foundry lead to `/openai/v1/responses`.
- * - `/openai/deployments/<name>` names the deployment and leads there too: the Responses API is not scoped to deployments. Its
- *   `api-version` is that of another API and is dropped.
- * - A dated `apiVersion`, given as an option or as `api-version` in any other URL, leads to `/openai/responses?api-version=…`; another one
- *   (`preview`) is added to the current route.
- * - A URL that ends with `/responses` is called as it is. Any other query is kept.
+ * - A resource root, with or without `/openai` or `/openai/v1`, and a Foundry project become `/openai/v1/responses`.
+ * - `/openai/deployments/<name>` sets the deployment and uses that route too, because the Responses API is not scoped to deployments. Its
+ *   `api-version` belongs to another API and is dropped.
+ * - A dated `apiVersion`, as an option or in any other URL, selects `/openai/responses?api-version=…`. Another one (`preview`) is added
+ *   to the current route.
+ * - A URL that ends with `/responses` is used unchanged. Other query parameters are kept.
  *
- * Throws `ProviderError` `other` for a base that is no URL. Source: docs/providers/openai-responses.md
+ * Throws `ProviderError` `other` for an invalid URL. Source: docs/providers/openai-responses.md
  */
 export function azureAddress(baseUrl: string, apiVersion: string | undefined): AzureAddress {
   if (!URL.canParse(baseUrl)) {
@@ -45,7 +45,7 @@ export function azureAddress(baseUrl: string, apiVersion: string | undefined): A
   return scoped?.[2] === undefined ? { url: url.href } : { url: url.href, deployment: decodeURIComponent(scoped[2]) }
 }
 
-/** Whether a key is a token of Entra ID: those are JWTs, and keys of Azure contain no dot. */
+/** Whether a key is an Entra ID token: a JWT has dots, Azure keys have none. */
 export function isEntraToken(key: string): boolean {
   return /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(key)
 }

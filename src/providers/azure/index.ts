@@ -15,24 +15,24 @@ import { responsesCapabilities } from '../openai-responses/profile.ts'
 import { checkServerTools } from '../openai-responses/server-tools.ts'
 import { azureAddress, isEntraToken } from './azure-url.ts'
 
-/** How Azure is told who calls: by the key of the resource, or by a token of Entra ID. */
+/** Kind of credential: a resource key, or an Entra ID token. */
 export type AzureAuth = 'apiKey' | 'entra'
 
-/** How a resource of Azure OpenAI is called. */
+/** Options of `azureProvider`. */
 export interface AzureProviderOptions extends OpenAiResponsesProviderOptions {
-  /** The `api-version`. A dated one selects the older route. Default: none, the current route needs none. */
+  /** The `api-version`. A dated one selects the older route. Default: none, which the current route supports. */
   apiVersion?: string
-  /** What the key is. Default: a token of Entra ID where it looks like one, else the key of the resource. */
+  /** Kind of credential. Default: detected from the key. */
   auth?: AzureAuth
-  /** The deployment that draws, for the tool `image_generation`. */
+  /** Deployment for the tool `image_generation`. */
   imageDeployment?: string
 }
 
-/** What `azure` takes beside the name of the deployment: `resource` or `baseUrl`, and more. */
+/** Options of `azure`. `resource` or `baseUrl` is required. */
 export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProviderOptions {
-  /** Name of the resource: `my-resource` stands for `https://my-resource.openai.azure.com`. */
+  /** Resource name: `my-resource` stands for `https://my-resource.openai.azure.com`. */
   resource?: string
-  /** The model behind the deployment, for what it accepts. Default: what the name of the deployment says, else the newest. */
+  /** Model of the deployment, which determines its capabilities. Default: by the deployment name, else the newest model. */
   underlyingModel?: string
 }
 
@@ -46,16 +46,16 @@ const factoryOptions = optionsOf<AzureOptions>({ ...modelTable, ...ownTable, res
 const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
 
 /**
- * A deployment on Azure OpenAI, over the Responses API.
+ * Creates a model for an Azure OpenAI deployment over the Responses API.
  *
  * **Contract**
  * - `baseUrl` may be any form that Azure documents: root, `/openai/v1`, `/openai/deployments/<name>`, on `openai.azure.com`,
- *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment named there is the one that is called.
- * - A prompt that Azure's content filter refuses is an answer that stopped with `guardRail`.
- * - Defaults: the context of the model's family, 128,000 tokens for one that is not known, answers as long as the model can make them. Prices are unknown unless `cost` says them.
- * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, for a `resource` that is no name (a
- *   key would go to another host), and for a wrong option. Without a key, a
- *   `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
+ *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment in the URL is used.
+ * - A prompt refused by Azure's content filter gives a response with stop reason `guardRail`.
+ * - Defaults: the context window of the model's family (128,000 tokens if unknown), the maximum output of the model. Prices are unknown
+ *   unless `cost` is set.
+ * - Throws `ConfigError` `invalidOption` without `resource` and `baseUrl`, for an invalid `resource` (the key would go to another host),
+ *   and for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new Agent` throws.
  *
  * Source: docs/providers/openai-responses.md
  *
@@ -89,13 +89,13 @@ export function azure(deployment: string, options: AzureOptions): Model {
   if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
   const behind = modelConfig(underlyingModel, defaults, options)
   const { contextWindow, cost, reasoning } = behind
-  // A catalogue knows models, not names of deployments.
+  // // A catalogue lists models, not deployment names.
   const { catalogue: _asked, ...others } = options
   const known = { ...others, contextWindow, cost, reasoning, capabilities: responsesCapabilities(behind) }
   return createModel(deployment, defaults, known, provider)
 }
 
-/** Speaks the Responses API to Azure. It keeps no state of a call, so one provider may serve any number of deployments and runs. */
+/** Creates a provider for the Responses API on Azure. It is stateless and serves any number of deployments and runs. */
 export function azureProvider(options: AzureProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return deploymentProvider(options)
@@ -115,7 +115,7 @@ function deploymentProvider(options: AzureProviderOptions): StreamProvider {
   })
 }
 
-/** Where and as whom `request` is sent. */
+/** Returns the URL and headers for `request`. */
 function azureRoute({ model, credential }: StreamRequest, { apiVersion, auth, imageDeployment }: AzureProviderOptions): ResponsesRoute {
   const own: Record<string, string> = { 'content-type': 'application/json' }
   if (imageDeployment !== undefined) own['x-ms-oai-image-generation-deployment'] = imageDeployment
@@ -128,7 +128,7 @@ function azureRoute({ model, credential }: StreamRequest, { apiVersion, auth, im
   return { url, model: deployment, headers: mergeHeaders(own, model.headers) }
 }
 
-/** `error` with what a 404 of Azure most likely means; any other error as it is. */
+/** Adds a hint to a 404 of Azure; returns other errors unchanged. */
 function explained(error: ProviderError, { model }: StreamRequest, apiVersion: string | undefined): ProviderError {
   if (error.status !== 404) return error
   const { url, deployment = model.id } = azureAddress(model.baseUrl, apiVersion)
