@@ -1,9 +1,8 @@
 import { unknownCost } from '../../contract/model/usage.ts'
 /**
- * A model that plays a script: for demonstrations, tests and examples. No key, no network, any runtime.
+ * A model that plays a script, for demos, tests and examples. Needs no key and no network, and runs on any runtime.
  *
- * ```ts
- * const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }])
+ * ```ts const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }])
  * ```
  *
  * @module
@@ -35,19 +34,19 @@ import { ScriptedProvider } from './scripted-provider.ts'
 export type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
 export { ScriptedProvider } from './scripted-provider.ts'
 
-/** How a scripted model behaves. Every field is optional. */
+/** Options of `scripted`. */
 export interface ScriptedOptions {
-  /** Model id. Default `scripted`. */
+  /** Model id. Default: `scripted`. */
   id?: string
-  /** Shown to people. Default `Scripted demo model`. */
+  /** Display name. Default: `Scripted demo model`. */
   name?: string
-  /** Wait before each piece, in ms. Default 0. */
+  /** Milliseconds before each chunk. Default: 0. */
   delayMs?: number
-  /** UTF-16 units per piece. Default 16. */
+  /** UTF-16 units per chunk. Default: 16. */
   chunkSize?: number
-  /** Awaited before each piece: holds the stream until the caller lets it go on. */
+  /** Awaited before each chunk, to hold the stream. */
   gate?: () => Promise<void>
-  /** Other fields of the model's description, such as `contextWindow` or `cost`. */
+  /** Other fields of the model configuration, such as `contextWindow` or `cost`. */
   config?: Partial<Omit<ModelConfig, 'id' | 'name' | 'api'>>
 }
 
@@ -60,7 +59,7 @@ const anAnswer = options<ScriptedStep>({
   toolCalls: listOf(options<ScriptedToolCall>({ id: aText, name: required(aText), arguments: required(anObject) })),
   stopReason: aText,
   usage: anObject,
-  // Their range is looked at when they are played, as that of what a function gives.
+  // // Ranges are checked during playback, like those from a function.
   delayMs: aNumber,
   chunkSize: aNumber,
   fail: options<ScriptedFailure>({
@@ -81,14 +80,15 @@ const scriptedOptions = options<ScriptedOptions>({
   config: anObject,
 })
 
-/** A `Model` whose provider remembers what it was asked. */
+/** A `Model` whose provider records its requests. */
 export interface ScriptedModel extends Model {
   provider: ScriptedProvider
 }
 
 /**
- * A model that answers from `script`. A list is worked off over all calls of this model; a call after the last answer fails (`ProviderError` `other`).
- * Throws `ConfigError` `invalidOption` for a wrong step or option, `chunkSize` and `delayMs` out of range among them.
+ * Creates a model that responds from `script`. A list is consumed over all calls of this model; a call after its end fails
+ * (`ProviderError` `other`). Throws `ConfigError` `invalidOption` for an invalid step or option, including `chunkSize` and `delayMs` out
+ * of range.
  */
 export function scripted(script: Script, given: ScriptedOptions = {}): ScriptedModel {
   checkOptions(script, aScript, 'script')

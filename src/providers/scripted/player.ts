@@ -11,17 +11,17 @@ import type { StreamEvent } from '../../types/model/provider.ts'
 import type { WholeBlock } from '../kit/decode/slots.ts'
 import type { ScriptedStep, ScriptedToolCall } from './script.ts'
 
-/** How fast an answer is played. */
+/** Playback speed. */
 export interface Pace {
-  /** Wait before each piece, in ms; 0 plays without a pause. */
+  /** Milliseconds before each chunk; 0 for no delay. */
   delayMs: number
-  /** UTF-16 units per piece. */
+  /** UTF-16 units per chunk. */
   chunkSize: number
-  /** Awaited before each piece. */
+  /** Awaited before each chunk. */
   gate?: () => Promise<void>
 }
 
-/** `pace`, or `ConfigError` `invalidOption` when a field is out of range. */
+/** Returns `pace`, or throws `ConfigError` `invalidOption` if a field is out of range. */
 export function checkedPace(pace: Pace): Pace {
   const { chunkSize, delayMs } = pace
   if (!(Number.isInteger(chunkSize) && chunkSize >= 1))
@@ -30,7 +30,7 @@ export function checkedPace(pace: Pace): Pace {
   return pace
 }
 
-/** Plays one step as a stream: grows `message`, reports each piece through `emit`, stops with the abort reason when `signal` aborts. */
+/** Plays one step as a stream: grows `message`, emits each chunk, and stops with the abort reason of `signal`. */
 export class Player {
   readonly #message: AssistantMessage
   readonly #emit: (event: StreamEvent) => void
@@ -44,7 +44,7 @@ export class Player {
     this.#pace = pace
   }
 
-  /** Streams the thinking, then the text of `step`. */
+  /** Streams the thinking and the text of `step`. */
   async prose(step: ScriptedStep): Promise<void> {
     const thinking: ThinkingContent = { type: 'thinking', thinking: '' }
     const text: TextContent = { type: 'text', text: '' }
@@ -57,7 +57,7 @@ export class Player {
     if (step.citations !== undefined) await this.#cite(text, step.citations)
   }
 
-  /** Adds to the text what it rests on. */
+  /** Adds citations to the text. */
   async #cite(text: TextContent, citations: readonly Citation[]): Promise<void> {
     const contentIndex = this.#message.content.indexOf(text)
     if (contentIndex === -1) throw new ConfigError('invalidOption', 'A scripted answer has citations and no text that rests on them.')
@@ -69,19 +69,19 @@ export class Player {
     }
   }
 
-  /** Shows a whole block; a tool of the service takes the place of what was said of it before. */
+  /** Emits a whole block. A provider-executed tool replaces its earlier state. */
   async whole(block: WholeBlock): Promise<void> {
     await this.#wait()
     const { content } = this.#message
     const before = content.findIndex((each) => each.type === 'serviceTool' && block.type === 'serviceTool' && each.id === block.id)
-    // A copy, so that the message shares nothing with the script.
+    // // A copy, so that the message shares nothing with the script.
     const shown = copyJson(block)
     const contentIndex = before === -1 ? this.#add(shown) : before
     content[contentIndex] = shown
     this.#report({ type: 'block', contentIndex, block: shown })
   }
 
-  /** Streams a block in pieces, each of which `grow` puts into it; without any there is no block. */
+  /** Streams a block in chunks, which `grow` appends; without chunks there is no block. */
   async #block(block: TextContent | ThinkingContent, deltas: readonly string[], grow: (delta: string) => void): Promise<void> {
     if (deltas.length === 0) return
     const contentIndex = this.#add(block)
@@ -92,7 +92,7 @@ export class Player {
     }
   }
 
-  /** Streams one tool call, its arguments as fragments of JSON. They are set once they are whole, as with a real service. */
+  /** Streams one tool call with its arguments as JSON fragments. They are set at the end, as with a real provider. */
   async toolCall(call: ScriptedToolCall, id: string): Promise<void> {
     const block: Content = { type: 'toolCall', id, name: call.name, arguments: {} }
     const contentIndex = this.#add(block)
@@ -101,7 +101,7 @@ export class Player {
       await this.#wait()
       this.#report({ type: 'toolCallDelta', contentIndex, toolCallId: id, toolName: call.name, delta })
     }
-    // Through JSON, so that the message shares nothing with the script.
+    // // A copy, so that the message shares nothing with the script.
     block.arguments = JSON.parse(json)
   }
 
@@ -117,18 +117,18 @@ export class Player {
 
   #report(delta: StreamDelta): void {
     this.#emit(delta)
-    // The listener may have aborted.
+    // // The listener may have aborted.
     this.#signal.throwIfAborted()
   }
 }
 
-/** `partial` with zeros for what is missing and the sum as the total. */
+/** Fills missing counts with 0, and a missing total with the sum. */
 export function completeUsage(partial: Partial<Usage> = {}): Usage {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = partial
   return { ...emptyUsage(), ...partial, totalTokens: partial.totalTokens ?? input + output + cacheRead + cacheWrite }
 }
 
-/** `text` in pieces of at most `size` UTF-16 units (one more where a surrogate pair would be split); lists are taken as they are. */
+/** Splits `text` into chunks of at most `size` UTF-16 units (one more to keep a surrogate pair); lists stay as they are. */
 function pieces(text: string | readonly string[] | undefined, size: number): readonly string[] {
   if (text === undefined || text === '') return []
   if (typeof text !== 'string') return text.filter((piece) => piece !== '')
@@ -142,7 +142,7 @@ function pieces(text: string | readonly string[] | undefined, size: number): rea
   return result
 }
 
-/** Waits `ms`, or rejects with the abort reason as soon as `signal` aborts; leaves no timer and no listener behind. */
+/** Waits `ms`, or rejects with the abort reason of `signal`. Leaves no timer or listener. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   let stop: (() => void) | undefined
   const wait = new Promise<void>((resolve) => {

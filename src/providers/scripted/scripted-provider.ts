@@ -13,13 +13,13 @@ import { checkedPace, completeUsage, type Pace, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
 
 /**
- * A provider without a service: plays a script in this process, in any runtime.
+ * Provider that plays a script in this process, on any runtime.
  *
  * **Contract**
- * - The script sees the history that a service would see: without failed answers, every call with one result.
- * - It streams as a real provider does: `start`, then deltas, tool-call arguments in fragments; the same rules for errors and aborts.
- * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
- * - An error of a script function becomes a `ProviderError` (`other`, unless it is one already).
+ * - The script gets the history that a real provider would get: no failed responses, one result for every call.
+ * - Streams like a real provider: `start`, then deltas, tool arguments in fragments; the same rules for errors and aborts.
+ * - Checks for aborts at every wait and after every delta: `ProviderError` `cancelled`.
+ * - An error of a script function becomes a `ProviderError` (`other`, unless it already is one).
  *
  * Source: docs/guides/testing.md
  */
@@ -34,12 +34,12 @@ export class ScriptedProvider implements StreamProvider {
     this.#pace = pace
   }
 
-  /** The requests seen so far, in order; each keeps the messages as a service would have got them. */
+  /** Requests so far, in order, with the messages that a provider would have got. */
   get requests(): readonly StreamRequest[] {
     return this.#requests
   }
 
-  /** There is no wire: `body` is the request as JSON, `url` is `scripted:`. */
+  /** Returns the request as JSON in `body`. Nothing is sent; `url` is `scripted:`. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
     const { credential: _unused, continues: _last, resolveMedia: _read, ...visible } = sent(await withReadyMedia(request, everyMedium))
     return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
@@ -96,7 +96,7 @@ export class ScriptedProvider implements StreamProvider {
   }
 }
 
-/** A script takes all media; those that stand beside a session are read for it. */
+/** Accepts all media. Blobs of a session are loaded. */
 const rules = { media: ['*/*'], mediaByUrl: ['*/*'], mediaById: ['*/*'] }
 const everyMedium: MediaTarget = { api: 'scripted', codec: { media: () => rules } }
 
@@ -109,7 +109,7 @@ const targets = perObject(
   }),
 )
 
-/** `request` as a codec sends it. */
+/** Returns the request as a codec would send it. */
 function sent(request: StreamRequest): StreamRequest {
   return { ...request, messages: normalise(request.messages, targets(request.model)) }
 }
@@ -119,7 +119,7 @@ function blankMessage(request: StreamRequest): AssistantMessage {
   return { role: 'assistant', content: [], stopReason: 'stop', model: id, provider, usage: emptyUsage(), timestamp: now() }
 }
 
-/** Calls already in the history: numbering goes on from there, so that default ids stay unique in a conversation. */
+/** Counts the calls in the history, so that default ids continue and stay unique. */
 function countCalls(request: StreamRequest): number {
   let count = 0
   for (const message of request.messages) {
@@ -129,7 +129,7 @@ function countCalls(request: StreamRequest): number {
   return count
 }
 
-/** An answer that nobody wrote would let a test pass that has lost count. */
+/** Throws at the end of the script: an invented response could hide a failing test. */
 function ranOut(length: number, turn: number): never {
   const answers = `${length} ${length === 1 ? 'answer' : 'answers'}`
   const message = `The script has run out: call ${turn + 1} of the model came, and the list has ${answers}. Add an answer, or pass a function.`
