@@ -12,21 +12,21 @@ import { aServerToolList, type ServerTools } from '../kit/optional/server-tools/
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
-/** How Vertex AI is called. */
+/** Options of `vertexProvider`. */
 export interface VertexProviderOptions extends TransportOptions, GeminiOutputOptions {
-  /** What `apiKey` is: an OAuth access token, or an API key. Default: a token where the address names a project, else a key. */
+  /** Kind of `apiKey`: an OAuth access token, or an API key. Default: a token if the URL names a project, else a key. */
   auth?: 'bearer' | 'apiKey'
-  /** Tools that the service runs: those of `googleTools`, or declarations of the service. */
+  /** Provider-executed tools: those of `googleTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** What `vertex` takes beside the model id. */
+/** Options of `vertex`. */
 export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexProviderOptions {
-  /** The project that pays. Without one, `apiKey` is a key of express mode. */
+  /** Project to bill. Without one, `apiKey` is an express mode key. */
   project?: string
-  /** `global`, `us`, `eu` or a region such as `us-central1`. Default `global`: newer models are often served there only. */
+  /** `global`, `us`, `eu` or a region such as `us-central1`. Default: `global`, often the only location of newer models. */
   location?: string
-  /** Whose model it is. Default `google`. */
+  /** Publisher of the model. Default: `google`. */
   publisher?: string
 }
 
@@ -42,14 +42,15 @@ const providerOptions = optionsOf<VertexProviderOptions>(ownTable)
 const apiVersion = '/v1'
 
 /**
- * A Gemini model on Vertex AI.
+ * Creates a Gemini model on Vertex AI. Sends no request.
  *
  * **Contract**
- * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it; or an express key where no `project` is given.
- * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
- * - Makes the model, and sends no request. Throws `ConfigError` `invalidOption` for a location that is none, and for a wrong option. Without a key, a `baseUrl`, a `fetch`
- *   or a header that brings one, `new Agent` throws. Unknown ids count as the newest Gemini. Claude is refused.
- * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them. Prices are unknown unless `cost` says them.
+ * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it, or an express mode key without a `project`.
+ * - `config.baseUrl` ends with `/models`. A `baseUrl` that ends so is used unchanged; the path is added to any other.
+ * - Throws `ConfigError` `invalidOption` for an invalid location, and for a wrong option. Without a key, a `baseUrl`, a `fetch` or an
+ *   authenticating header, `new Agent` throws. Unknown ids are treated as the newest Gemini. Claude models are refused.
+ * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the maximum output of the model. Prices are unknown unless `cost`
+ *   is set.
  *
  * Source: docs/providers/google.md
  *
@@ -72,12 +73,12 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     apiKeyVariable: baseUrl !== undefined ? undefined : project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
   } as const
   const provider = vertexService(project === undefined ? options : { auth: 'bearer', ...options })
-  // What is no URL is reported by the call, as everywhere.
+  // // The call reports an invalid URL, as with other providers.
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return createModel(id, defaults, options, provider)
   return createModel(id, defaults, { ...options, baseUrl: modelsUrl(baseUrl, pathOf(options)) }, provider)
 }
 
-/** Vertex AI serves Claude by another protocol. */
+/** Vertex AI serves Claude with another protocol. */
 function refuseClaude(id: string, { publisher }: VertexOptions): void {
   if (publisher !== 'anthropic' && !/claude/i.test(id)) return
   throw new ConfigError(
@@ -86,7 +87,7 @@ function refuseClaude(id: string, { publisher }: VertexOptions): void {
   )
 }
 
-/** Speaks the protocol of Vertex AI. It keeps no state of a call, so one provider may serve any number of models and runs. */
+/** Creates a provider for Vertex AI. It is stateless and serves any number of models and runs. */
 export function vertexProvider(options: VertexProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return vertexService(options)
@@ -109,8 +110,8 @@ function vertexService(options: VertexProviderOptions): StreamProvider {
 }
 
 /**
- * The address of Vertex AI for a location: one host for all of the world, one per continent, one per region.
- * Throws `ConfigError` `invalidOption` for what is no location: a key would go to another host.
+ * Returns the Vertex AI URL for a location: a global, a continental or a regional host. Throws `ConfigError` `invalidOption` for an
+ * invalid location, because the key would go to another host.
  */
 function vertexHost(location: string): string {
   if (!/^[a-z0-9-]+$/.test(location)) {
@@ -122,7 +123,7 @@ function vertexHost(location: string): string {
 }
 
 function addressOf(options: VertexOptions): string {
-  // Express mode is served by the global host.
+  // // Express mode uses the global host.
   return vertexHost(options.project === undefined ? 'global' : (options.location ?? 'global')) + pathOf(options)
 }
 
