@@ -6,34 +6,34 @@ import type { Model } from '../../types/model/model.ts'
 import { openaiCompatible } from '../openai/compatible.ts'
 
 /**
- * An engine that the application brings along, such as `MLCEngine` of WebLLM: chat completions in this page, in the form of OpenAI's. Nothing is
- * downloaded here.
+ * An in-browser engine that the application provides, such as `MLCEngine` of WebLLM, with OpenAI's chat completions interface. This
+ * package downloads nothing.
  */
 export interface ChatEngine {
   readonly chat: { readonly completions: { create(request: never): unknown } }
-  /** Stops the answer that is written. */
+  /** Stops the current response. */
   interruptGenerate?(): unknown
 }
 
-/** What `webLlm` takes beside its engine. */
+/** Options of `webLlm`. */
 export interface WebLlmOptions {
-  /** Which of the engine's models is asked; also its name in records. Default `web-llm`, and the one that is loaded. */
+  /** Model id of the engine, also used in records. Default: `web-llm`, with the loaded model. */
   model?: string
-  /** Tokens that it holds. Default 4,096, as WebLLM's models are built. */
+  /** Context window in tokens. Default: 4,096, as in WebLLM's builds. */
   contextWindow?: number
-  /** Media that it takes, such as `image/*`. Default: none. */
+  /** Supported media, such as `image/*`. Default: none. */
   media?: readonly string[]
 }
 
 const webLlmOptions = optionsOf<WebLlmOptions>({ model: aText, contextWindow: aPositiveNumber, media: listOf(aText) })
 
 /**
- * A model that an engine of the application runs in this page, over the Chat Completions of `phi-core/providers/openai`.
+ * Creates a model that runs on an in-browser engine of the application, over the Chat Completions codec of `phi-core/providers/openai`.
  *
  * **Contract**
- * - One answer at a time: engines have one state. A second call waits until the first has ended.
- * - An abort interrupts the engine. An error of the engine is a `ProviderError`.
- * - Throws `ConfigError` `invalidOption` for what is no engine, and for a wrong option.
+ * - One call at a time, because engines have one state: a second call waits for the first.
+ * - An abort interrupts the engine. An engine error becomes a `ProviderError`.
+ * - Throws `ConfigError` `invalidOption` if `engine` is no engine, and for a wrong option.
  *
  * Source: docs/providers/browser-models.md
  *
@@ -52,7 +52,7 @@ export function webLlm(engine: ChatEngine, options: WebLlmOptions = {}): Model {
   })
 }
 
-/** Sends a request to the engine in place of a service, and answers with its chunks as server-sent events. */
+/** Creates a `fetch` that sends requests to the engine and returns its chunks as server-sent events. */
 function engineFetch(engine: ChatEngine, isUnnamed: boolean): typeof fetch {
   let last: Promise<unknown> = Promise.resolve()
   return async (input, init) => {
@@ -77,7 +77,7 @@ function engineFetch(engine: ChatEngine, isUnnamed: boolean): typeof fetch {
 }
 
 async function completions(engine: ChatEngine, request: JsonObject): Promise<AsyncIterator<unknown>> {
-  // Its types are those of one version of an engine; what it answers is read as a service's.
+  // // Engine types vary by version. The output is validated like that of a server.
   const { completions: asked } = engine.chat
   const answer: unknown = await Reflect.apply(asked.create, asked, [request])
   const iterate: unknown = Object(answer)[Symbol.asyncIterator]
@@ -96,7 +96,7 @@ function asEvents(chunks: AsyncIterator<unknown>, { engine, signal, done }: Read
   const stop = (): void => {
     signal?.removeEventListener('abort', stop)
     engine.interruptGenerate?.()
-    // An engine that is interrupted ends its answer: the next call must not begin before.
+    // // An interrupted engine still ends its response; the next call must wait for that.
     void drain(chunks).finally(done)
   }
   signal?.addEventListener('abort', stop, { once: true })
@@ -121,14 +121,14 @@ function asEvents(chunks: AsyncIterator<unknown>, { engine, signal, done }: Read
   })
 }
 
-/** Chunks that an engine may still send once it was interrupted. */
+/** Maximum chunks that an interrupted engine may still send. */
 const maxChunksAfter = 2000
 
-/** Reads an answer that was interrupted to its end, for at most so many chunks. */
+/** Reads an interrupted response to its end, up to a limit. */
 async function drain(chunks: AsyncIterator<unknown>): Promise<void> {
   try {
     for (let left = maxChunksAfter; left > 0; left -= 1) if ((await chunks.next()).done === true) return
   } catch {
-    // It has ended so.
+    // // An error also ends the response.
   }
 }
