@@ -3,20 +3,20 @@ import type { ToolCallContent } from '../../contract/message/content.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { ToolChoice } from '../../contract/model/request-settings.ts'
 
-/** What is asked of a model that makes no calls of its own: an answer of this form. */
+/** Response format for a model without native tool calls. */
 export interface ConstrainedForm {
   schema: JsonSchema
-  /** Tells the model of the form and of its tools. */
+  /** Describes the format and the tools to the model. */
   guide: string
 }
 
-/** Where the text of an answer stands, and where its calls. */
+/** Keys for the text and the calls of a response. */
 export const sayName = 'say'
 export const callsName = 'calls'
 
 /**
- * The form of an answer with calls: `{ say, calls: [{ name, arguments }] }`. `answer` is what `say` must be where an answer of another form is asked for;
- * before that the model may leave it out.
+ * Returns the format of responses with calls: `{ say, calls: [{ name, arguments }] }`. `answer` is the schema of `say` if a response
+ * format was requested; until the final response the model may omit it.
  */
 export function constrainedForm(tools: readonly ToolDefinition[], choice: ToolChoice | undefined, answer?: JsonSchema): ConstrainedForm {
   const named = typeof choice === 'object' && 'tool' in choice ? [choice.tool] : typeof choice === 'object' ? choice.allowed : undefined
@@ -24,14 +24,14 @@ export function constrainedForm(tools: readonly ToolDefinition[], choice: ToolCh
   const mustCall = choice === 'required' || (typeof choice === 'object' && ('tool' in choice || choice.mode === 'required'))
   const call = ({ name, parameters }: ToolDefinition): JsonObject => ({
     type: 'object',
-    properties: { name: { const: name }, arguments: parameters as JsonObject }, // a JSON Schema is JSON
+    properties: { name: { const: name }, arguments: parameters as JsonObject }, // // A JSON Schema is JSON.
     required: ['name', 'arguments'],
     additionalProperties: false,
   })
   const schema: JsonObject = {
     type: 'object',
     properties: {
-      [sayName]: answer === undefined ? { type: 'string' } : { anyOf: [answer as JsonObject, { type: 'null' }] }, // as above
+      [sayName]: answer === undefined ? { type: 'string' } : { anyOf: [answer as JsonObject, { type: 'null' }] }, // // As above.
       [callsName]: { type: 'array', items: { anyOf: allowed.map(call) }, ...(mustCall && { minItems: 1 }) },
     },
     required: [sayName, callsName],
@@ -50,7 +50,7 @@ function guideTo(tools: readonly ToolDefinition[]): string {
   ].join('\n')
 }
 
-/** An earlier answer in that form. */
+/** Formats an earlier response. */
 export function constrainedAnswer(say: string, calls: readonly ToolCallContent[]): string {
   return JSON.stringify({ [sayName]: say, [callsName]: calls.map(({ name, arguments: args }) => ({ name, arguments: args })) })
 }

@@ -8,17 +8,22 @@ import { BrowserModelProvider } from './provider.ts'
 
 export type { BrowserAi, BrowserModelAvailability, LanguageModelInterface, LanguageModelSession } from './language-model.ts'
 
-/** What `chromeAi` takes: nothing of it has to be given. */
+/** Options of `chromeAi`. All are optional. */
 export interface ChromeAiOptions {
-  /** Languages that are spoken, such as `en` and `de`: the browser may have to load more for them. Default: it decides. */
+  /**
+   * Languages of the conversation, such as `en` and `de`; the browser may need to download more for them. Default: the browser decides.
+   */
   languages?: readonly string[]
-  /** Told while the browser downloads its model: `loaded` goes from 0 to 1. What it throws is the browser's to report. */
+  /** Called during the model download; `loaded` goes from 0 to 1. The browser reports its errors. */
   onDownload?: (progress: { loaded: number }) => void
-  /** `native`: the model makes its calls itself where the browser can, else `constrained`: they are answers of a form. Default `native`. */
+  /**
+   * `native`: the model calls tools itself if the browser supports it, else `constrained`: calls are structured responses. Default:
+   * `native`.
+   */
   toolUse?: 'native' | 'constrained'
-  /** Tokens that a session holds, for compaction. The answer of the browser counts as well. Default 9,216. */
+  /** Context window of a session in tokens, for compaction. Responses count too. Default: 9,216. */
   contextWindow?: number
-  /** What the browser has. Default: the global objects. */
+  /** Prompt API objects. Default: the globals. */
   ai?: BrowserAi
 }
 
@@ -31,13 +36,14 @@ const chromeOptions = optionsOf<ChromeAiOptions>({
 })
 
 /**
- * The model that a browser brings along, by its Prompt API (`LanguageModel`): no key, no server, and what is said stays on the device.
+ * Creates a model that uses the browser's built-in model through the Prompt API (`LanguageModel`). Needs no key or server; data stays on
+ * the device.
  *
  * **Contract**
- * - Each call makes a session of the history and destroys it. What does not fit its window is `contextOverflow`, so that the run compacts: the browser itself
- *   would drop the beginning without a word.
- * - Pictures and sound go with their bytes. `responseFormat` is held by the browser. Settings that it does not have are left out, with a warning.
- * - Where there is no such model, a call fails with `ProviderError` `unsupported`: ask {@link availability} first.
+ * - Each call creates a session from the history and destroys it. A prompt that does not fit gives `contextOverflow`, so that the run
+ *   compacts: the browser would silently drop the beginning.
+ * - Images and audio are sent as bytes. The browser enforces `responseFormat`. Unsupported settings are omitted with a warning.
+ * - Without a built-in model, a call fails with `ProviderError` `unsupported`: check {@link availability} first.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/providers/browser-models.md
@@ -57,7 +63,7 @@ export function chromeAi(options: ChromeAiOptions = {}): Model {
   }
 }
 
-/** Whether this browser has a model, or could download one; `unavailable` also where the interface is not there. Never rejects. */
+/** Returns whether this browser has a model or can download one; `unavailable` if it lacks the API. Never rejects. */
 export async function availability({
   languages = [],
   ai = globalAi(),
@@ -77,7 +83,7 @@ function check(options: ChromeAiOptions): void {
     throw new ConfigError('invalidOption', 'ai must be { LanguageModel }, as a browser has it.')
 }
 
-/** The global object, where it has the interface. */
+/** Returns the global object if it has the API. */
 function globalAi(): BrowserAi | undefined {
-  return 'LanguageModel' in globalThis ? (globalThis as unknown as BrowserAi) : undefined // just looked at
+  return 'LanguageModel' in globalThis ? (globalThis as unknown as BrowserAi) : undefined // // Just checked.
 }

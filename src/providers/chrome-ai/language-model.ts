@@ -2,16 +2,16 @@ import { errorText, ProviderError, type ProviderErrorCode } from '../../contract
 import { type JsonObject, type JsonSchema, type JsonValue, ownOf } from '../../contract/json.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 
-/** Whether a browser has a model for what is asked, or could have it. */
+/** Availability of a browser model. */
 export type BrowserModelAvailability = 'unavailable' | 'downloadable' | 'downloading' | 'available'
 
-/** A piece of a prompt. Bytes are those of a picture or of a sound. */
+/** A part of a prompt. Bytes are an image or audio. */
 export interface PromptContent {
   type: 'text' | 'image' | 'audio' | 'tool-call' | 'tool-response'
   value: unknown
 }
 
-/** A message of a prompt. */
+/** A prompt message. */
 export interface PromptMessage {
   role: 'system' | Exclude<Message['role'], 'toolResult'>
   content: string | PromptContent[]
@@ -22,26 +22,26 @@ interface Expected {
   languages?: readonly string[]
 }
 
-/** What a session is made for. */
+/** Requirements of a session. */
 export interface SessionCore {
   expectedInputs?: Expected[]
   expectedOutputs?: Expected[]
   tools?: { name: string; description: string; inputSchema: JsonSchema }[]
 }
 
-/** What reports a download. */
+/** Reports a download. */
 interface CreateMonitor {
   addEventListener(type: 'downloadprogress', listener: (event: { loaded: number; total?: number }) => void): void
 }
 
-/** How a session is made. */
+/** Options for creating a session. */
 export interface SessionOptions extends SessionCore {
   initialPrompts?: PromptMessage[]
   signal?: AbortSignal
   monitor?: (monitor: CreateMonitor) => void
 }
 
-/** A piece of an answer: text, or what else the model says. */
+/** A chunk of a response: text, or a typed value. */
 export type AnswerChunk = string | { type: string; value: unknown }
 
 interface PromptOptions {
@@ -49,7 +49,7 @@ interface PromptOptions {
   signal?: AbortSignal
 }
 
-/** A session of the browser's model. Older browsers call some of it by other names. */
+/** A session of the browser's model. Older browsers use other names for some fields. */
 export interface LanguageModelSession {
   promptStreaming(input: PromptMessage[], options?: PromptOptions): ReadableStream<AnswerChunk>
   measureContextUsage?(input: PromptMessage[], options?: PromptOptions): Promise<number>
@@ -61,7 +61,7 @@ export interface LanguageModelSession {
   destroy(): void
 }
 
-/** The interface `LanguageModel` of a browser, as far as it is used: that of the Prompt API at webmachinelearning.github.io. */
+/** The `LanguageModel` interface of the Prompt API, as far as it is used (webmachinelearning.github.io). */
 export interface LanguageModelInterface {
   availability(options?: SessionCore): Promise<BrowserModelAvailability>
   create(options?: SessionOptions): Promise<LanguageModelSession>
@@ -69,33 +69,33 @@ export interface LanguageModelInterface {
 
 type ToolValue = new (fields: JsonObject) => object
 
-/** What a browser has of the Prompt API: the global object, or what stands in its place. */
+/** Prompt API globals of a browser, or replacements. */
 export interface BrowserAi {
   LanguageModel: LanguageModelInterface
-  /** Present where the model makes tool calls of its own. */
+  /** Present if the model supports native tool calls. */
   LanguageModelToolCall?: ToolValue
   LanguageModelToolSuccess?: ToolValue
   LanguageModelToolError?: ToolValue
 }
 
-/** A call that the model made. */
+/** A tool call of the model. */
 export interface ModelToolCall {
   callId: string
   name: string
   arguments: JsonValue
 }
 
-/** Tokens that a session has used. */
+/** Returns the tokens used by a session. */
 export function usedBy({ contextUsage, inputUsage }: LanguageModelSession): number {
   return contextUsage ?? inputUsage ?? 0
 }
 
-/** Tokens that a session holds; infinite where it does not say. */
+/** Returns the context window of a session; infinite if unknown. */
 export function windowOf({ contextWindow, inputQuota }: LanguageModelSession): number {
   return contextWindow ?? inputQuota ?? Number.POSITIVE_INFINITY
 }
 
-/** What the exceptions of the Prompt API mean, by their names. */
+/** Error codes by name of the Prompt API exception. */
 const codes: { readonly [name: string]: ProviderErrorCode } = {
   AbortError: 'cancelled',
   QuotaExceededError: 'contextOverflow',
@@ -110,7 +110,7 @@ const hints: { readonly [name: string]: string } = {
   NotSupportedError: 'The browser does not take this language, medium or schema. availability() of phi-core/browser says so beforehand.',
 }
 
-/** An error of the browser's model, or an abort, as a provider tells it. */
+/** Converts a browser error or an abort to a provider error. */
 export function browserFailure(error: unknown, signal: AbortSignal, partial?: AssistantMessage): ProviderError {
   const options = partial === undefined ? {} : { partial }
   if (signal.aborted) return new ProviderError('cancelled', 'The model call was aborted.', options)

@@ -4,10 +4,10 @@ import { type Message, textOf, toolCallsOf } from '../../contract/message/messag
 import { constrainedAnswer } from './constrained.ts'
 import type { BrowserAi, PromptContent, PromptMessage } from './language-model.ts'
 
-/** How calls and results are told. */
+/** Encoding of calls and results. */
 export type ToolUse = { kind: 'native'; ai: Required<BrowserAi> } | { kind: 'constrained' } | { kind: 'none' }
 
-/** A history as the browser's model takes it. Results of one answer are one message. */
+/** Converts a history to browser prompts. Results of one response become one message. */
 export function promptsOf(messages: readonly Message[], tools: ToolUse): PromptMessage[] {
   const prompts: PromptMessage[] = []
   let results: PromptContent[] | undefined
@@ -65,7 +65,7 @@ function resultOf(message: Extract<Message, { role: 'toolResult' }>, tools: Tool
   return [{ type: 'tool-response', value }, ...media]
 }
 
-/** What a session must be made for, to take these. */
+/** Returns the content kinds that a session needs for these prompts. */
 export function kindsIn(prompts: readonly PromptMessage[]): Set<PromptContent['type']> {
   return new Set(prompts.flatMap(({ content }) => (typeof content === 'string' ? [] : content.map(({ type }) => type))))
 }

@@ -28,20 +28,20 @@ import {
 } from './language-model.ts'
 import { kindsIn, promptsOf, type ToolUse } from './prompts.ts'
 
-/** What the provider is made with. */
+/** Dependencies of the provider. */
 export interface BrowserModelParts {
-  /** What the browser has; undefined where it has none. */
+  /** Returns the Prompt API, or `undefined` if the browser lacks it. */
   ai: () => BrowserAi | undefined
   toolUse: 'native' | 'constrained'
   languages: readonly string[]
   onDownload: ((progress: { loaded: number }) => void) | undefined
 }
 
-/** One call, as it is made of a request. */
+/** One call, built from a request. */
 interface Call {
   core: SessionCore
   system: string
-  /** All but the last of the history; the last is what is asked. */
+  /** History without the last message, which becomes the prompt. */
   before: PromptMessage[]
   last: PromptMessage[]
   constraint: JsonSchema | undefined
@@ -49,7 +49,7 @@ interface Call {
   warnings: string[]
 }
 
-/** Pictures and sound come with their bytes; the browser fetches nothing. */
+/** Images and audio are sent as bytes; the browser fetches nothing. */
 const media = { media: ['image/*', 'audio/*'], mediaByUrl: [], mediaById: [] }
 const mediaTarget: MediaTarget = { api: 'chromeAi', codec: { media: () => media } }
 
@@ -61,10 +61,10 @@ const targets = perObject(
   }),
 )
 
-/** Settings that are no matter of the model, or are looked at here. */
+/** Settings that are handled elsewhere. */
 const known: ReadonlySet<string> = new Set(['toolChoice', 'strict', 'requireMedia', 'parallelToolCalls', 'headers', 'user'])
 
-/** The model of a browser as a provider: each call is a session that is made of the history, and gone when the answer is there. */
+/** Provider for a browser's model. Each call uses a new session, which is destroyed afterwards. */
 export class BrowserModelProvider implements StreamProvider {
   readonly api = 'chromeAi'
   readonly #parts: BrowserModelParts
@@ -73,7 +73,7 @@ export class BrowserModelProvider implements StreamProvider {
     this.#parts = parts
   }
 
-  /** There is no wire: `body` is what the session is made and asked with, as JSON. */
+  /** Returns the session options and the prompt as JSON in `body`. Nothing is sent. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
     const { core, system, before, last, constraint, warnings } = this.#call(await withReadyMedia(request, mediaTarget), 'shown')
     const body = JSON.stringify({ ...core, initialPrompts: initial(system, before), prompt: last, responseConstraint: constraint })
@@ -129,7 +129,7 @@ export class BrowserModelProvider implements StreamProvider {
     }
   }
 
-  /** What is only shown needs no objects of the browser. */
+  /** Displaying a request does not need browser objects. */
   #toolUse(hasTools: boolean, purpose: 'asked' | 'shown'): ToolUse {
     if (!hasTools) return { kind: 'none' }
     const ai = purpose === 'shown' ? this.#parts.ai() : this.#ai()
@@ -176,7 +176,7 @@ export class BrowserModelProvider implements StreamProvider {
     try {
       return await raceAbort(creating, signal)
     } catch (error) {
-      // What comes after the abort holds the memory of a model.
+      // // A session created after the abort would keep the model in memory.
       creating.then(
         (late) => late.destroy(),
         () => undefined,
@@ -190,13 +190,13 @@ function initial(system: string, before: readonly PromptMessage[]): PromptMessag
   return system === '' ? [...before] : [{ role: 'system', content: system }, ...before]
 }
 
-/** The form that an answer must have, as a schema. */
+/** Returns the response format as a schema. */
 function formOf(format: StreamRequest['responseFormat']): JsonSchema | undefined {
   if (format === undefined || format.type === 'text') return undefined
   return format.type === 'jsonSchema' ? format.schema : { type: 'object' }
 }
 
-/** What is said of settings that the browser's model does not have. Throws where they must be kept. */
+/** Returns warnings for unsupported settings. Throws if a setting is mandatory. */
 function leftOut(request: StreamRequest): string[] {
   const names: string[] = settingNames.filter((name) => request[name] !== undefined && !known.has(name))
   if (request.thinking !== 'off') names.push('thinking')
@@ -205,7 +205,7 @@ function leftOut(request: StreamRequest): string[] {
   return names.map((name) => `${name}: the model of the browser has no such setting`)
 }
 
-/** Tokens before the answer. Rejects where they do not fit: the browser would drop the beginning of the conversation without a word. */
+/** Returns the tokens of the prompt. Rejects if they do not fit: the browser would silently drop the beginning. */
 async function tokensBefore(session: LanguageModelSession, { last, constraint }: Call, signal: AbortSignal): Promise<number> {
   const options = { signal, ...(constraint !== undefined && { responseConstraint: constraint }) }
   const measuring = session.measureContextUsage?.(last, options) ?? session.measureInputUsage?.(last, options)
@@ -222,7 +222,7 @@ function usageOf(input: number, session: LanguageModelSession): Usage {
   return { ...emptyUsage(), input, output, totalTokens: input + output }
 }
 
-/** Reads an answer to its end. */
+/** Reads a response to its end. */
 async function answer(session: LanguageModelSession, call: Call, builder: AssistantBuilder, signal: AbortSignal): Promise<void> {
   const { last, constraint, tools } = call
   const reading = tools.kind === 'constrained' ? new ConstrainedAnswer(builder) : new PlainAnswer(builder)
@@ -234,12 +234,12 @@ async function answer(session: LanguageModelSession, call: Call, builder: Assist
     }
     reading.end()
   } finally {
-    // Not awaited: what does not listen to its signal must not hold the run.
+    // // Not awaited: a stream that ignores its signal must not block the run.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** Text as it comes, and the calls that the model makes itself. */
+/** Reads text and native tool calls. */
 class PlainAnswer {
   readonly #builder: AssistantBuilder
 
@@ -256,11 +256,11 @@ class PlainAnswer {
   }
 
   end(): void {
-    // All of it has been written.
+    // // Everything was already emitted.
   }
 }
 
-/** An answer of the form that asks for calls. */
+/** Reads a structured response with calls. */
 class ConstrainedAnswer {
   readonly #builder: AssistantBuilder
   readonly #json = new PartialJson()
@@ -283,7 +283,7 @@ class ConstrainedAnswer {
     const { [sayName]: say, [callsName]: calls } = jsonObjectIn(this.#json.value)
     if (this.#json.isBroken || !this.#json.isComplete || (say === undefined && calls === undefined))
       throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
-    // An answer of another form is told as its JSON.
+    // // A response in another format is emitted as JSON.
     if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
     for (const call of Array.isArray(calls) ? calls : []) {
       const { name, arguments: args } = jsonObjectIn(call)
