@@ -1,6 +1,6 @@
 import type { Citation, DocumentPlace } from '../../contract/message/content.ts'
 
-/** A citation of the Messages service, of any kind. */
+/** A citation of the Messages API, of any kind. */
 interface WireCitation {
   type?: unknown
   cited_text?: unknown
@@ -19,7 +19,7 @@ interface WireCitation {
   end_block_index?: unknown
 }
 
-/** Each kind that is known says where in a document it points, or that it points at none. */
+/** Location in a document by citation kind, or none for kinds without one. */
 const places: Readonly<Record<string, (wire: WireCitation) => DocumentPlace | undefined>> = {
   char_location: (wire) => placeOf('char', wire.document_index, wire.start_char_index, wire.end_char_index),
   page_location: (wire) => placeOf('page', wire.document_index, wire.start_page_number, wire.end_page_number),
@@ -33,7 +33,10 @@ export function isKnownCitation(wire: WireCitation): boolean {
   return typeof wire.type === 'string' && Object.hasOwn(places, wire.type)
 }
 
-/** A citation in our form. The service cites whole blocks of text, so there is no range. Source: https://docs.claude.com/en/docs/build-with-claude/citations */
+/**
+ * Converts a citation. The API cites whole text blocks, so there is no range. Source:
+ * https://docs.claude.com/en/docs/build-with-claude/citations
+ */
 export function citationOf(wire: WireCitation): Citation {
   const url = textOf(wire.url) ?? textOf(wire.source)
   const title = textOf(wire.title) ?? textOf(wire.document_title)

@@ -25,24 +25,24 @@ import type { AnthropicCall } from './encode.ts'
 import { expectedKinds, fallbackModel, isServiceCall, isServiceResult, keptBlock, ServiceBlocks, shownDeltas } from './service-blocks.ts'
 import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
-/** A block that was opened. */
+/** A block in progress. */
 interface OpenBlock {
   key: number
   kind: 'text' | 'thinking' | 'call' | 'service' | 'other'
-  /** What is written bit by bit of a tool that the service runs, or of a block that is not known. */
+  /** Fragments of a provider-executed call or an unknown block. */
   raw?: string
-  /** A block that is not known, as it came. */
+  /** An unknown block as received. */
   wire?: WireBlock
-  /** What a text rests on, as the service says it. */
+  /** Citations of a text as received. */
   citations?: JsonValue[]
-  /** The id of a call, and what came with its opening: used when no fragments follow. */
+  /** Id and initial input of a call; the input is used if no fragments follow. */
   id?: string | undefined
   input?: unknown
   hasFragments: boolean
   isClosed: boolean
 }
 
-/** How the service says why it stopped, in our terms. */
+/** Stop reasons of the API in our terms. */
 const stopReasons = new Map<string, StopReason>([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -54,7 +54,7 @@ const stopReasons = new Map<string, StopReason>([
   ['refusal', 'guardRail'],
 ])
 
-/** Reads the events of one Messages response. `prefixHash` of the call is what its reasoning is bound to. */
+/** Decodes the events of one Messages response. `prefixHash` of the call binds its reasoning. */
 export class AnthropicDecoder implements StreamDecoder {
   readonly terminal = 'message_stop'
   readonly builder: AssistantBuilder
@@ -71,9 +71,9 @@ export class AnthropicDecoder implements StreamDecoder {
   #endsBlocks = false
   #messageId: string | undefined
   #stopReason: string | undefined
-  /** Why it refused, as it says. */
+  /** Details of a refusal. */
   #stopDetails: unknown
-  /** Where the service runs code; the last one that it named counts. */
+  /** Container for code execution; the last one named is used. */
   #container: unknown
   readonly #service: ServiceBlocks
   readonly #cited: CitedDocuments
@@ -108,7 +108,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const wire = this.#stopReason ?? 'end_turn'
     const reason = stopReasons.get(wire)
     if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
-    // A service that ends no block at all means the end of the message.
+    // // If the server ends no block, the end of the message ends them all.
     for (const block of this.#blocks) {
       if (block.isClosed) continue
       this.#close(block)
@@ -128,9 +128,9 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   #frame(data: string, name: string | undefined): void {
-    // After the terminal event nothing counts.
+    // // Ignores everything after the terminal event.
     if (this.isDone) return
-    // By its name alone it ends a response that said why it stops; an empty event in the middle says nothing.
+    // // The event name alone ends a response that has a stop reason. An empty event before that is ignored.
     if (name === 'message_stop' && this.#stopReason !== undefined) this.isDone = true
     if (this.isDone || isMarker(data) !== undefined) return
     const parsed = parsedEvent<WireEvent | null>(data, 'Anthropic')
@@ -139,7 +139,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (event === undefined) return
     if (event.error) throw new StreamRefusal(event)
     const type = wordIn(event.type, 'the type of an event')
-    // Without any field it says nothing, whatever its name.
+    // // An event without fields is ignored, whatever its name.
     if (type === undefined && objectIn(event, 'an event') === undefined) return
     this.#read(event, type ?? name)
   }
@@ -176,7 +176,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#count(event.usage)
         return
       case 'message':
-        // All of it at once: the service did not stream.
+        // // A whole message: the server did not stream.
         this.#begin(event)
         this.isDone = true
         return
@@ -189,13 +189,13 @@ export class AnthropicDecoder implements StreamDecoder {
         if (event.delta ?? event.content_block ?? event.message) throw new OddValue('the type of an event', type)
         return
       default:
-        // Pings, and events that did not exist when this was written.
+        // // Pings, and events of newer API versions.
         this.#unknown.event(type, event, knownFields.kind)
         return
     }
   }
 
-  /** A gateway may put a whole answer into the first event, or send that event twice. */
+  /** A gateway may send a whole response in the first event, or send that event twice. */
   #begin(message: WireMessage | undefined): void {
     if (this.#hasBegun && (message?.id !== this.#messageId || this.#blocks.length > 0)) throw secondMessage('Anthropic')
     this.#hasBegun = true
@@ -246,25 +246,25 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** A delta of a block that is kept as it came belongs to it: its fields have the names of those that they go on with. False where there is no such block. */
+  /** Merges a delta into an unknown block, whose fields it continues by name. Returns false if there is no such block. */
   #grow(block: OpenBlock | undefined, delta: object): boolean {
     if (block?.kind !== 'other' || block.wire === undefined || block.isClosed) return false
     growBlock(block.wire, delta)
     return true
   }
 
-  /** The service cites whole blocks; their text may come later. */
+  /** Adds a citation, which covers the whole block. Its text may follow later. */
   #cite(block: OpenBlock, wire: object | undefined): void {
     if (wire === undefined) return
     if (!isKnownCitation(wire))
       this.builder.warn('Anthropic sent a citation of a kind that this version does not know: what it points at is left out.')
     block.citations ??= []
-    block.citations.push(wire as JsonObject) // off the wire, so it is JSON
+    block.citations.push(wire as JsonObject) // Parsed JSON.
     const citation = namedCitation(citationOf(wire), this.#cited)
     if (Object.keys(citation).length > 0) this.builder.citation(block.key, citation)
   }
 
-  /** Each opening is a new block, whatever its index; but a gateway may open a call twice. */
+  /** Opens a new block for each opening, whatever its index. A gateway may open a call twice. */
   #open(index: number | undefined, wire: WireBlock | undefined): OpenBlock {
     const known = this.#find(index)
     const type = wordIn(wire?.type, 'the type of a content block')
@@ -276,7 +276,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const block = this.#add(index, type === 'tool_use' ? 'call' : kindOf(type))
     if (block.kind !== 'other' || type === 'redacted_thinking') this.#unknown.look(wire ?? {}, knownFields.block)
     const { key } = block
-    // Another block under its index takes the place of one that had no content.
+    // // A block without content is replaced by another with the same index.
     if (known !== undefined) this.builder.ends(known.key)
     if ((type === 'text' || type === 'thinking') && typeof (wire?.[type] ?? '') === 'string') this.builder.begins(key, type)
     switch (wire?.type) {
@@ -303,7 +303,7 @@ export class AnthropicDecoder implements StreamDecoder {
     return block
   }
 
-  /** What called a tool, and what it belongs to, go back with the call. */
+  /** Keeps the caller and toolset of a call, which must be sent back. */
   #keepFields(key: number, { caller, toolset_name }: WireBlock): void {
     if (!isJsonObject(caller) && typeof toolset_name !== 'string') return
     this.builder.setProviderState(
@@ -312,7 +312,7 @@ export class AnthropicDecoder implements StreamDecoder {
     )
   }
 
-  /** A tool that the service runs, what came of one, or a block that is not known. */
+  /** Opens a provider-executed call, its result, or an unknown block. */
   #openOther(block: OpenBlock, type: string, wire: WireBlock): void {
     if (isServiceResult(type) && this.#service.result(wire)) return
     const id = isServiceCall(type) ? this.#service.open(wire) : undefined
@@ -323,7 +323,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #closeOther({ key, wire = {}, raw }: OpenBlock): void {
     const kind = String(wire.type)
     const state = this.#own({ block: keptBlock(wire, raw) })
-    // What it said in ways that are known was shown under its key.
+    // // Known parts of its deltas were emitted under its own key.
     const own = `kept ${key}`
     if (kind === 'fallback') fellBackTo(this.builder.message, fallbackModel(wire))
     if (expectedKinds.has(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })
@@ -341,13 +341,13 @@ export class AnthropicDecoder implements StreamDecoder {
     if (kind === 'other' && block.wire !== undefined) this.#closeOther(block)
   }
 
-  /** The block of a delta, which may have had no opening, or be of another kind than its index says. */
+  /** Returns the block of a delta. It may lack an opening, or be of another kind than its index says. */
   #block(index: number | undefined, kind: 'text' | 'thinking'): OpenBlock {
     const block = this.#find(index)
     return block === undefined || (block.kind !== kind && block.kind !== 'other') ? this.#add(index, kind) : block
   }
 
-  /** Services leave out the index of deltas, or of all events: then the last block is meant. */
+  /** Finds a block by index. Without an index, as some servers send, the last block is meant. */
   #find(index: number | undefined): OpenBlock | undefined {
     return index === undefined || this.#byIndex.size === 0 ? this.#last : this.#byIndex.get(index)
   }
@@ -365,7 +365,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (typeof wire?.service_tier === 'string') this.builder.message.serviceTier = wire.service_tier
   }
 
-  /** State that is bound to nothing but the model. */
+  /** Wraps state that is bound only to the model. */
   #own(payload: JsonObject): ProviderState {
     return { api: this.#model.api, model: this.#model.id, payload }
   }
@@ -380,14 +380,14 @@ function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
   return type === 'text' || type === 'thinking' ? type : 'other'
 }
 
-/** `{ category, explanation }` in words. */
+/** Formats `{ category, explanation }`. */
 function detailsOf(value: unknown): string {
   const { category, explanation }: { category?: unknown; explanation?: unknown } = Object(value)
   const kind = typeof category === 'string' ? ` (${category})` : ''
   return typeof explanation === 'string' ? `${kind}: ${explanation.replace(/\.$/, '')}` : kind
 }
 
-/** Calls are opened with `{}` where fragments follow. */
+/** Calls open with `{}` if fragments follow. */
 function isEmptyInput(input: unknown): boolean {
   if (input === undefined || input === null) return true
   return isObject(input) && Object.keys(input).length === 0

@@ -10,7 +10,7 @@ import { legalName } from '../kit/history/hash.ts'
 import { seeAttached } from '../kit/optional/media/media-json.ts'
 import { wordsIn } from '../kit/optional/media/media-rules.ts'
 
-/** How the Messages service writes messages. `cites`: all documents are to be cited. */
+/** Creates the message encoder. `cites`: all documents enable citations. */
 export function messageEncoder(cites: boolean): MessageEncoder {
   const shown = (block: Content) => shownBlocks(block, cites)
   return {
@@ -24,14 +24,17 @@ type ShownBlock = (block: Content) => JsonObject[]
 /** Tool definitions as JSON. */
 export const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
 
-/** Those among which the service searches. */
+/** Deferred tools, which the provider searches. */
 export const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
   return { name, description, input_schema: parameters }
 }
 
-/** What puts a cache breakpoint into the object that a text ends with. All breakpoints of a request have one lifetime. */
+/**
+ * Returns a function that adds a cache breakpoint to the JSON object at the end of a text. All breakpoints of a request have the same
+ * lifetime.
+ */
 export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => string {
   const control = cacheTtl === '1h' ? '{"type":"ephemeral","ttl":"1h"}' : '{"type":"ephemeral"}'
   return (json) => `${json.slice(0, -1)},"cache_control":${control}}`
@@ -48,7 +51,7 @@ function encodeAnswer({ content }: AssistantMessage, withReasoning: boolean): En
 
 function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shownBlocks: ShownBlock): EncodedMessage {
   const [first] = content
-  // A failed result may hold text only.
+  // // A failed result may contain only text.
   const moved = isError ? content.filter((block) => block.type !== 'text') : []
   const kept = moved.length === 0 ? content : content.filter((block) => block.type === 'text')
   let shown: unknown
@@ -70,7 +73,7 @@ function shownBlocks(block: Content, cites: boolean): JsonObject[] {
 
 function documentBlock(file: FileContent, cites: boolean): JsonObject {
   const { name, context } = file
-  // A model takes no file of text but for one that it is to cite: any other is text under its name.
+  // // Text files are only accepted with citations. Others are sent as text under their name.
   const words = isTextType(file.mimeType) ? wordsIn(file) : undefined
   return {
     type: 'document',
@@ -104,7 +107,7 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
   }
 }
 
-/** As the service sent them; it takes no `file_id` back. */
+/** Returns citations as received, without `file_id`, which the API does not accept. */
 function citationsOf({ providerState }: TextContent): { citations?: JsonValue[] } {
   const citations = providerState?.payload.citations
   if (!Array.isArray(citations)) return {}

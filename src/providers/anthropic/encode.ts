@@ -24,14 +24,14 @@ import { type AnthropicWire, keyHint, requestHeaders, systemTexts } from './iden
 import { anthropicProfile, keepsThinking } from './profile.ts'
 import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 
-/** A call, and what its answer will be bound to. */
+/** A call with the context of its response. */
 export interface AnthropicCall extends EncodedCall {
   prefixHash: string | undefined
-  /** The documents that its answer may cite. */
+  /** Documents that the response may cite. */
   cited: CitedDocuments
 }
 
-/** What is known of a model, and of the conversations it was sent. */
+/** Cached data of a model and its conversations. */
 function knownOf(model: ModelConfig, wire: AnthropicWire) {
   const profile = anthropicProfile(model)
   const histories = (cites: boolean) => historiesOf(model, profile, wire, messageEncoder(cites))
@@ -44,7 +44,7 @@ function knownOf(model: ModelConfig, wire: AnthropicWire) {
   }
 }
 
-/** The memories of what was sent, by the tools that the service searches among: what it found is sent back as long as it is given these tools. */
+/** Returns the history caches by deferred tools: search results are only sent back with the same tools. */
 function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }: AnthropicWire, encoder: MessageEncoder) {
   const memory = (knows: NormaliseTarget['knowsTool']) =>
     new HistoryMemory(targetOf(model, profile, keepsThinking(model), knows), (head) => new TurnWriter(encoder, head))
@@ -59,8 +59,8 @@ function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }:
 }
 
 /**
- * Makes requests for the Messages service. Each throws `ProviderError` for what cannot be sent. What is known of models belongs to the provider, as
- * the encoder does: in a map of this file it would outlive both, until a full collection.
+ * Creates a request encoder for the Messages API. It throws `ProviderError` for a request that cannot be sent. Cached model data belongs
+ * to the provider: a module-level map would outlive it until a full garbage collection.
  *
  * Source: docs/providers/anthropic.md
  */
@@ -80,7 +80,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { serverTools } = wire
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
   const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
-  // Ours last: the breakpoint of the cache stands behind them, and may not stand on one that is deferred.
+  // // Our tools come last: the cache breakpoint follows them, and must not be on a deferred one.
   const tools = [deferredJson(fitted(deferred)), search, serverTools.tools, toolsJson(fitted(request.tools))]
     .filter((part) => part !== '')
     .join(',')
@@ -91,7 +91,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   const settings = { rules: ruled(request), capabilities, noSampling: whyNoSampling(fields) }
   Object.assign(fields, settingFieldsOf(request, settings, warnings))
-  // The rest of an answer is nobody's choice any more.
+  // // The rest of a paused response cannot have another format or tool choice.
   if (request.continues === undefined) Object.assign(fields, formatFields(fields, format), toolChoiceFields(plan))
   const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
   if (container !== undefined) fields.container = container
@@ -115,7 +115,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   }
 }
 
-/** Whether documents are to be cited: the service takes that of all of a request, or of none. */
+/** Whether to enable citations: the API requires the same for all documents of a request. */
 function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): boolean {
   const { request } = plan
   if (!citesDocuments(plan, rules, warnings)) return false
@@ -127,13 +127,13 @@ function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): bool
   return true
 }
 
-/** What the service is told about the form of the answer. */
+/** Returns the fields for the response format. */
 function formatFields(fields: JsonObject, plan: FormatPlan): JsonObject {
   if (plan.kind !== 'schema') return {}
   return { output_config: { ...jsonObjectIn(fields.output_config), format: { type: 'json_schema', schema: plan.schema } } }
 }
 
-/** What it is told about tools. One call at a time is said inside a choice. */
+/** Returns the fields for the tool choice. Sequential calls are a part of it. */
 function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   if (choice === undefined && !isSingle) return {}
   const single = isSingle && choice !== 'none' ? { disable_parallel_tool_use: true } : {}
@@ -151,12 +151,12 @@ const rules: SettingRules = {
   topK: { field: 'top_k' },
   stopSequences: { field: 'stop_sequences' },
   serviceTier: (tier) => (tier === 'standard' || tier === 'priority' ? { service_tier: tiers[tier] } : `knows no tier "${tier}"`),
-  // Said at each breakpoint.
+  // // Set at each breakpoint.
   cacheTtl: () => ({}),
   user: (user) => ({ metadata: { user_id: user } }),
 }
 
-/** Recent models refuse both. */
+/** Recent models refuse both together. */
 const besideTemperature: SettingRules = { ...rules, topP: () => 'takes no topP beside temperature' }
 
 function ruled({ temperature }: StreamRequest): SettingRules {

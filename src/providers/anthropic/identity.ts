@@ -3,29 +3,29 @@ import type { RefusalHint } from '../kit/errors/classify.ts'
 import { headerCredential, mergeHeaders } from '../kit/transport/endpoint.ts'
 import type { ServerToolParts } from './server-tools.ts'
 
-/** What the wire needs beside the request. */
+/** Protocol options in addition to the request. */
 export interface AnthropicWire {
   anthropicVersion: string
   dangerouslyAllowBrowser: boolean
-  /** The `user-agent` of calls with an OAuth token; absent for API keys. */
+  /** `user-agent` for calls with an OAuth token; absent for API keys. */
   oauthUserAgent?: string
-  /** Tools that the service runs. */
+  /** Provider-executed tools. */
   serverTools: ServerToolParts
-  /** What of them nobody else may see. */
+  /** Their secrets, for redaction. */
   secrets: readonly string[]
 }
 
-/** The service refuses OAuth tokens without it. */
+/** The API refuses OAuth tokens without it. */
 const oauthIdentity = "You are Claude Code, Anthropic's official CLI for Claude."
 
 const oauthBetas = ['claude-code-20250219', 'oauth-2025-04-20']
 
-/** How a caller is told that a token needs an option; see {@link keyHint}. */
+/** Hint for a token that needs an option; see {@link keyHint}. */
 const oauthHint =
   'It begins with sk-ant-oat, so it is an OAuth token, not an API key: such tokens are sent only with the option oauth (read about its risk first).'
 
 /**
- * The headers of a request. Throws `ProviderError` `other` for a key that no header can carry.
+ * Returns the headers of a request. Throws `ProviderError` `other` for a key that no header can carry.
  * Source: docs/providers/anthropic.md
  */
 export function requestHeaders({ model, credential }: StreamRequest, wire: AnthropicWire): Record<string, string> {
@@ -42,20 +42,20 @@ export function requestHeaders({ model, credential }: StreamRequest, wire: Anthr
   ])
 }
 
-/** Those that the caller wants come last. */
+/** Appends the caller's betas. */
 function withBetas(headers: Record<string, string>, betas: readonly string[]): Record<string, string> {
   const wanted = headers['anthropic-beta']
   const all = wanted === undefined ? betas : [...betas, wanted]
   return all.length === 0 ? headers : { ...headers, 'anthropic-beta': all.join(',') }
 }
 
-/** The texts of the system prompt, in order. */
+/** Returns the texts of the system prompt, in order. */
 export function systemTexts(systemPrompt: string, { oauthUserAgent }: AnthropicWire): readonly string[] {
   const own = systemPrompt.trim() === '' ? [] : [systemPrompt]
   return oauthUserAgent === undefined ? own : [oauthIdentity, ...own]
 }
 
-/** What a rejected key has probably got wrong. */
+/** Returns a hint for a rejected key. */
 export function keyHint({ credential }: StreamRequest, { oauthUserAgent }: AnthropicWire): RefusalHint {
   return (code) => (code === 'auth' && oauthUserAgent === undefined && credential?.trim().startsWith('sk-ant-oat') ? oauthHint : undefined)
 }

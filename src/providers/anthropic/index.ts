@@ -18,23 +18,23 @@ export { anthropicTools } from './server-tools.ts'
 
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
-/** How the Messages service is called. */
+/** Options of `anthropicProvider`. */
 export interface AnthropicProviderOptions extends TransportOptions {
-  /** Sends the header without which the service refuses calls from a browser. Anyone who can open the page can then read the key. */
+  /** Sends the header that the API requires for calls from a browser. Anyone who opens the page can then read the key. */
   dangerouslyAllowBrowser?: boolean
-  /** The `anthropic-version` header. Default `2023-06-01`. */
+  /** The `anthropic-version` header. Default: `2023-06-01`. */
   anthropicVersion?: string
   /**
-   * Takes the key for an OAuth token of a Claude subscription (`sk-ant-oat…`) and calls as Claude Code does, which the service demands of
-   * such tokens: with its headers and, as the first system text, its name. Never inferred from the key. Using a subscription in other
-   * programs may break its terms of service and cost the account; the service also refuses such calls from a browser.
+   * Uses the key as an OAuth token of a Claude subscription (`sk-ant-oat…`). Sends the headers and the first system text of Claude Code,
+   * which the API requires for such tokens. Never inferred from the key. Using a subscription in other programs may violate its terms of
+   * service and cost the account. The API refuses such calls from browsers.
    */
   oauth?: boolean | { userAgent: string }
-  /** Tools that the service runs: those of `anthropicTools`, or declarations of the service. */
+  /** Provider-executed tools: those of `anthropicTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** What `anthropic` takes beside the model id. */
+/** Options of `anthropic`. */
 export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProviderOptions
 
 const ownTable: OptionTable<AnthropicProviderOptions> = {
@@ -48,12 +48,14 @@ const factoryOptions = optionsOf<AnthropicOptions>({ ...modelTable, ...ownTable 
 const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
 
 /**
- * A model of the Anthropic Messages service, or of one that speaks its protocol (`baseUrl`).
+ * Creates a model of the Anthropic Messages API, or of a compatible one (`baseUrl`).
  *
  * **Contract**
- * - Nothing is sent here; any model id is accepted, unknown ones count as the newest.
- * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Defaults: 200,000 tokens of context, answers as long as the model can make them (8,192 tokens where it is none of Anthropic's), `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
+ * - Sends no request. Accepts any model id; unknown ids are treated as the newest model.
+ * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new
+ *   Agent` throws.
+ * - Defaults: a context window of 200,000 tokens, the maximum output of the model (8,192 tokens for other vendors),
+ *   `https://api.anthropic.com`. Prices are unknown unless `cost` is set.
  *
  * Source: docs/providers/anthropic.md
  *
@@ -76,7 +78,7 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
   return createModel(id, defaults, options, messagesProvider(options))
 }
 
-/** Speaks the Messages protocol. It keeps no state of a call, so one provider may serve any number of models and runs. */
+/** Creates a provider for the Messages protocol. It is stateless and serves any number of models and runs. */
 export function anthropicProvider(options: AnthropicProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return messagesProvider(options)

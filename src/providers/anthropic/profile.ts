@@ -5,18 +5,18 @@ import { budgetClaude, claudeTable, newestClaude } from '../kit/capabilities/cla
 import { isSigned } from '../kit/capabilities/claude-thinking.ts'
 
 const { maxOutputTokens: _, ...ofOthers } = budgetClaude
-/** Other models behind this protocol know the oldest form of thinking, if any. */
+/** Models of other vendors support at most the oldest form of thinking. */
 const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: ofOthers }, ...claudeTable]
 
-/** Whether a thinking block of `model` goes back to it. Claude wants its signature; other models give none. */
+/** Returns whether a thinking block is sent back to `model`. Claude requires its signature; other models issue none. */
 export function keepsThinking({ id }: ModelConfig): (block: ThinkingContent) => boolean {
   return /claude/i.test(id) ? isSigned : () => true
 }
 
-/** The service searches among tools for the models from Claude 4 on. */
+/** Models with tool search: Claude 4 and newer. */
 const searching = /claude(?!-(instant|v?[12]|3)(?!\d))/i
 
-/** What the Anthropic Messages service accepts for `model`. */
+/** Returns the capabilities of `model` on the Messages API. */
 export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
   const capabilities = capabilitiesOf(model, table, newestClaude)
   const toolSearch = capabilities.toolSearch ?? searching.test(model.id)
@@ -25,8 +25,8 @@ export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
 }
 
 /**
- * What is known of `model`. The service takes schemas whose objects are closed (`output_config.format`), from the models that have it.
- * Everything else, also any JSON object, is the answer of a forced tool.
+ * Returns the profile of `model`. Recent models accept schemas with closed objects (`output_config.format`). Other formats, including any
+ * JSON object, use a forced tool.
  */
 export function anthropicProfile(model: ModelConfig): ModelProfile {
   const capabilities = anthropicCapabilities(model)

@@ -7,9 +7,9 @@ import { toJson } from '../kit/encode/json-pieces.ts'
 import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import { payloadOf } from '../kit/optional/server-tools/service-payload.ts'
 
-/** What a search or a fetch may be told about addresses: those that are allowed, or those that are not. */
+/** Domain filter of a search or fetch: allowed or blocked domains. */
 interface DomainOptions {
-  /** How often within one request. */
+  /** Maximum uses per request. */
   maxUses?: number | undefined
   allowedDomains?: readonly string[] | undefined
   blockedDomains?: readonly string[] | undefined
@@ -17,7 +17,7 @@ interface DomainOptions {
 
 /** Options of `anthropicTools.webSearch`. */
 export interface AnthropicWebSearchOptions extends DomainOptions {
-  /** Where the person is, as the service takes it: `{ country: 'DE', city: 'Bonn' }`. */
+  /** Location of the user: `{ country: 'DE', city: 'Bonn' }`. */
   userLocation?: { city?: string; region?: string; country?: string; timezone?: string } | undefined
 }
 
@@ -29,18 +29,18 @@ export interface AnthropicWebFetchOptions extends DomainOptions {
 
 /** Options of `anthropicTools.mcp`. */
 export interface AnthropicMcpOptions {
-  /** What the server is called in the names of its tools. */
+  /** Name of the server, used in its tool names. */
   name: string
-  /** `https` address of a server that speaks Streamable HTTP. */
+  /** `https` URL of a server with Streamable HTTP. */
   url: string
-  /** Goes to the service with each request, and nowhere else. */
+  /** Sent to the provider with each request, and to nobody else. */
   authorizationToken?: string | undefined
-  /** The tools that the model may call. Default: all. */
+  /** Tools that the model may call. Default: all. */
   allowedTools?: readonly string[] | undefined
 }
 
 /**
- * Tools that the Messages service runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools of the Messages API, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/anthropic.md
  *
@@ -57,7 +57,7 @@ export const anthropicTools = {
     ...domainFields(domains),
     ...(userLocation !== undefined && { user_location: { type: 'approximate', ...userLocation } }),
   }),
-  /** Fetches pages that were named in the conversation. */
+  /** Fetches web pages whose URLs occur in the conversation. */
   webFetch: ({ maxContentTokens, citations, ...domains }: AnthropicWebFetchOptions = {}): JsonObject => ({
     type: 'web_fetch_20260318',
     name: 'web_fetch',
@@ -65,11 +65,11 @@ export const anthropicTools = {
     ...(maxContentTokens !== undefined && { max_content_tokens: maxContentTokens }),
     ...(citations !== undefined && { citations: { enabled: citations } }),
   }),
-  /** Runs code in a container of the service. */
+  /** Runs code in a container of the provider. */
   codeExecution: (): JsonObject => ({ type: 'code_execution_20260521', name: 'code_execution' }),
-  /** Lets the model search among tools that are declared with `defer_loading`. */
+  /** Lets the model search tools that are declared with `defer_loading`. */
   toolSearch: ({ by = 'bm25' }: { by?: 'bm25' | 'regex' } = {}): JsonObject => searchBy(by),
-  /** Calls tools of an MCP server. */
+  /** Calls tools of a remote MCP server. */
   mcp: ({ name, url, authorizationToken, allowedTools }: AnthropicMcpOptions): JsonObject => ({
     type: 'mcp_toolset',
     mcp_server_name: name,
@@ -95,29 +95,29 @@ function domainFields({ maxUses, allowedDomains, blockedDomains }: DomainOptions
   }
 }
 
-/** What `serverTools` put into every request of a model. */
+/** Request fields for `serverTools`. */
 export interface ServerToolParts {
   /** Declarations, comma-separated. */
   tools: string
-  /** `,"mcp_servers":[…]`, or nothing. */
+  /** `,"mcp_servers":[…]`, or empty. */
   beside: string
   betas: readonly string[]
   /**
-   * Whether one of the tools ran a block: the service refuses blocks of a tool that was declared before and is gone. Absent where none is declared here:
-   * they may be in `body`.
+   * Whether one of the tools produced a block: the API refuses blocks of undeclared tools. Absent if none is declared here, because
+   * `body` may declare some.
    */
   knows: ((block: ServiceToolContent) => boolean) | undefined
-  /** One of them searches among tools. */
+  /** Whether one of them is a tool search. */
   searches: boolean
 }
 
-/** Which part of the service must be switched on for a tool, by how its type begins. */
+/** Beta headers by prefix of the tool type. */
 const betas: readonly (readonly [string, string])[] = [
   ['mcp_toolset', 'mcp-client-2025-11-20'],
   ['advisor_', 'advisor-tool-2026-03-01'],
 ]
 
-/** Throws `ConfigError` `invalidOption` for declarations that the service would refuse. */
+/** Throws `ConfigError` `invalidOption` for declarations that the API would refuse. */
 export function checkServerTools(tools: ServerTools): void {
   const servers = new Set(serversOf(tools).map(({ name }) => name))
   const toolsets = tools.filter(({ type }) => type === 'mcp_toolset').map(({ mcp_server_name: name }) => name)
@@ -135,7 +135,7 @@ export function checkServerTools(tools: ServerTools): void {
     refuseServerTools('every tool has defer_loading; one must be there at once')
 }
 
-/** The parts of a request that `tools` make. */
+/** Returns the request fields for `tools`. */
 export function serverToolParts(tools: ServerTools): ServerToolParts {
   const servers = serversOf(tools)
   const declared = tools.filter(({ type }) => type !== 'url').map(({ server: _beside, ...tool }) => toJson(tool))
@@ -149,14 +149,14 @@ export function serverToolParts(tools: ServerTools): ServerToolParts {
   }
 }
 
-/** The search of the service, unless the caller has declared one. */
+/** Returns the tool search declaration, unless the caller declared one. */
 export function searchJson({ searches }: ServerToolParts): string {
   return searches ? '' : toJson(searchBy('bm25'))
 }
 
 /**
- * Which blocks the service takes back, where it searches among `deferred`: one that names a tool that is not declared any more is refused, and so is any
- * where there is no search.
+ * Returns which blocks can be sent back with the tools `deferred`. The API refuses references to undeclared tools, and all of them
+ * without a search.
  */
 export function searchKnows(
   { knows, searches }: ServerToolParts,
@@ -164,14 +164,14 @@ export function searchKnows(
 ): (block: ServiceToolContent) => boolean {
   const names = new Set(deferred.map(({ name }) => name))
   return (block) => {
-    // Whoever declares a search declares what it finds, perhaps in `body`.
+    // // A caller who declares a search also declares its tools, possibly in `body`.
     if (!block.name.startsWith(searchName) || searches) return knows?.(block) ?? true
     const { tool_references: found }: { tool_references?: unknown } = Object(payloadOf(block).result?.content)
     return names.size > 0 && (!Array.isArray(found) || found.every((each) => names.has(Object(each).tool_name)))
   }
 }
 
-/** Tools that run code for other tools: the newer ones for the web bring them along. */
+/** Tools that run code for other tools. The newer web tools include them. */
 const codeTools: ReadonlySet<string> = new Set(['code_execution', 'bash_code_execution', 'text_editor_code_execution'])
 
 function hasRun({ type, name, mcp_server_name: server }: JsonObject, ran: string): boolean {
@@ -187,7 +187,7 @@ function serversOf(tools: ServerTools): JsonObject[] {
   })
 }
 
-/** The container that the service named last in this conversation, while it is there. */
+/** Returns the last container of this conversation, while it exists. */
 export function containerIn(messages: readonly Message[], { api, id: model, provider }: ModelConfig): string | undefined {
   const named = messages.findLast(
     (message): message is AssistantMessage => message.role === 'assistant' && message.providerState?.payload.container !== undefined,

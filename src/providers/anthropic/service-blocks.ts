@@ -7,7 +7,7 @@ import { shownOutput, warnOfRepeat } from '../kit/optional/server-tools/service-
 import { payloadOf, type ServicePayload, withResult } from '../kit/optional/server-tools/service-payload.ts'
 import type { WireBlock } from './wire.ts'
 
-/** A content block as the service sent it. */
+/** A content block as received. */
 export type WireServiceBlock = {
   type?: unknown
   id?: unknown
@@ -18,20 +18,17 @@ export type WireServiceBlock = {
   is_error?: unknown
 }
 
-/** Whether a block is a call that the service runs. */
+/** Whether a block is a provider-executed call. */
 export function isServiceCall(type: string): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use'
 }
 
-/** Whether a block is what came of such a call. */
+/** Whether a block is the result of such a call. */
 export function isServiceResult(type: string): boolean {
   return type.endsWith('_tool_result')
 }
 
-/**
- * The tools that the service runs, while their blocks arrive: calls and results are paired by id, whatever stands between them, also where the call was
- * in an earlier message. Source: docs/concepts/tools.md
- */
+/** Assembles provider-executed tools from their blocks. Pairs calls and results by id, also with a call of an earlier message. */
 export class ServiceBlocks {
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
@@ -43,17 +40,17 @@ export class ServiceBlocks {
     this.#earlier = earlier
   }
 
-  /** A call begins; what it asks for comes later. `undefined` for one without an id. */
+  /** Opens a call whose input follows. Returns `undefined` without an id. */
   open(wire: WireServiceBlock): string | undefined {
     const { id, name, server_name: server } = wire
     if (typeof id !== 'string' || typeof name !== 'string') return undefined
     warnOfRepeat(this.#builder, id)
     const told = typeof server === 'string' ? `mcp.${server}.${name}` : name
-    this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // off the wire, so it is JSON
+    this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // Parsed JSON.
     return id
   }
 
-  /** All of what the call asks for, as text of JSON; empty where it came with the opening. */
+  /** Sets the whole input as JSON text; empty if it came with the opening. */
   input(id: string, raw: string): void {
     const block = this.#builder.serviceToolOf(id)
     const payload = payloadOf(block)
@@ -63,7 +60,7 @@ export class ServiceBlocks {
     this.#show({ ...block, input: parsed.arguments }, { ...payload, call: { ...payload.call, input: parsed.arguments } })
   }
 
-  /** What came of a call. False for one that says of which call. */
+  /** Adds the result of a call. Returns false if it names no call. */
   result(wire: WireServiceBlock): boolean {
     const { tool_use_id: id } = wire
     if (typeof id !== 'string') return false
@@ -77,7 +74,7 @@ export class ServiceBlocks {
       ...(known?.input !== undefined && { input: known.input }),
       ...outcomeOf(wire),
     }
-    this.#show(block, withResult(this.#builder.message.content, call, wire as JsonObject)) // off the wire, so it is JSON
+    this.#show(block, withResult(this.#builder.message.content, call, wire as JsonObject)) // Parsed JSON.
     for (const fileId of fileIdsIn(wire.content)) this.#file(fileId)
     return true
   }
@@ -86,7 +83,7 @@ export class ServiceBlocks {
     this.#builder.serviceTool({ ...block, providerState: this.#stateOf(payload) })
   }
 
-  /** A file that code made. The service keeps it; nobody has its bytes yet. */
+  /** Adds a file that code created. Only its id is known; the provider stores the bytes. */
   #file(fileId: string): void {
     const { api } = this.#stateOf({})
     this.#builder.whole(`file ${fileId}`, {
@@ -133,7 +130,7 @@ function outputOf(content: unknown): JsonValue | undefined {
   return shownOutput(typeof Object(content).text === 'string' ? Object(content).text : content)
 }
 
-/** Of a page that was found, what a person looks for. */
+/** Returns the fields of a found page to show to a user. */
 function listed(entry: unknown): unknown {
   const { url, title, page_age: age }: Record<string, unknown> = Object(entry)
   return typeof url === 'string' ? { url, ...(typeof title === 'string' && { title }), ...(typeof age === 'string' && { age }) } : entry
@@ -149,10 +146,10 @@ function fileIdsIn(content: unknown): string[] {
   return made.flatMap((each: unknown) => (typeof Object(each).file_id === 'string' ? [String(Object(each).file_id)] : []))
 }
 
-/** Blocks that mean nothing here and must go back: they are kept without a word. */
+/** Unknown block kinds that must be sent back: kept without a warning. */
 export const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
 
-/** Deltas that say something to people, or ask for something, in whatever block they come. */
+/** Deltas that are shown or need a reaction, in any block. */
 export const shownDeltas: ReadonlySet<string> = new Set([
   'text_delta',
   'thinking_delta',
@@ -161,15 +158,15 @@ export const shownDeltas: ReadonlySet<string> = new Set([
   'citations_delta',
 ])
 
-/** The block as it goes back: `raw` is its input, where that came bit by bit. */
+/** Returns the block to send back. `raw` is its input if it was streamed. */
 export function keptBlock(block: WireBlock, raw: string | undefined): JsonObject {
   const input = raw === undefined ? undefined : parseArguments(raw)
   const whole = { ...block, ...(input !== undefined && input.fault === undefined && { input: input.arguments }) }
-  return whole as JsonObject // off the wire, so it is JSON
+  return whole as JsonObject // Parsed JSON.
 }
 
-/** The model that a `fallback` block says the response goes on with; `undefined` if it names none. */
+/** Returns the model that continues the response after a `fallback` block; `undefined` if it names none. */
 export function fallbackModel(block: WireBlock): unknown {
-  const { to }: { to?: unknown } = block as JsonObject // off the wire, so it is JSON
+  const { to }: { to?: unknown } = block as JsonObject // Parsed JSON.
   return typeof to === 'string' ? to : Object(to).model
 }

@@ -2,7 +2,7 @@ import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage
 import { laterCount, tokenCount } from '../kit/decode/decoder.ts'
 import { objectOf } from '../kit/decode/wire-value.ts'
 
-/** The fields that are read, of all event types. Services add others; each is looked at before use. */
+/** Fields that are read, of all event types. Servers add others; each is validated before use. */
 export interface WireEvent extends WireMessage {
   type?: string
   index?: number
@@ -53,15 +53,17 @@ export interface WireUsage {
   output_tokens_details?: { thinking_tokens?: number | null } | null
   cache_creation?: { ephemeral_1h_input_tokens?: number | null } | null
   server_tool_use?: { web_search_requests?: number | null } | null
-  /** Each request that the service made for this one. */
+  /** Usage of each internal request. */
   iterations?: unknown
   service_tier?: unknown
 }
 
-/** Adds a report to `usage`. The counts are totals, so the latest wins; gateways report some of them only at the end, and zeros there for those of the beginning. */
+/**
+ * Adds a report to `usage`. Counts are totals, so the latest wins. Some gateways report only a part at the end, with zeros for the input.
+ */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
   const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: written } = wire ?? {}
-  // A report that counts some input counts all of it, zeros too; one of zeros alone says nothing of it.
+  // // A report with any input count is complete, including its zeros. One with only zeros has no information.
   const inputCount = [input, read, written].some((value) => tokenCount(value) > 0) ? tokenCount : laterCount
   usage.input = inputCount(input, usage.input)
   usage.output = laterCount(wire?.output_tokens, usage.output)
@@ -74,12 +76,15 @@ export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void
   addIterations(usage, wire?.iterations)
 }
 
-/** Kinds of requests whose tokens are in none of the other counts. Those of advice are another model's, whose price nobody says: they count as this one's. */
+/**
+ * Internal requests that the other counts exclude. Those of the advisor use another model without a known price: they count as this
+ * one's.
+ */
 const kindsBeside: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
-/** Kinds that the other counts are the sum of. */
+/** Internal requests that the other counts include. */
 const kindsWithin: ReadonlySet<unknown> = new Set(['message', 'fallback_message'])
 
-/** What the service made of one request: several of its own. */
+/** Adds internal requests to the usage. */
 function addIterations(usage: Usage, iterations: unknown): void {
   if (!Array.isArray(iterations)) return
   const each = iterations.map((entry) => countsOf(objectOf(entry)))
@@ -97,11 +102,11 @@ function countsOf({ type, iterations: _none, ...wire }: WireUsage & { type?: unk
   return { type, counts }
 }
 
-/** The fields that are read or passed over: what they say is about the answer, not in it. */
+/** Fields that are read, or ignored because they describe the response. */
 export const knownFields = {
   event: new Set([
     ...['type', 'index', 'delta', 'content_block', 'message', 'usage', 'error', 'context_management'],
-    // Of a message that did not stream.
+    // // Fields of a message that was not streamed.
     ...['id', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'container'],
   ]),
   delta: new Set([
