@@ -7,7 +7,7 @@ function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
 
 const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true }
 
-/** Services whose models read text alone. */
+/** Providers whose models accept only text. */
 const textOnly: Partial<ModelCapabilities> = { media: [] }
 
 const kimi = {
@@ -18,7 +18,7 @@ const kimi = {
 } as const satisfies Backend
 
 /**
- * Known backends by provider name, for `openaiCompatible(id, { backend })` and for configurations written by hand.
+ * Known backends by provider name, for `openaiCompatible(id, { backend })` and configuration files.
  * Source: docs/providers/openai.md
  */
 export const compatPresets = {
@@ -46,7 +46,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.deepseek,
     apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
-    // It knows JSON mode, but no schemas.
+    // // Supports JSON mode but no schemas.
     capabilities: { ...thinks, ...textOnly, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
   together: { baseUrl: chatAddresses.together, apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
@@ -66,7 +66,7 @@ export const compatPresets = {
   },
   moonshot: kimi,
   kimi,
-  // Its Anthropic protocol is the better one: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
+  // // Its Anthropic protocol supports more: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
   minimax: { baseUrl: chatAddresses.minimax, apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
   zai: {
     baseUrl: chatAddresses.zai,
@@ -78,7 +78,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.copilot,
     apiKeyVariable: 'COPILOT_API_KEY',
     compat: defaultCompat,
-    // Calls without the name of an editor are refused.
+    // // Refuses calls without an editor name.
     headers: {
       'copilot-integration-id': 'vscode-chat',
       'editor-version': 'vscode/1.107.0',
@@ -88,12 +88,12 @@ export const compatPresets = {
   },
 } as const satisfies Record<string, Backend>
 
-/** Which backend `openaiCompatible` speaks to: a name of `compatPresets`. */
+/** A backend of `openaiCompatible`: a key of `compatPresets`. */
 export type BackendName = keyof typeof compatPresets
 
-const names = Object.keys(compatPresets) as BackendName[] // its own keys
+const names = Object.keys(compatPresets) as BackendName[] // // The object's own keys.
 
-/** Returns the backend at `baseUrl`; `undefined` for an address that is none of a preset. */
+/** Returns the backend at `baseUrl`; `undefined` if it is no preset's. */
 export function backendAt(baseUrl: string | undefined): BackendName | undefined {
   const host = baseUrl === undefined ? '' : hostOf(baseUrl)
   return host === '' ? undefined : names.find((name) => hostOf(compatPresets[name].baseUrl) === host)

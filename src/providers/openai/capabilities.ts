@@ -5,16 +5,16 @@ import { familyOf } from './model-families.ts'
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
-/** The most tools that a request may have: its error "array too long. Expected an array with maximum length 128". */
+/** Maximum tools per request. The API's error: "array too long. Expected an array with maximum length 128". */
 export const toolLimit = 128
 
-/** What models take that hear. */
+/** Audio types of models with audio input. */
 const sounds = ['audio/wav', 'audio/x-wav', 'audio/mpeg']
 
-/** A model of OpenAI that takes pictures and documents. */
+/** OpenAI models with image and document input. */
 const seeing: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: pictures, mediaById: ['application/pdf'] }
 
-/** A model that always thinks and takes no `temperature`. */
+/** Models that always reason and refuse `temperature`. */
 const reasoner: ModelCapabilities = {
   ...seeing,
   thinking: 'alwaysOn',
@@ -24,7 +24,7 @@ const reasoner: ModelCapabilities = {
   maxOutputTokens: 128_000,
 }
 
-/** A model that thinks when asked to; `none` is one of its efforts. */
+/** Models with optional reasoning; `none` is one of their efforts. */
 function optional(efforts: readonly string[], sampling: boolean): ModelCapabilities {
   return { ...seeing, thinking: 'adaptive', efforts: ['none', ...efforts], sampling, maxOutputTokens: 128_000 }
 }
@@ -33,19 +33,19 @@ const upToHigh = ['low', 'medium', 'high']
 const upToXhigh = [...upToHigh, 'xhigh']
 const upToMax = [...upToXhigh, 'max']
 
-/** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
+/** Capabilities of unknown OpenAI models: all of the newest ones accept these efforts. */
 const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
 
 /**
- * What OpenAI's models accept on Chat Completions; the first row that matches counts. Ids may carry a vendor (`openai/…`) or a
- * fine-tune (`ft:…`). Source: docs/providers/openai.md
+ * Capabilities of OpenAI's models on Chat Completions; the first matching row wins. Ids may have a vendor (`openai/…`) or a fine-tune
+ * prefix (`ft:…`).
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, media: [], maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4-(turbo|vision|1106|0125)/, capabilities: { ...plain, maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4(?![.o\w])/, capabilities: { ...plain, maxOutputTokens: 8192 } },
   { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...seeing, maxOutputTokens: 32_768 } },
-  // Those that hear see nothing.
+  // // Models with audio input accept no images.
   { ids: /(^|[/:])gpt-(?:4o-)?(?:mini-)?audio/, capabilities: { ...plain, media: sounds, maxOutputTokens: 16_384 } },
   { ids: withoutReasoning, capabilities: { ...seeing, maxOutputTokens: 16_384 } },
   { ids: /(^|[/:])o1-preview/, capabilities: { ...reasoner, maxOutputTokens: 32_768 } },
@@ -60,41 +60,41 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-([6-9]|\d\d)/, capabilities: newest },
 ]
 
-/** Where the service reads documents for its models, and fetches what it is to read. */
+/** Providers that extract PDFs for their models, and fetch files by URL. */
 const readingPdf: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: picturesAndPdf }
 
-/** How a model's efforts and tools go together on this endpoint. */
+/** How a model combines efforts and tools on this endpoint. */
 export type ToolsAndEffort = 'together' | 'withoutEffort' | 'effortNone'
 
-/** Some models take tools here only without `reasoning_effort`, some only with `none`. */
+/** Some models accept tools only without `reasoning_effort`, some only with `none`. */
 export function toolsAndEffort(model: ModelConfig): ToolsAndEffort {
   if (/(^|[/:])gpt-5\.[45](?!\d)/.test(model.id)) return 'withoutEffort'
   return /(^|[/:])gpt-5\.([6-9]|\d\d)/.test(model.id) ? 'effortNone' : 'together'
 }
 
-/** Whether a model is served by the Responses API alone. */
+/** Whether a model is only available on the Responses API. */
 export function isResponsesOnly(model: ModelConfig): boolean {
   return /(^|[/:])(o\d|gpt-5[\d.]*)-(pro|codex)/.test(model.id)
 }
 
 /**
- * Whether the rules of OpenAI's own models hold: for its ids wherever they are served, and for unknown ids of its provider. OpenRouter
- * adapts requests itself, and the open `gpt-oss` models run on servers of their own.
+ * Whether the rules of OpenAI's own models apply: for its ids on any provider, and for unknown ids of OpenAI. OpenRouter adapts requests
+ * itself, and open `gpt-oss` models run on other servers.
  */
 export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean {
   if (compat.thinkingFormat === 'openRouter' || model.id.includes('gpt-oss')) return false
   return model.provider === 'openai' || openAiCapabilities.some(({ ids }) => ids.test(model.id))
 }
 
-/** Whether `model` is one of OpenAI's that think: these refuse `max_tokens`, wherever they are served. */
+/** Whether `model` is an OpenAI reasoning model. These refuse `max_tokens` on any provider. */
 export function isOpenAiReasoner(model: ModelConfig, compat: OpenAiCompat): boolean {
   return isOpenAiModel(model, compat) && !withoutReasoning.test(model.id)
 }
 
-/** What `model` accepts. Models of other backends take anything, and think if the configuration says so. */
+/** Returns the capabilities of `model`. Models of other backends accept anything, and reason if the configuration says so. */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
-  // It reads PDFs, fetches them and searches for any model. Mistral reads them, too.
+  // // Extracts and fetches PDFs and searches for any model. Mistral extracts them too.
   const isRouter = compat.thinkingFormat === 'openRouter'
   const base = isRouter || serviceBehind(model) === 'mistral' ? readingPdf : plain
   const open: ModelCapabilities = model.reasoning

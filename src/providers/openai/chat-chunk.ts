@@ -1,4 +1,4 @@
-/** What the registry, and agent files, load of Chat Completions as one chunk. */
+/** Chunk of Chat Completions for the registry and agent files. */
 export { compatPresets } from './backends.ts'
 export { openaiCompatible } from './compatible.ts'
 export { openAiProvider, openai } from './provider.ts'

@@ -4,21 +4,21 @@ import { type CacheMarks, GrowingText, joined, joinedAll, toJson } from '../kit/
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
 
-/** What a backend that wants an answer between results and the next question is told the model said. */
+/** Assistant message for backends that require one between results and the next user message. */
 const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' })
 
 /**
- * Writes the `messages` of Chat Completions in groups: answers, their results, and what the user said then.
+ * Writes the `messages` of Chat Completions in groups: a response, its results, and the user messages after it.
  *
  * **Contract**
- * - Tool messages carry text only; images of a group of results follow in one user message after the last of them.
- * - Neighbouring user messages become one, and so do neighbouring assistant messages without calls between them.
+ * - Tool messages contain only text. Images of all results in a group follow in one user message.
+ * - Adjacent user messages are merged, and so are adjacent assistant messages without calls in between.
  */
 export class ChatWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
-  /** The groups before the current one, comma-separated, without the message that ends them. */
+  /** Earlier groups, comma-separated, without their last message. */
   #text = new GrowingText()
-  /** The message that ended the request before this one. */
+  /** Last message of the previous request. */
   #asked = ''
   #answers: AssistantMessage[] = []
   #results: EncodedResult[] = []
@@ -48,8 +48,8 @@ export class ChatWriter implements HistoryWriter {
   }
 
   /**
-   * The messages behind `system`, as JSON. With `marks`, a cache breakpoint stands behind the last one, and behind the one that ended the request before
-   * this one: the service searches a limited number of blocks for what it wrote.
+   * Returns the messages after `system` as JSON. With `marks`, the last message and the last one of the previous request get cache
+   * breakpoints, because the provider searches only a limited number of blocks for cached ones.
    */
   toJson(system: string, marks?: CacheMarks): string {
     const pieces = this.#pieces()
@@ -75,7 +75,7 @@ export class ChatWriter implements HistoryWriter {
     this.#text.append(message)
   }
 
-  /** The messages of the current group. */
+  /** Returns the messages of the current group. */
   #pieces(): string[] {
     const pieces: string[] = []
     const encoder = this.#encoder
@@ -107,9 +107,9 @@ function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[])
   return { ...merged, providerState: { ...last, payload: { ...last.payload, parsedFiles, annotations } } }
 }
 
-/** An encoded message with a breakpoint on its last part. */
+/** Adds a cache breakpoint to the last part of an encoded message. */
 export function withCacheMark(json: string, { cacheTtl }: RequestSettings): string {
-  // Our own JSON: content is a string or a list of parts.
+  // // JSON of this package: content is a string or a list of parts.
   const message = JSON.parse(json) as { content: string | Record<string, unknown>[] }
   const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const last = parts.pop()

@@ -2,23 +2,23 @@ import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contrac
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 import { vendorAddresses } from '../kit/vendors.ts'
 
-/** What is known of a service that speaks Chat Completions. */
+/** Facts about a Chat Completions provider. */
 export interface Backend {
   baseUrl: string
   compat: OpenAiCompat
-  /** What its models accept, where that is the same for all of them. */
+  /** Capabilities that all its models share. */
   capabilities?: Partial<ModelCapabilities>
-  /** Its models think, each in its own way: see the families of models. */
+  /** Whether its models reason, each family in its own way. */
   thinks?: true
-  /** Where people usually keep its key; absent: it needs none. */
+  /** Usual environment variable of its key; absent if it needs none. */
   apiKeyVariable?: string
-  /** Runs on the machine of its user, and reads a long prompt for as long as it takes. */
+  /** Whether it runs on the user's machine, where a long prompt may take long. */
   isLocal?: true
-  /** What it wants in every request. */
+  /** Headers required in every request. */
   headers?: Record<string, string>
 }
 
-/** The deviations that are assumed of an unknown backend. Source: docs/providers/openai.md */
+/** Assumed deviations of an unknown backend. Source: docs/providers/openai.md */
 export const defaultCompat: OpenAiCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
@@ -46,12 +46,12 @@ export const openAiBackend = {
   },
 } as const satisfies Backend
 
-/** The deviations of the service behind `model`: its own, else OpenAI's where that is the provider, else the default. */
+/** Returns the deviations for `model`: its own, else OpenAI's if that is the provider, else the default. */
 export function compatOf({ compat, provider }: ModelConfig): OpenAiCompat {
   return compat ?? (provider === 'openai' ? openAiBackend.compat : defaultCompat)
 }
 
-/** Where services are whose requests deviate in more than `compat` says. */
+/** URLs of providers that need special treatment beyond `compat`. */
 export const chatAddresses = {
   ...vendorAddresses,
   openrouter: 'https://openrouter.ai/api/v1',
@@ -63,15 +63,15 @@ export const chatAddresses = {
 
 const chatHosts = new Map(Object.entries(chatAddresses).map(([service, address]) => [hostOf(address), service]))
 
-/** Returns the service behind `model`: the one at its base URL if that is known, else its provider. */
+/** Returns the provider of `model`: the known one at its base URL, else its configured provider. */
 export function serviceBehind({ provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>): string {
   return chatHosts.get(hostOf(baseUrl)) ?? provider
 }
 
-/** Returns the host of `address`, with its port; empty for one that is no URL. */
+/** Returns the host and port of a URL; empty for an invalid one. */
 export function hostOf(address: string): string {
   return URL.canParse(address) ? new URL(address).host : ''
 }
 
-/** OpenAI's models that do not think; all its others do. */
+/** OpenAI models without reasoning; all others have it. */
 export const withoutReasoning = /(^|[/:])(gpt-3|gpt-4|chatgpt-4o|gpt-5-chat)/

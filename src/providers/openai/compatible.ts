@@ -12,13 +12,13 @@ import { type ChatModelOptions, chatModel, chatOptions, chatOptionTable } from '
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
 export interface CompatibleOptions extends ChatModelOptions {
-  /** A service of `compatPresets`: its address, deviations and name. Default: the one at `baseUrl`, of which only the deviations count. */
+  /** A preset of `compatPresets`: URL, deviations and name. Default: the preset at `baseUrl`, of which only the deviations apply. */
   backend?: BackendName
 }
 
 const compatibleOptions = optionsOf<CompatibleOptions>({ ...chatOptionTable, backend: oneOf(...Object.keys(compatPresets)) })
 
-/** A model on OpenRouter; `id` is `vendor/model`. Throws as `openai`. */
+/** Creates a model on OpenRouter. `id` is `vendor/model`. Throws like `openai`. */
 export function openrouter(id: string, options: ChatModelOptions = {}): Model {
   checkFactory(id, options, chatOptions)
   const { baseUrl, compat, apiKeyVariable } = compatPresets.openrouter
@@ -38,9 +38,11 @@ export function openrouter(id: string, options: ChatModelOptions = {}): Model {
 }
 
 /**
- * A model of any service that resembles OpenAI. Deviations come from `backend`, `compat` overrides them one by one.
- * Throws `ConfigError` `invalidOption` when neither `backend` nor `baseUrl` says where it is and for a wrong option. Without the key that
- * a backend wants, `new Agent` throws.
+ * Creates a model of any OpenAI-compatible provider.
+ *
+ * - `backend` sets the deviations; `compat` overrides single ones.
+ * - Throws `ConfigError` `invalidOption` without `backend` and `baseUrl`, and for a wrong option.
+ * - Without the key that a backend requires, `new Agent` throws.
  */
 export function openaiCompatible(id: string, options: CompatibleOptions): Model {
   checkFactory(id, options, compatibleOptions)
@@ -68,7 +70,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
   })
 }
 
-/** The service at `baseUrl`. A port of this machine says nothing of what listens there. */
+/** Returns the known provider at `baseUrl`. The port of a local URL identifies none. */
 function serviceAt(baseUrl: string | undefined): Backend | undefined {
   const backend = backendAt(baseUrl)
   const known: Backend | undefined = backend === undefined ? undefined : compatPresets[backend]
@@ -76,11 +78,11 @@ function serviceAt(baseUrl: string | undefined): Backend | undefined {
 }
 
 /**
- * A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. Default `baseUrl`: Ollama's, on this machine.
- * Throws `ConfigError` `invalidOption` for a wrong option, and for an address where the id belongs.
+ * Creates a model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. Default `baseUrl`: Ollama on this
+ * machine. Throws `ConfigError` `invalidOption` for a wrong option, and for a URL in place of the id.
  */
 export function local(id: string, options: ChatModelOptions = {}): Model {
-  // Before the options: this is how it was called once, with the id behind the address.
+  // // Checked before the options: an older signature took the URL first.
   if (/^https?:\/\//i.test(id)) {
     throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)
   }

@@ -7,40 +7,40 @@ import { legalName } from '../kit/history/hash.ts'
 import { mediaJson, seeAttached } from '../kit/optional/media/media-json.ts'
 import { reasoningFields, type ThinkingRules, writtenContent } from './thinking-fields.ts'
 
-/** What a backend wants in its messages. */
+/** Requirements of a backend for messages. */
 export interface MessageRules {
-  /** Tool messages carry the tool's `name`. */
+  /** Whether tool messages have the tool's `name`. */
   namesToolResults: boolean
-  /** A refusal goes back as one. */
+  /** Whether refusals are sent back as such. */
   refusals: boolean
-  /** A document is an address, of its bytes too, and has a kind of part of its own. */
+  /** Whether documents are sent as URLs (data URLs for bytes) in their own part type. */
   documentsByUrl: boolean
-  /** Of the answers of this model, the files that the service parsed go back. */
+  /** Model whose responses send parsed files back. */
   parsedFilesOf: string | undefined
-  /** An answer must stand between results and what the user says then. */
+  /** Whether an assistant message is required between results and a user message. */
   answersBeforeUser: boolean
-  /** Where the reasoning of assistant messages goes back. */
+  /** Placement of reasoning in assistant messages. */
   thinking: ThinkingRules
 }
 
-/** A tool result: the message itself, which takes text only, and its images as content parts for a user message. */
+/** A tool result: a text message, and its images as parts for a user message. */
 export interface EncodedResult {
   json: string
   /** Comma-separated parts; empty without images. */
   imageParts: string
 }
 
-/** Encodes normalised messages; what is known of a message is kept as long as the message. */
+/** Encodes normalized messages; caches the result as long as the message lives. */
 export interface MessageEncoder {
   readonly answersBeforeUser: boolean
   user(message: UserMessage): string
-  /** The content of a user message as comma-separated parts, to be joined with others. */
+  /** Returns the content of a user message as comma-separated parts. */
   userParts(message: UserMessage): string
   assistant(message: AssistantMessage): string
   toolResult(message: ToolResultMessage): EncodedResult
 }
 
-/** An encoder for `rules`. Source: docs/providers/openai.md */
+/** Creates an encoder for `rules`. Source: docs/providers/openai.md */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   const known = perObject((message: AssistantMessage) => encodeAssistant(message, rules))
   const part = rules.documentsByUrl ? partWithDocument : encodePart
@@ -48,13 +48,13 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
     answersBeforeUser: rules.answersBeforeUser,
     user: perObject((message: UserMessage) => encodeUser(message, part)),
     userParts: perObject((message: UserMessage) => joinedAll(message.content.map(part))),
-    // What the model spoke has an id that expires.
+    // // Spoken output is sent back by an id that expires.
     assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
     toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules, part)),
   }
 }
 
-/** A user message of content parts. */
+/** Returns a user message with content parts. */
 export function userOfParts(parts: string): string {
   return `{"role":"user","content":[${parts}]}`
 }
@@ -72,7 +72,7 @@ function encodePart(block: Content): string {
   return toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
 }
 
-/** As Mistral has it: `DocumentURLChunk` of @mistralai/mistralai 2.7.0. */
+/** Mistral's form: `DocumentURLChunk` of @mistralai/mistralai 2.7.0. */
 function partWithDocument(block: Content): string {
   return block.type === 'file' && baseType(block.mimeType) === 'application/pdf' ? mediaJson(block, encodeDocument) : encodePart(block)
 }
@@ -90,7 +90,7 @@ function encodeImage(image: ImageContent): string {
   return toJson({ type: 'image_url', image_url: { url: addressOf(image) } })
 }
 
-/** What this protocol calls the types of sound that have other names in it. */
+/** The protocol's names of audio types that differ. */
 const soundFormats: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/x-wav': 'wav',
@@ -98,7 +98,7 @@ const soundFormats: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'm4a',
 }
 
-/** A file must have a name here; sound and video have forms of their own. */
+/** Encodes a file, which must have a name. Audio and video have their own forms. */
 function encodeFile(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId') return toJson({ type: 'file', file: { file_id: source.fileId } })
@@ -119,7 +119,7 @@ function encodeAssistant(message: AssistantMessage, rules: MessageRules): string
   const text = sound === undefined || sound.id !== undefined ? written : withTranscript(written, sound.transcript)
   return toJson({
     role: 'assistant',
-    // Null is legal beside tool calls and sound only.
+    // // Null is only valid with tool calls or audio.
     content: text === '' && (calls.length > 0 || sound?.id !== undefined) ? null : text,
     ...(sound?.id !== undefined && { audio: { id: sound.id } }),
     ...reasoningFields(content, rules.thinking),
@@ -141,7 +141,7 @@ function annotationsOf({ providerState }: AssistantMessage, { parsedFilesOf }: M
   return kept.length === 0 ? {} : { annotations: kept }
 }
 
-/** What the model spoke: by its id while the service has it, else in words. */
+/** Returns spoken output: its id while the provider keeps it, else its transcript. */
 function soundOf(content: readonly Content[]): { id?: string; transcript: string } | undefined {
   const sound = content.find((block) => block.type === 'file' && block.providerState?.payload.transcript !== undefined)
   const { audioId, expiresAt, transcript } = sound?.providerState?.payload ?? {}

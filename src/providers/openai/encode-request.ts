@@ -22,14 +22,14 @@ import { searchJson, serverToolParts } from './server-tools.ts'
 import { goesBack } from './thinking-fields.ts'
 
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
-/** Those among which OpenRouter searches. */
+/** Deferred tools, which OpenRouter searches. */
 const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
   return { type: 'function', function: { name, description, parameters } }
 }
 
-/** What is known of a model, and of the conversations it was sent. */
+/** Cached data of a model and its conversations. */
 function knownOf(model: ModelConfig) {
   const profile = chatProfile(model)
   const target = targetOf({ ...model, api: 'openAiCompletions' }, profile, (block) => goesBack(block, profile.messages.thinking))
@@ -37,17 +37,17 @@ function knownOf(model: ModelConfig) {
   return { profile, url: chatUrl(model.baseUrl, profile), history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
 }
 
-/** A call, and what its answer must be read with. */
+/** A call with the context of its response. */
 export interface ChatCall extends EncodedCall {
-  /** Reasoning tokens are counted beside `completion_tokens`. */
+  /** Whether reasoning tokens are excluded from `completion_tokens`. */
   isReasoningOutside: boolean
-  /** A `<think>` at the beginning of its text is reasoning. */
+  /** Whether a leading `<think>` in the text is reasoning. */
   hasThinkTags: boolean
 }
 
 /**
- * Makes Chat Completions requests, exactly as they are sent, for the service that `serviceOf` names. What is known of models belongs to the provider, as
- * the encoder does: in a map of this file it would outlive both, until a full collection.
+ * Creates an encoder for Chat Completions requests. `serviceOf` returns the display name of a provider. Cached model data belongs to the
+ * provider: a module-level map would outlive it until a full garbage collection.
  *
  * Source: docs/providers/openai.md
  */
@@ -56,7 +56,7 @@ export function requestEncoder(serviceOf: (provider: string) => string, serverTo
   return (asked) => encodeRequest(asked, { service: serviceOf(asked.model.provider), serverTools }, modelOf(asked.model))
 }
 
-/** What is called, and what it runs by itself. */
+/** The provider and its own tools. */
 interface ChatService {
   service: string
   serverTools: ServerTools
@@ -99,7 +99,7 @@ function encodeRequest(
   }
 }
 
-/** `response_format`. */
+/** Returns `response_format`. */
 function formatFields(plan: FormatPlan): JsonObject {
   switch (plan.kind) {
     case 'text':
@@ -114,7 +114,7 @@ function formatFields(plan: FormatPlan): JsonObject {
   }
 }
 
-/** What is said of tools. */
+/** Returns the fields for the tool choice. */
 function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   const single: JsonObject = isSingle ? { parallel_tool_calls: false } : {}
   if (choice === undefined) return single
@@ -125,7 +125,7 @@ function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: allowed.map(named) } }, ...single }
 }
 
-/** Everything but the messages and the tools. */
+/** Returns all fields except messages and tools. */
 function parametersOf(request: StreamRequest, profile: ChatProfile, searches: boolean, warnings: string[]): JsonObject {
   const { model } = request
   const { compat, capabilities, settingRules } = profile
@@ -157,12 +157,12 @@ function headersOf({ model, credential, messages }: StreamRequest, service: stri
   return mergeHeaders(own, model.headers)
 }
 
-/** `baseUrl` with the path of the endpoint; a bare host gets the version that every other service has. */
+/** Appends the endpoint path to `baseUrl`. A bare host gets the usual version. */
 function chatUrl(baseUrl: string, { isCopilot }: ChatProfile): string {
   return joinUrl(baseUrl, !isCopilot && isBareHost(baseUrl) ? '/v1/chat/completions' : '/chat/completions')
 }
 
-/** OpenRouter passes cache breakpoints on to Anthropic; the other services it serves cache by themselves. */
+/** Whether to send cache breakpoints: OpenRouter forwards them to Anthropic; its other providers cache automatically. */
 function marksCache({ model }: StreamRequest, { compat }: ChatProfile): boolean {
   return compat.thinkingFormat === 'openRouter' && model.id.startsWith('anthropic/')
 }

@@ -1,40 +1,40 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 
-/** What sets a model apart from others of its service. */
+/** Deviations of a model family. */
 interface FamilyRow {
   ids: RegExp
   capabilities: Partial<ModelCapabilities>
 }
 
-/** A model that thinks unless it is told not to. */
+/** Models that reason unless disabled. */
 const switched: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true, efforts: [] }
-/** It refuses `disabled`, and a forced tool while it thinks. */
+/** Models that refuse `disabled`, and a forced tool while reasoning. */
 const thinking: Partial<ModelCapabilities> = { thinking: 'alwaysOn', thinkingOff: false, forcedToolChoice: false, efforts: [] }
 const byEffort: Partial<ModelCapabilities> = { ...thinking, efforts: ['low', 'high', 'max'] }
 
 /**
- * Moonshot's models; the first row that matches counts, and unknown ids are the newest.
- * Of platform.kimi.ai/docs/guide/use-thinking-effort and …/kimi-k3-1-pro-quickstart, 2026-10.
+ * Moonshot's models; the first matching row wins, and unknown ids are treated as the newest. From
+ * platform.kimi.ai/docs/guide/use-thinking-effort and …/kimi-k3-1-pro-quickstart, 2026-10.
  */
 const kimi: readonly FamilyRow[] = [
   { ids: /kimi-k2-thinking/i, capabilities: thinking },
   { ids: /kimi-k2[.-][7-9]/i, capabilities: byEffort },
   { ids: /kimi-k2|moonshot-v1|kimi-latest/i, capabilities: switched },
-  // They take one temperature.
+  // // These accept only one temperature.
   { ids: /^/, capabilities: { ...byEffort, sampling: false } },
 ]
 
-/** Whether a model is one of Moonshot, wherever it is served. */
+/** Whether a model is Moonshot's, on any provider. */
 export function isKimi({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): boolean {
   return /kimi|moonshot/i.test(`${provider} ${id}`)
 }
 
-/** Whether a model is one of MiniMax, which write their reasoning into the text as `<think>`. */
+/** Whether a model is MiniMax's. These write reasoning into the text as `<think>`. */
 export function isMiniMax({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): boolean {
   return /minimax/i.test(`${provider} ${id}`)
 }
 
-/** Returns what is known of the family of `model`, where its service is asked to think by Moonshot's switch. */
+/** Returns the family of `model` if its provider uses Moonshot's thinking switch. */
 export function familyOf({ id, provider }: ModelConfig, { thinkingFormat }: OpenAiCompat): Partial<ModelCapabilities> {
   if (thinkingFormat !== 'deepSeek' || !isKimi({ id, provider })) return {}
   return kimiRow(id)
@@ -44,21 +44,22 @@ function kimiRow(id: string): Partial<ModelCapabilities> {
   return kimi.find(({ ids }) => ids.test(id))?.capabilities ?? {}
 }
 
-/** Open models that always think, wherever they are served. */
+/** Open models that always reason, on any provider. */
 const alwaysThinking = /(^|[/-])(qwq|qvq)(-|$)|-thinking(-|$)|deepseek-r1|minimax-m\d/i
 
-/** Whether `model` refuses to be told not to think. */
+/** Whether `model` refuses to disable reasoning. */
 export function mustThink({ id, provider, capabilities: stated }: ModelConfig, { thinking }: ModelCapabilities): boolean {
   if (thinking === 'alwaysOn') return true
   if (stated?.thinkingOff !== undefined) return !stated.thinkingOff
   return alwaysThinking.test(id) || (isKimi({ id, provider }) && kimiRow(id).thinkingOff === false)
 }
 
-/** Tokens that a model is taken to have where nothing is known of it: what every current model of these services has at least. */
+/** Default context window: all current models of these providers have at least this. */
 const assumed = 128_000
 
 /**
- * Tokens of context by family; the first row that matches counts. For families that charge a higher price above some length, it is that length.
+ * Context windows by family; the first matching row wins. For families with a higher price for long prompts, the limit of the lower
+ * price.
  * Source: docs/providers/openai.md
  */
 const windows: readonly (readonly [RegExp, number])[] = [
@@ -75,7 +76,10 @@ const windows: readonly (readonly [RegExp, number])[] = [
   [/(^|[/:.])gpt-oss/, 131_072],
 ]
 
-/** Tokens of context of a model of OpenAI, whoever serves it; of any other, what its service says, else 128,000. An option or a catalogue knows better. */
+/**
+ * Returns the context window of an OpenAI model, on any provider. For other models, returns that of the provider, else 128,000. Options
+ * and catalogues override it.
+ */
 export function contextWindowOf(id: string, otherwise: number = assumed): number {
   return windows.find(([ids]) => ids.test(id))?.[1] ?? otherwise
 }

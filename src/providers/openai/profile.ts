@@ -9,25 +9,25 @@ import { isKimi, isMiniMax } from './model-families.ts'
 import { chatSettingRules } from './setting-rules.ts'
 import type { ThinkingRules } from './thinking-fields.ts'
 
-/** What is known of one model behind Chat Completions. */
+/** Profile of a model on Chat Completions. */
 export interface ChatProfile extends ModelProfile {
   compat: OpenAiCompat
-  /** The service behind it: that of its base URL, else its provider. */
+  /** Provider at its base URL, else the configured one. */
   service: string
   /** Role of the system prompt. */
   systemRole: 'developer' | 'system'
-  /** Answers 400 without a body when the prompt is too long. */
+  /** Whether a 400 without a body means that the prompt is too long. */
   emptyBodyIsOverflow: boolean
-  /** GitHub Copilot: no version in its path, and headers that tell what a request is about. */
+  /** GitHub Copilot: no version in the path, and headers that describe the request. */
   isCopilot: boolean
-  /** A `<think>` at the beginning of its text is reasoning. */
+  /** Whether a leading `<think>` in the text is reasoning. */
   hasThinkTags: boolean
   messages: MessageRules
   settingRules: SettingRules
   toolRules: ToolChoiceRules
 }
 
-/** The profile of `model`. */
+/** Returns the profile of `model`. */
 export function chatProfile(model: ModelConfig): ChatProfile {
   const compat = compatOf(model)
   const capabilities = chatCapabilities(model, compat)
@@ -39,7 +39,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     service,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
     settingRules: chatSettingRules(model, { service, compat, thinks: capabilities.thinking !== 'none' }),
-    // Backends know a list of allowed tools only where they follow OpenAI closely.
+    // // Only close followers of OpenAI support a list of allowed tools.
     toolRules: {
       none: true,
       searches: true,
@@ -54,17 +54,17 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     callIds: service === 'mistral' ? 'nineChars' : 'visible40',
     formats: {
       ...schema,
-      // LM Studio knows "text" and "json_schema" only.
+      // // LM Studio supports only "text" and "json_schema".
       jsonObject: model.provider === 'lmstudio' ? 'openSchema' : 'mode',
       jsonMustBeNamed: true,
       otherwise: 'tool',
-      // DeepSeek and Moonshot refuse a forced tool while they think.
+      // // DeepSeek and Moonshot refuse a forced tool while reasoning.
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
     },
     messages: {
       documentsByUrl: service === 'mistral',
       namesToolResults: compat.requiresToolResultName,
-      // Others may know text only.
+      // // Others may support only text.
       refusals: isOpenAiModel(model, compat),
       parsedFilesOf: compat.thinkingFormat === 'openRouter' ? model.id : undefined,
       answersBeforeUser: compat.requiresAssistantAfterToolResult,
@@ -73,9 +73,9 @@ export function chatProfile(model: ModelConfig): ChatProfile {
   }
 }
 
-/** Backends that do not write reasoning as text, or only in their responses. What came in a field goes back in it all the same. */
+/** Backends that never return reasoning as text, or never accept it. Reasoning received in a field is still sent back in it. */
 const withoutReasoningText = new Set(['openai', 'openrouter', 'xai', 'copilot'])
-/** Those that call it `reasoning`; all others follow DeepSeek. Source: docs/providers/openai.md */
+/** Backends that call it `reasoning`; all others follow DeepSeek. Source: docs/providers/openai.md */
 const withReasoning = new Set(['cerebras', 'groq', 'together', 'ollama', 'vllm'])
 
 function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: ModelCapabilities): ThinkingRules {
@@ -90,7 +90,7 @@ function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: M
   }
 }
 
-/** Where a backend has its reasoning, if no response says so. */
+/** Returns the reasoning field of a backend if no response has shown it. */
 function usualField(model: ModelConfig, service: string): ThinkingRules['otherwise'] {
   if (withoutReasoningText.has(service)) return 'none'
   if (service === 'mistral') return 'parts'
@@ -98,7 +98,7 @@ function usualField(model: ModelConfig, service: string): ThinkingRules['otherwi
   return withReasoning.has(service) ? 'reasoning' : 'reasoningContent'
 }
 
-/** OpenRouter hands the role on to the vendor, and only two know it. */
+/** OpenRouter forwards the role to the vendor, and only two vendors support it. */
 function takesDeveloper(model: ModelConfig, compat: OpenAiCompat): boolean {
   return compat.thinkingFormat !== 'openRouter' || /^(openai|anthropic)\//.test(model.id)
 }

@@ -15,27 +15,24 @@ import { requestEncoder } from './encode-request.ts'
 import { contextWindowOf } from './model-families.ts'
 import { checkOpenAiTools, checkServerTools } from './server-tools.ts'
 
-/** How a service behind Chat Completions is called. */
+/** Options of `openAiProvider`. */
 export interface ChatProviderOptions extends TransportOptions {
-  /** Tools that the service runs: those of `chatTools` and `openrouterTools`, or declarations of the service. */
+  /** Provider-executed tools: those of `chatTools` and `openrouterTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** What `openai`, `openrouter` and `local` take beside the model id. */
+/** Options of `openai`, `openrouter` and `local`. */
 export interface ChatModelOptions extends ProviderOptions, ChatProviderOptions {}
 
 const providerOptions = optionsOf<ChatProviderOptions>({ ...transportTable, serverTools: aServerToolList })
-/** The option table of {@link ChatModelOptions}. */
+/** Option table of {@link ChatModelOptions}. */
 export const chatOptionTable: OptionTable<ChatModelOptions> = { ...chatTable, serverTools: aServerToolList }
-/** What `openai` and `openrouter` take. */
+/** Validated options of `openai` and `openrouter`. */
 export const chatOptions = optionsOf<ChatModelOptions>(chatOptionTable)
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 
-/**
- * The provider for OpenAI Chat Completions and the services that speak it. It keeps no state of a call: one serves any number of models and
- * calls. Source: docs/providers/openai.md
- */
+/** Creates a provider for OpenAI Chat Completions and compatible providers. It is stateless and serves any number of models and calls. */
 export function openAiProvider(options: ChatProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return chatProvider(options)
@@ -53,20 +50,20 @@ function chatProvider(options: ChatProviderOptions): StreamProvider {
       decoder: (call, context) => new ChatDecoder(call, context),
       media: (model) => chatCapabilities(model, compatOf(model)),
       says: [],
-      // The last three are OpenRouter's: other models, a stored configuration, and a prompt in place of the messages.
+      // // The last three are OpenRouter's: other models, a stored configuration, and a prompt instead of messages.
       guards: ['tools', 'functions', 'tool_choice', 'function_call', 'store', 'models', 'preset', 'prompt'],
     },
   })
 }
 
-/** How the service is called in messages. */
+/** Display name of a provider. */
 function serviceOf(provider: string): string {
   return ownOf(serviceNames, provider) ?? provider
 }
 
 /**
- * A model of OpenAI on Chat Completions. Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that
- * brings one, `new Agent` throws.
+ * Creates an OpenAI model on Chat Completions. Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a
+ * `fetch` or an authenticating header, `new Agent` throws.
  */
 export function openai(id: string, options: ChatModelOptions = {}): Model {
   checkFactory(id, options, chatOptions)
@@ -80,7 +77,7 @@ export function openai(id: string, options: ChatModelOptions = {}): Model {
   )
 }
 
-/** A model on Chat Completions: `options` over `defaults`. */
+/** Creates a model on Chat Completions from `options` over `defaults`. */
 export function chatModel(id: string, defaults: ModelDefaults, options: ChatModelOptions): Model {
   const capabilities = (config: ModelConfig) => chatCapabilities(config, compatOf(config))
   return createModel(id, { ...defaults, capabilities }, options, chatProvider(options))

@@ -6,16 +6,16 @@ import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
 import { mustThink } from './model-families.ts'
 import type { ChatProfile } from './profile.ts'
 
-/** The fields that ask for reasoning, and what the encoder has to know about them. */
+/** Request fields for reasoning. */
 export interface ReasoningRequest {
   fields: JsonObject
-  /** Whether `temperature` may be sent along. */
+  /** Whether `temperature` may be sent with them. */
   allowsSampling: boolean
 }
 
 /**
- * How the thinking level of `request` is asked for: an effort the model knows that is nearest to the level, or the switch of the backend. What had to be
- * left out is added to `warnings`.
+ * Returns the fields for the thinking level: the nearest supported effort, or the switch of the backend. Adds omitted settings to
+ * `warnings`.
  */
 export function reasoningRequest(request: StreamRequest, profile: ChatProfile, warnings: string[]): ReasoningRequest {
   const { thinking: level } = request
@@ -32,7 +32,7 @@ export function reasoningRequest(request: StreamRequest, profile: ChatProfile, w
   return { fields: bySwitch(request, profile, effort), allowsSampling: capabilities.sampling }
 }
 
-/** Two backends count what is thought, and one hides it; the others are asked by an effort or a switch alone. */
+/** Warns about unsupported reasoning options: two backends support a token budget, and one can hide reasoning. */
 function noteUnsaid(request: StreamRequest, { thinkingFormat }: OpenAiCompat, warnings: string[]): void {
   const isRouter = thinkingFormat === 'openRouter'
   if (request.thinkingBudget !== undefined && !isRouter && thinkingFormat !== 'qwen')
@@ -55,10 +55,10 @@ function byEffort(
     leaveOut(request, `thinking level ${thinking}`, 'is described with compat.supportsReasoningEffort: false', warnings)
   }
   const sent = rule === 'effortNone' ? 'none' : rule === 'withoutEffort' || !compat.supportsReasoningEffort ? undefined : effort
-  // OpenAI's reasoning models take a temperature at effort "none" only; other backends ignore or use it.
+  // // OpenAI's reasoning models accept a temperature only with effort "none"; other backends ignore or use it.
   const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
   const fields: JsonObject = sent === undefined ? {} : { reasoning_effort: sent }
-  // Groq writes the reasoning into the text unless told otherwise; the open models of OpenAI have a field for it anyway.
+  // // By default Groq writes reasoning into the text; gpt-oss models always use a field.
   if (service === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinking === 'off' ? 'hidden' : 'parsed'
   return { fields, allowsSampling }
 }
@@ -67,17 +67,17 @@ function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile,
   const isForced = mustThink(request.model, capabilities)
   const { thinking: level, thinkingBudget, thinkingSummary } = request
   const isOn = level !== 'off' || thinkingBudget !== undefined
-  // A model that must think refuses the switch that turns it off.
+  // // A model that always reasons refuses the off switch.
   if (isForced && !isOn && compat.thinkingFormat !== 'deepSeek') return {}
   const effortField: JsonObject = isOn && effort !== undefined ? { effort } : {}
   switch (compat.thinkingFormat) {
     case 'openRouter':
-      // It takes an effort or a budget, not both.
+      // // Accepts an effort or a budget, not both.
       if (isOn)
         return {
           reasoning: { ...(thinkingBudget === undefined ? effortField : { max_tokens: thinkingBudget }), ...hidden(thinkingSummary) },
         }
-      // Some models refuse to be silenced, so "off" is only sent where it is known to be legal.
+      // // Some models refuse the off switch, so it is sent only if supported.
       return capabilities.thinkingOff ? { reasoning: { enabled: false } } : {}
     case 'qwen':
       return isOn

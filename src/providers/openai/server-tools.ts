@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { toJson } from '../kit/encode/json-pieces.ts'
 import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 
-/** Where the person is, as services take it: `{ country: 'DE', city: 'Bonn' }`. */
+/** Location of the user: `{ country: 'DE', city: 'Bonn' }`. */
 type UserLocation = { city?: string; region?: string; country?: string; timezone?: string }
 
 /** Options of `chatTools.webSearch`. */
 export interface ChatWebSearchOptions {
-  /** How much of what was found the model is given. */
+  /** How much search content the model gets. */
   contextSize?: 'low' | 'medium' | 'high' | undefined
   userLocation?: UserLocation | undefined
 }
 
 /** Options of `openrouterTools.webSearch`. */
 export interface OpenRouterWebSearchOptions {
-  /** Who searches, such as `exa`. Default: the model's own service where it has a search. */
+  /** Search engine, such as `exa`. Default: the search of the model's provider if it has one. */
   engine?: string | undefined
   maxResults?: number | undefined
   allowedDomains?: readonly string[] | undefined
@@ -22,7 +22,7 @@ export interface OpenRouterWebSearchOptions {
 }
 
 /**
- * Tools that OpenAI and Groq run behind Chat Completions, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools of OpenAI and Groq on Chat Completions, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai.md
  *
@@ -32,21 +32,21 @@ export interface OpenRouterWebSearchOptions {
  * ```
  */
 export const chatTools = {
-  /** Searches the web: the search models of OpenAI. */
+  /** Searches the web, with OpenAI's search models. */
   webSearch: ({ contextSize, userLocation }: ChatWebSearchOptions = {}): JsonObject => ({
     web_search_options: {
       ...(contextSize !== undefined && { search_context_size: contextSize }),
       ...(userLocation !== undefined && { user_location: { type: 'approximate', approximate: { ...userLocation } } }),
     },
   }),
-  /** Searches the web: Groq's gpt-oss models. */
+  /** Searches the web, with Groq's gpt-oss models. */
   groqBrowserSearch: (): JsonObject => ({ type: 'browser_search' }),
-  /** Runs Python: Groq's gpt-oss models. */
+  /** Runs Python, with Groq's gpt-oss models. */
   groqCodeInterpreter: (): JsonObject => ({ type: 'code_interpreter' }),
 } as const
 
 /**
- * Tools and plugins that OpenRouter runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools and plugins of OpenRouter, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai.md
  *
@@ -67,27 +67,27 @@ export const openrouterTools = {
       ...(excludedDomains !== undefined && { excluded_domains: [...excludedDomains] }),
     },
   }),
-  /** Lets the model search among tools that are declared with `defer_loading`. */
+  /** Lets the model search tools that are declared with `defer_loading`. */
   toolSearch: (): JsonObject => searchDeclaration,
-  /** Reads pages. */
+  /** Reads web pages. */
   webFetch: (): JsonObject => ({ type: 'openrouter:web_fetch' }),
-  /** Makes pictures. */
+  /** Generates images. */
   imageGeneration: (parameters: JsonObject = {}): JsonObject => ({ type: 'openrouter:image_generation', parameters }),
-  /** Tells the date and the time. */
+  /** Returns the date and time. */
   datetime: (parameters: JsonObject = {}): JsonObject => ({ type: 'openrouter:datetime', parameters }),
-  /** Switches a plugin on, such as `file-parser` or `response-healing`; `options` are its own. */
+  /** Enables a plugin, such as `file-parser` or `response-healing`, with its `options`. */
   plugin: (id: string, options: JsonObject = {}): JsonObject => ({ plugins: [{ ...options, id }] }),
 } as const
 
-/** What may stand beside the tools of a request. */
+/** Request fields that may accompany the tools. */
 const besideTools: ReadonlySet<string> = new Set([
   ...['web_search_options', 'plugins', 'max_tool_calls', 'stop_server_tools_when', 'compound_custom', 'search_settings'],
 ])
 
-/** Tools that the service asks its caller to run. */
+/** Tools that the provider asks the caller to run. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom'])
 
-/** Throws `ConfigError` `invalidOption` for declarations that the service would refuse. */
+/** Throws `ConfigError` `invalidOption` for declarations that the provider would refuse. */
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     const { type, parameters } = tool
@@ -106,7 +106,7 @@ export function checkServerTools(tools: ServerTools): void {
     refuseServerTools('every tool has defer_loading; one must be there at once')
 }
 
-/** Throws likewise for what OpenAI itself does not run here: a search beside the tools is all that it knows. */
+/** Throws likewise for tools that OpenAI does not run on this API: it only supports a search option. */
 export function checkOpenAiTools(tools: ServerTools): void {
   const typed = tools.find(({ type }) => type !== undefined)
   if (typed !== undefined)
@@ -125,12 +125,12 @@ function checkBeside(tool: JsonObject): void {
 
 const searchDeclaration = { type: 'openrouter:tool_search' }
 
-/** The search of OpenRouter, unless it is one of `tools`. */
+/** Returns OpenRouter's search declaration, unless `tools` has it. */
 export function searchJson(tools: ServerTools): string {
   return tools.some(({ type }) => type === searchDeclaration.type) ? '' : toJson(searchDeclaration)
 }
 
-/** The parts of a request that `tools` make: declarations, comma-separated, and what stands beside them. */
+/** Returns the request fields for `tools`: comma-separated declarations, and other fields. */
 export function serverToolParts(tools: ServerTools): { declared: string; beside: JsonObject } {
   const declared = tools.filter(({ type }) => type !== undefined).map((tool) => toJson(tool))
   const beside: JsonObject = {}
@@ -141,7 +141,7 @@ export function serverToolParts(tools: ServerTools): { declared: string; beside:
   return { declared: declared.join(','), beside }
 }
 
-/** Plugins are one list; of anything else the last counts. */
+/** Merges plugins into one list; of other fields the last wins. */
 function joined(before: JsonValue | undefined, value: JsonValue): JsonValue {
   return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }

@@ -4,7 +4,7 @@ import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { type SettingRules, stopTexts } from '../kit/settings/write-settings.ts'
 import { isOpenAiModel } from './capabilities.ts'
 
-/** Backends that refuse `top_k`, or do nothing with it. */
+/** Backends that refuse or ignore `top_k`. */
 const withoutTopK = new Set([
   'openai',
   'copilot',
@@ -20,14 +20,14 @@ const withoutTopK = new Set([
   'ollama',
 ])
 
-/** How each setting is said on Chat Completions. Source: docs/concepts/models.md */
+/** Returns the rules for each setting on Chat Completions. Source: docs/concepts/models.md */
 export function chatSettingRules(
   model: ModelConfig,
   { service, compat, thinks }: { service: string; compat: OpenAiCompat; thinks: boolean },
 ): SettingRules {
   const isOpenAi = isOpenAiModel(model, compat)
   const isRouter = compat.thinkingFormat === 'openRouter'
-  // OpenAI's reasoning models answer these with an error.
+  // // OpenAI's reasoning models refuse these.
   const isPicky = isOpenAi && thinks
   return {
     temperature: { field: 'temperature' },
@@ -51,12 +51,12 @@ function tierRule(service: string, isOpenAi: boolean): SettingRules['serviceTier
   return isOpenAi ? openAiTier : undefined
 }
 
-/** The tier in OpenAI's words. */
+/** Returns OpenAI's name for the service tier. */
 export function openAiTier(tier: NonNullable<RequestSettings['serviceTier']>): JsonObject {
   return { service_tier: tier === 'standard' ? 'default' : tier }
 }
 
-/** An hour in the words of a generation: `longest` of those that name a lifetime, a day of those before. */
+/** Returns the cache lifetime fields. An hour maps to `longest` for models with lifetimes, to a day for older ones. */
 export function cacheFields(ttl: '5m' | '1h', { id }: ModelConfig, longest: '30m' | '12h'): JsonObject | string {
   if (ttl === '5m') return {}
   if (/(^|[/:])gpt-(5\.6|6)/.test(id)) return { prompt_cache_options: { ttl: longest } }

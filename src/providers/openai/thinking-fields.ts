@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, ThinkingContent } from '../../contract/message/content.ts'
 import type { ThinkingField } from '../../contract/model/model-config.ts'
 
-/** The fields in which services write reasoning as text, in the order in which they are looked for. Source: docs/providers/openai.md */
+/** Fields in which providers return reasoning as text, in lookup order. Source: docs/providers/openai.md */
 const textFields = { reasoningContent: 'reasoning_content', reasoning: 'reasoning', reasoningText: 'reasoning_text' } as const
 
 type TextField = keyof typeof textFields
-const fieldNames = Object.keys(textFields) as TextField[] // its own keys
+const fieldNames = Object.keys(textFields) as TextField[] // // The object's own keys.
 
-/** The names of the fields that carry reasoning on the wire. */
+/** Wire names of reasoning fields. */
 export const reasoningNames: readonly string[] = [...Object.values(textFields), 'reasoning_details']
 
-/** Where a response had its reasoning: a field of its own, parts of the content, or the text. */
+/** Source of reasoning in a response: its own field, parts of the content, or the text. */
 export type ReceivedField = Exclude<ThinkingField, 'received' | 'none'>
 
-/** What a delta may say of reasoning. */
+/** Reasoning fields of a delta. */
 export type ReasoningDelta = { readonly [Name in (typeof textFields)[TextField]]?: string | null }
 
 /** Returns the first field of `delta` that holds reasoning; `undefined` if none does. */
@@ -28,27 +28,27 @@ export function reasoningIn(delta: ReasoningDelta, field: TextField): unknown {
   return delta[textFields[field]]
 }
 
-/** Where reasoning goes back. */
+/** Rules for sending reasoning back. */
 export interface ThinkingRules {
-  /** What `compat.thinkingField` says. */
+  /** Value of `compat.thinkingField`. */
   field: ThinkingField
-  /** Where it goes if nothing says where it came. */
+  /** Field to use if the received one is unknown. */
   otherwise: Exclude<ThinkingField, 'received'>
-  /** Which responses carry it in a field of its own: those with calls, those that have any, or all of them, empty or not. */
+  /** Responses that carry it in its own field: those with calls, those that have reasoning, or all, even if empty. */
   sentWith: 'calls' | 'any' | 'all'
-  /** Details say what the text says, and are enough. */
+  /** Whether `reasoning_details` contain the text too, and suffice. */
   detailsSuffice: boolean
 }
 
-/** The state of a thinking block that says where it came. */
+/** State of a thinking block with its source. */
 export interface ThinkingState extends JsonObject {
   field?: ReceivedField
-  /** What stood before and after reasoning in the text. */
+  /** Text before and after reasoning in the text. */
   before?: string
   after?: string
 }
 
-/** Returns whether `block` has a place in a request. */
+/** Whether `block` can be sent back. */
 export function goesBack(block: ThinkingContent, rules: ThinkingRules): boolean {
   const field = fieldFor(block, rules)
   return (field !== 'none' && !isBlankPart(block, field)) || detailsOf(block, rules).length > 0
@@ -70,7 +70,7 @@ function isReceived(field: JsonValue | undefined): field is ReceivedField {
   return field === 'parts' || field === 'thinkTags' || fieldNames.some((name) => name === field)
 }
 
-/** The details of `block`, which go back as they came. */
+/** Returns the details of `block` as received. */
 function detailsOf({ providerState }: ThinkingContent, { field }: ThinkingRules): JsonValue[] {
   const details = providerState?.payload.reasoningDetails
   return field === 'received' && Array.isArray(details) ? details : []
@@ -94,10 +94,10 @@ export function reasoningFields(content: readonly Content[], rules: ThinkingRule
 }
 
 function nameOf(field: ThinkingField): string | undefined {
-  return fieldNames.includes(field as TextField) ? textFields[field as TextField] : undefined // a word of the same list
+  return fieldNames.includes(field as TextField) ? textFields[field as TextField] : undefined // // A word of the same list.
 }
 
-/** Returns the text of `content` with the reasoning that stands in it, as a list if reasoning is a part of its own. */
+/** Returns the text of `content` including its reasoning; a list if reasoning is its own part. */
 export function writtenContent(content: readonly Content[], rules: ThinkingRules): string | JsonObject[] {
   let text = ''
   let parts: JsonObject[] | undefined
@@ -117,7 +117,7 @@ function textParts(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-/** As it came, else as the templates of such models write it. */
+/** Writes reasoning as received, else as the models' templates do. */
 function tagged({ thinking, providerState }: ThinkingContent): string {
   const { before, after } = providerState?.payload ?? {}
   return typeof before === 'string' && typeof after === 'string' ? before + thinking + after : `<think>\n${thinking}\n</think>\n\n`

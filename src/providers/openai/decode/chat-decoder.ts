@@ -41,14 +41,14 @@ import {
 } from './wire.ts'
 
 /**
- * Decodes a Chat Completions stream, OpenAI's or that of a backend that resembles it.
+ * Decodes a Chat Completions stream of OpenAI or a compatible backend.
  *
  * **Contract**
- * - A `finish_reason` completes the message, `[DONE]` or the end of the body ends it. Some backends send only `[DONE]`: that completes
- *   a message too, provided that it has content.
- * - Reasoning comes from the first non-empty field of `thinking-fields.ts`, else from `reasoning_details`. Its block keeps where it came.
- * - A `<think>` at the beginning of the text is reasoning of models that write it so.
- * - A refusal is the message's `refusal` and stops with `guardRail`.
+ * - A `finish_reason` completes the message; `[DONE]` or the end of the body ends it. For backends that send only `[DONE]`, it also
+ *   completes a message with content.
+ * - Reasoning comes from the first non-empty field of `thinking-fields.ts`, else from `reasoning_details`. Its block records the source.
+ * - A leading `<think>` in the text is reasoning for models that write it so.
+ * - A refusal sets the message's `refusal`, and stops with `guardRail`.
  *
  * Source: docs/providers/openai.md
  */
@@ -59,7 +59,7 @@ export class ChatDecoder implements StreamDecoder {
   readonly #model: ModelConfig
   readonly #service: string
   readonly #isReasoningOutside: boolean
-  /** Of the one call that the oldest form of the protocol knows. */
+  /** Id of the only call in the oldest form of the protocol. */
   readonly #legacyId = newId()
   readonly #sse: SseDecoder
   readonly #extras: ChatExtras
@@ -67,12 +67,12 @@ export class ChatDecoder implements StreamDecoder {
   #hasOthers = false
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
-  /** What the service attached to calls. */
+  /** Provider fields of calls. */
   readonly #fields = new Map<number, JsonObject>()
   #textKey = ''
   #thinkingKey = ''
   #hasDetails = false
-  /** What the current thinking block says of where it came. */
+  /** Source of the current thinking block. */
   #thinkingState: ThinkingState = {}
   #tags: ThinkTags | undefined
   #open: 'text' | 'thinking' | 'toolCall' | undefined
@@ -82,7 +82,7 @@ export class ChatDecoder implements StreamDecoder {
   /** The last call, while it has no arguments. */
   #emptyCall: number | undefined
   #finishReason: string | undefined
-  /** Of the chunk that came last before the reason to stop; some services give each chunk another. */
+  /** Id of the last chunk before the stop reason; some providers change it with every chunk. */
   #id: string | undefined
   #sawDone = false
   #report: ChatUsage | undefined
@@ -123,19 +123,19 @@ export class ChatDecoder implements StreamDecoder {
       throw new ProviderError(reason === 'network_error' ? 'network' : 'api', message, { isRetryable: true })
     }
     this.#endTags()
-    // Nothing said that the call was over: its arguments may have been still to come.
+    // // Nothing ended the call, so arguments may be missing.
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
-    // Of z.ai.
+    // // z.ai.
     return reason === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
   #stopReason(): StopReason {
     const stopReason = this.#finishReason === undefined ? 'stop' : stopReasonOf(this.#finishReason)
     if (this.#isRefusal && stopReason === 'stop') return 'guardRail'
-    // The calls, if there are any, turn "stop" into "toolUse" again.
+    // // The builder turns "stop" into "toolUse" again if there are calls.
     return stopReason === 'toolUse' ? 'stop' : stopReason
   }
 
@@ -164,7 +164,7 @@ export class ChatDecoder implements StreamDecoder {
       if (choices.length > 0) this.#warnOfOthers()
       return
     }
-    // Some gateways write each block of one response as a choice of its own: text, then the calls.
+    // // Some gateways send each block of a response as its own choice: text, then the calls.
     const isEmpty = this.builder.message.content.length === 0
     for (const choice of choices) {
       if (choice === first || indexIn(choice.index) === 0) this.#choice(choice, chunk, isEmpty)
@@ -172,7 +172,7 @@ export class ChatDecoder implements StreamDecoder {
     }
   }
 
-  /** `isEmpty`: nothing came before its chunk. */
+  /** `isEmpty`: no content came before this chunk. */
   #choice(choice: ChatChoice, chunk: ChatChunk, isEmpty: boolean): void {
     this.#unknown.look(choice, known.choice)
     if (choice.error) throw new StreamRefusal({ error: choice.error })
@@ -188,7 +188,7 @@ export class ChatDecoder implements StreamDecoder {
       if (hasExtras(delta) && this.#extras.delta(delta)) this.progress++
     }
     if (this.progress > before) this.#hasDeltas = true
-    // Behind deltas it is the whole answer once more; so it is at the end, where that object is not one of a stream.
+    // // After deltas, `message` repeats the response. So does a final object that is not a chunk.
     if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || isEmpty)) {
       this.#delta(message)
       this.#extras.delta(message)
@@ -197,9 +197,9 @@ export class ChatDecoder implements StreamDecoder {
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
-      // Said again, it is no content: a ping may look like that.
+      // // A repetition is no progress: it may be a ping.
       if (this.#finishReason === undefined) this.progress++
-      // What one choice says was cut, another does not complete.
+      // // If one choice was truncated, another does not complete it.
       if (this.#finishReason !== 'length') this.#finishReason = reason
     }
   }
@@ -213,7 +213,7 @@ export class ChatDecoder implements StreamDecoder {
     if (this.#usage !== undefined && !isReport(raw)) return
     this.#report = laterReport(this.#report, raw)
     this.#usage = usageOf(this.#report, this.#isReasoningOutside)
-    // So that a message that fails later still says what it cost.
+    // // Set now, so that a message that fails later has its usage.
     this.builder.message.usage = this.#usage
   }
 
@@ -241,12 +241,12 @@ export class ChatDecoder implements StreamDecoder {
       const shown = this.#details.add(details)
       if (!this.#hasDetails) this.#keepDetails(field)
       this.progress++
-      // Where the text also comes in `reasoning`, it is the same.
+      // // Text that also comes in `reasoning` is the same.
       this.#thinking(text === '' ? shown : text, field)
     } else this.#thinking(text, field)
   }
 
-  /** The first thinking block carries the details, also those of later blocks: they are sent back as one list. */
+  /** Stores all details in the first thinking block, because they are sent back as one list. */
   #keepDetails(field: ReceivedField | undefined): void {
     this.#hasDetails = true
     if (this.#open !== 'thinking') this.#openThinking(field)
@@ -265,7 +265,7 @@ export class ChatDecoder implements StreamDecoder {
     return { api: 'openAiCompletions', model: this.#model.id, payload }
   }
 
-  /** Text in which reasoning may stand. */
+  /** Adds text that may contain reasoning. */
   #written(delta: string): void {
     if (this.#tags === undefined || delta === '') {
       this.#text(delta)
@@ -305,7 +305,7 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.text(this.#textKey, delta)
   }
 
-  /** A field that is another opens a block of its own: each goes back where it came. */
+  /** Adds reasoning. A change of source starts a new block, because each is sent back to its source. */
   #thinking(delta: string, field?: ReceivedField): void {
     if (delta === '') return
     const isOther = field !== undefined && this.#thinkingState.field !== undefined && field !== this.#thinkingState.field
@@ -351,29 +351,29 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.toolArguments(key, fragment)
   }
 
-  /** Whether `fragment` is all of a call. Some say at its end once more what it was: whole arguments are followed by nothing else. */
+  /** Whether `fragment` has all arguments of a call. Some backends repeat them at the end, and nothing follows complete arguments. */
   #isWhole(key: number, fragment: string): boolean {
     return fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined
   }
 }
 
-/** Whether a delta brings something beside text, reasoning and calls. */
+/** Whether a delta has content other than text, reasoning and calls. */
 function hasExtras({ annotations, images, audio, executed_tools: executed }: ChatDelta): boolean {
   return Boolean(annotations ?? images ?? audio ?? executed)
 }
 
-/** One answer is asked for; other choices are none of ours. */
+/** Whether a choice is the first one; others are ignored. */
 function isOurs({ index }: ChatChoice): boolean {
   return (indexIn(index) ?? 0) === 0
 }
 
-/** A list of calls; some backends send a single one bare, or number them by the names of an object. */
+/** Returns a list of calls. Some backends send a single object, or an object with numeric keys. */
 function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly ChatToolCall[] {
   if (Array.isArray(calls) || typeof calls !== 'object') return objectsIn(calls, 'calls')
   return 'function' in calls || 'name' in calls ? [calls] : objectsIn(Object.values(calls), 'calls')
 }
 
-/** Whether a usage object says anything. */
+/** Whether a usage object has information. */
 function isReport(raw: ChatUsage): boolean {
   return [raw.prompt_tokens, raw.completion_tokens, raw.total_tokens].some((count) => tokenCount(count) > 0)
 }

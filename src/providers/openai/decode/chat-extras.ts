@@ -10,15 +10,15 @@ import { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import { ExecutedTools } from './executed-tools.ts'
 import type { ChatChoice, ChatChunk, ChatDelta } from './wire.ts'
 
-/** Most characters of base64 of one sound; more is left out. */
+/** Maximum base64 characters of audio; more is dropped. */
 const maxAudio = 32 * 1024 * 1024
 
-/** Most characters of what the service made of files. */
+/** Maximum characters of parsed files. */
 const maxParsed = 16 * 1024 * 1024
 
 /**
- * What a Chat Completions stream brings beside text, reasoning and calls: pictures, sound, what the text rests on, and what the service ran. Most of it
- * is told once the answer is whole: services repeat it, or send it before the text.
+ * Collects other content of a Chat Completions stream: images, audio, citations, and provider-executed tools. Emits most of it at the
+ * end, because providers repeat it, or send it before the text.
  *
  * Source: docs/providers/openai.md
  */
@@ -27,7 +27,7 @@ export class ChatExtras {
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #pictures = new Set<string>()
   readonly #annotations: object[] = []
-  /** Files that the service parsed, by what they say, and how long all of them are. */
+  /** Parsed files by content, and their total length. */
   readonly #parsed = new Map<string, JsonObject>()
   #parsedLength = 0
   readonly #executed: ExecutedTools
@@ -41,14 +41,14 @@ export class ChatExtras {
     this.#executed = new ExecutedTools(builder, stateOf({}), unknown)
   }
 
-  /** What stands beside the choices. */
+  /** Reads fields of a chunk outside its choices. */
   chunk({ citations, search_results: results, service_tier: tier }: ChatChunk): void {
     if (Array.isArray(citations)) this.#links = citations
     if (Array.isArray(results)) this.#results = results
     if (typeof tier === 'string') this.#builder.message.serviceTier = tier
   }
 
-  /** What stands beside the delta. */
+  /** Reads fields of a choice outside its delta. */
   choice({ logprobs }: ChatChoice): void {
     const likely = [...logprobsIn(logprobs?.content), ...logprobsIn(logprobs?.refusal)]
     if (likely.length === 0) return
@@ -56,23 +56,23 @@ export class ChatExtras {
     message.logprobs = [...(message.logprobs ?? []), ...likely]
   }
 
-  /** Whether a delta says anything beside text, reasoning and calls. */
+  /** Whether a delta has content other than text, reasoning and calls. */
   delta(delta: ChatDelta): boolean {
     const { images, audio, annotations, executed_tools: executed } = delta
     for (const image of listOf(images)) this.#picture(Object(Object(image).image_url).url ?? image)
     if (audio) this.#sound(Object(audio))
     for (const each of listOf(annotations)) {
       if (Object(each).type === 'file')
-        this.#parsedFile(each as JsonObject) // off the wire, so it is JSON
+        this.#parsedFile(each as JsonObject) // Parsed JSON.
       else this.#annotations.push(Object(each))
     }
     for (const tool of listOf(executed)) this.#executed.add(Object(tool))
     return Boolean(images ?? audio ?? annotations ?? executed)
   }
 
-  /** A part of the content that is no text. Mistral's name sources and hold pictures. */
+  /** Reads a content part that is no text. Mistral's parts are references and images. */
   part(kind: string, part: object): void {
-    const wire = part as JsonObject // off the wire, so it is JSON
+    const wire = part as JsonObject // Parsed JSON.
     const { image_url: image, url, title } = wire
     if (kind === 'image_url') this.#picture(Object(image).url ?? image)
     else if (kind === 'tool_reference' && typeof url === 'string') {
@@ -81,15 +81,15 @@ export class ChatExtras {
       this.#builder.unknown(`part ${newId()}`, kind, this.#stateOf({ part: wire }), 'not sent back: this protocol takes no such content')
   }
 
-  /** The answer is whole; `textKey` is its last text. */
+  /** Emits the collected content. `textKey` is the last text. */
   tell(textKey: string): void {
     this.#tellSound()
     const text = this.#builder.written(textKey)
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#executed.sources()]
-    // An answer without text gets an empty one that says what it rests on.
+    // // A response without text gets an empty one to carry the citations.
     for (const citation of cited) this.#builder.citation(textKey, citation)
     const { message } = this.#builder
-    const annotations = this.#annotations.filter((each) => Object(each).type === 'url_citation') as JsonObject[] // off the wire, so it is JSON
+    const annotations = this.#annotations.filter((each) => Object(each).type === 'url_citation') as JsonObject[] // Parsed JSON.
     if (this.#parsed.size + annotations.length > 0)
       message.providerState = this.#stateOf({
         ...(this.#parsed.size > 0 && { parsedFiles: [...this.#parsed.values()] }),
@@ -99,7 +99,7 @@ export class ChatExtras {
     if (searches > 0 && this.#executed.size === 0) this.#search(cited)
   }
 
-  /** What it made of a file of the request. It goes back, or the file is parsed again, and paid for. */
+  /** Keeps the parsed form of a file from the request. It is sent back, because parsing again costs again. */
   #parsedFile(annotation: JsonObject): void {
     const json = JSON.stringify(annotation)
     if (this.#parsed.has(json)) return
@@ -111,7 +111,7 @@ export class ChatExtras {
       )
   }
 
-  /** Some services send the whole list again. */
+  /** Adds an image; some providers repeat the list. */
   #picture(url: unknown): void {
     if (typeof url === 'string') {
       if (this.#pictures.has(url)) return
@@ -152,7 +152,7 @@ export class ChatExtras {
   #annotated(text: string): Citation[] {
     const points = new CodePoints(text)
     return this.#annotations.flatMap((wire) => {
-      const { type, ...fields }: JsonObject = { ...(wire as JsonObject) } // off the wire, so it is JSON
+      const { type, ...fields }: JsonObject = { ...(wire as JsonObject) } // Parsed JSON.
       const annotation: JsonObject = { ...(type !== undefined && { type }), ...fields, ...Object(fields[String(type)]) }
       if (isCitation(annotation)) return [citationOf(annotation, points)]
       this.#builder.warn(`The service sent an annotation of the kind "${String(type).slice(0, 60)}", which is not kept.`)
@@ -160,7 +160,7 @@ export class ChatExtras {
     })
   }
 
-  /** The text names its sources by number: `[1]`. */
+  /** Returns the citations that the text refers to by number: `[1]`. */
   #linked(text: string): Citation[] {
     const sources = this.#links.length > 0 ? this.#links : this.#results.map((result) => Object(result).url)
     const used = new Set<number>()
@@ -182,7 +182,7 @@ export class ChatExtras {
     return [...marked, ...sources.flatMap((_, index) => (used.has(index) ? [] : cite(index)))]
   }
 
-  /** A search that the service counts and does not show. */
+  /** Emits a search that the provider counts but does not show. */
   #search(cited: readonly Citation[]): void {
     const output = [...new Set(cited.flatMap(({ url }) => url ?? []))]
     const id = `${this.#builder.message.responseId ?? newId()}-search`
@@ -190,7 +190,7 @@ export class ChatExtras {
   }
 }
 
-/** What a field holds, which services also send bare. */
+/** Returns the items of a field that may hold a single value. */
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value.filter((each) => each !== null)
   return value ? [value] : []

@@ -11,7 +11,7 @@ const knownOfTools: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The tools that Groq ran by itself: calls with what came of them, the pictures that their code made, and the pages that they found.
+ * Collects the tools that Groq ran: calls with results, generated images, and found pages.
  *
  * Source: docs/providers/openai.md
  */
@@ -27,12 +27,12 @@ export class ExecutedTools {
     this.#unknown = unknown
   }
 
-  /** How many there are. */
+  /** Number of tools. */
   get size(): number {
     return this.#calls.size
   }
 
-  /** The same call comes once when it begins and once with what came of it. */
+  /** Adds a call, which comes once when it starts and once with its result. */
   add(wire: Record<string, unknown>): void {
     this.#unknown.look(wire, knownOfTools)
     const index = typeof wire.index === 'number' ? wire.index : this.#calls.size
@@ -57,7 +57,7 @@ export class ExecutedTools {
     else this.#builder.warn('The service sent a picture that its code made, and whose bytes cannot be read. It is left out.')
   }
 
-  /** What the searches found. */
+  /** Returns the search results. */
   sources(): Citation[] {
     return [...this.#calls.values()].flatMap(({ search_results: found }) =>
       jsonObjectsIn(Object(found).results).flatMap(({ url, title, content }): Citation[] => {
@@ -73,7 +73,7 @@ function idOf(index: number): string {
   return `executed-${index}`
 }
 
-/** What a person is shown of a call: what it said, and what stands beside that. Pictures are blocks of their own. */
+/** Returns the output to show to a user: text, and other fields. Images are separate blocks. */
 function outputOf({ output, code_results: code, browser_results: pages }: Record<string, unknown>) {
   const results = jsonObjectsIn(code).flatMap(({ png: _png, text, ...rest }) => {
     const result = { ...(text !== output && text !== undefined && { text }), ...rest }

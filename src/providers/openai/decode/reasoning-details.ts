@@ -1,21 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 
-/** The fields of an entry that arrive in fragments. */
+/** Fields of an entry that arrive in fragments. */
 const growing = ['text', 'summary', 'data'] as const
 
 /**
- * Collects OpenRouter's `reasoning_details`: fragments of one entry share type, index and id. The merged entries are what OpenRouter wants
- * back, unmodified, in the order in which they began.
+ * Collects OpenRouter's `reasoning_details`: fragments of an entry share type, index and id. The merged entries must be sent back
+ * unmodified, in start order.
  *
  * Source: docs/providers/openai.md
  */
 export class ReasoningDetails {
-  /** The entries as they are sent back; this list grows and its entries with it. */
+  /** Entries to send back. The list and its entries grow. */
   readonly entries: JsonObject[] = []
   readonly #byKey = new Map<string, JsonObject>()
   #unindexed = 0
 
-  /** Merges one chunk's list; returns the text it adds that is to be shown. */
+  /** Merges the list of a chunk; returns the visible text that it adds. */
   add(list: readonly unknown[]): string {
     let shown = ''
     for (const fragment of list) {
@@ -29,7 +29,7 @@ export class ReasoningDetails {
   #merge(fragment: JsonObject): void {
     const key = `${stringOf(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
     const entry = this.#byKey.get(key)
-    // The state of another call: its id says of which.
+    // // State of another call, identified by its id.
     if (entry === undefined || (stringOf(fragment.id) !== '' && stringOf(entry.id) !== '' && fragment.id !== entry.id)) {
       const first = { ...fragment }
       this.#byKey.set(key, first)

@@ -1,29 +1,29 @@
 const opening = '<think>'
 const closing = '</think>'
-/** Most characters of space that belong to a tag. */
+/** Maximum characters of white space that belong to a tag. */
 const most = 8
 
-/** What a reader of tags hands on. */
+/** Receives the parts of the text. */
 export interface ThinkTagParts {
-  /** Reasoning has begun; `before` is what stood in front of it. */
+  /** Reasoning has begun after the text `before`. */
   begins(before: string): void
   thinking(text: string): void
-  /** Reasoning has ended; `after` is what stood behind it. */
+  /** Reasoning has ended; the text `after` follows it. */
   ends(after: string): void
   text(text: string): void
 }
 
 /**
- * Takes a leading `<think>…</think>` out of the text of a response, however the text is cut. Every other tag stays in the text.
+ * Extracts a leading `<think>…</think>` from a streamed text. Other tags stay.
  *
  * **Contract**
- * - Spaces around both tags belong to them. Empty reasoning is left out.
- * - `end` hands on what was held back; reasoning without an end is reasoning.
+ * - White space around both tags belongs to them. Drops empty reasoning.
+ * - `end` flushes held text; reasoning without an end tag is reasoning.
  */
 export class ThinkTags {
   readonly #parts: ThinkTagParts
   #at: 'start' | 'opened' | 'thinking' | 'closed' | 'text' = 'start'
-  /** What may still be of a tag. */
+  /** Text that may belong to a tag. */
   #held = ''
   #before = ''
   #after = ''
@@ -32,12 +32,12 @@ export class ThinkTags {
     this.#parts = parts
   }
 
-  /** Everything that follows is text. */
+  /** Whether the rest is plain text. */
   get isOver(): boolean {
     return this.#at === 'text'
   }
 
-  /** Reads more of the text. */
+  /** Reads a chunk of text. */
   push(text: string): void {
     this.#held += text
     if (this.#at === 'start') this.#start()
@@ -47,7 +47,7 @@ export class ThinkTags {
     if (this.#at === 'text') this.#release()
   }
 
-  /** The text is over, or something else follows it. */
+  /** Ends the text. */
   end(): void {
     if (this.#at === 'thinking') this.#parts.thinking(this.#held)
     else if (this.#at === 'closed') this.#finish(this.#held)
@@ -66,7 +66,7 @@ export class ThinkTags {
     } else if (!opening.startsWith(rest)) this.#at = 'text'
   }
 
-  /** The first character of reasoning decides whether there is any. */
+  /** Begins reasoning at its first character, so that empty reasoning is dropped. */
   #begin(): void {
     const space = spaceAt(this.#held)
     const rest = this.#held.slice(space)
@@ -112,21 +112,21 @@ export class ThinkTags {
   }
 }
 
-/** How many characters of space `text` begins with. */
+/** Counts the leading white space of `text`. */
 function spaceAt(text: string): number {
   let at = 0
   while (at < most && at < text.length && isSpace(text.charCodeAt(at))) at++
   return at
 }
 
-/** Where the space in front of `end` begins. */
+/** Returns the start of the white space before `end`. */
 function beforeSpace(text: string, end: number): number {
   let at = end
   while (at > 0 && end - at < most && isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 
-/** Where the end of `text` may be the beginning of the closing tag. */
+/** Returns how much of the end of `text` may begin the closing tag. */
 function partOfClosing(text: string): number {
   const at = text.lastIndexOf('<')
   return at >= 0 && closing.startsWith(text.slice(at)) ? at : text.length

@@ -1,13 +1,13 @@
-/** Which call a fragment belongs to. */
+/** The call that a fragment belongs to. */
 export interface ToolCallKey {
   key: number
-  /** The fragment opens the call. */
+  /** Whether the fragment opens the call. */
   isNew: boolean
 }
 
 /**
- * Tells the fragments of parallel tool calls apart. OpenAI numbers them by `index`; other backends leave it out, repeat 0 for every
- * call, or start at 1, so an id that was not seen before opens a call as well when a name comes with it.
+ * Assigns fragments to parallel tool calls. OpenAI numbers calls by `index`; other backends omit it, repeat 0, or start at 1. So a new id
+ * with a name opens a call too.
  *
  * Source: docs/providers/openai.md
  */
@@ -20,10 +20,10 @@ export class ToolCallKeys {
   readonly #names: (string | undefined)[] = []
   #last = -1
 
-  /** The key of the call that a fragment with these fields belongs to: the position among the calls of the message. */
+  /** Returns the key of the call for a fragment: its position among the calls of the message. */
   keyOf(index: number | undefined, id: string | undefined, name: string | undefined): ToolCallKey {
     const numbered = index === undefined ? undefined : this.#keyByIndex.get(index)
-    // A number alone opens nothing: it goes on with the last call, and is free for the call that says who it is.
+    // // A number alone opens no call: it continues the last one, and stays free for a call with an id.
     if (numbered === undefined && !id && !name && this.#last >= 0) return { key: this.#last, isNew: false }
     const known = index === undefined ? this.#withoutIndex(id, name) : numbered
     const isOther = known !== undefined && !!id && !!name && this.#ids[known] !== '' && this.#ids[known] !== id
@@ -38,7 +38,7 @@ export class ToolCallKeys {
     return { key, isNew: key !== known }
   }
 
-  /** The calls of this name that have an id: what has none may be one of them, once more. */
+  /** Returns the calls of this name with an id. One without an id may repeat one of them. */
   named(name: string): number[] {
     return [...this.#ids.keys()].filter((key) => this.#ids[key] !== '' && this.#names[key] === name)
   }
@@ -46,7 +46,7 @@ export class ToolCallKeys {
   #withoutIndex(id: string | undefined, name: string | undefined): number | undefined {
     const sameId = id ? this.#keyById.get(id) : undefined
     if (sameId !== undefined) return sameId
-    // A name without a known id begins a call; anything else goes on with the last one.
+    // // A name without a known id opens a call; anything else continues the last one.
     return name || this.#last < 0 ? undefined : this.#last
   }
 }

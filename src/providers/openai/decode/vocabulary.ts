@@ -1,7 +1,7 @@
 import type { StopReason } from '../../../contract/message/message.ts'
 import { reasoningNames } from '../thinking-fields.ts'
 
-/** The fields that are read or passed over: what they say is about the answer, not in it. */
+/** Fields that are read, or ignored because they describe the response. */
 export const known = {
   chunk: new Set([
     ...['id', 'model', 'object', 'created', 'choices', 'usage', 'error', 'service_tier', 'system_fingerprint', 'obfuscation', 'x_groq'],
@@ -18,7 +18,7 @@ export const known = {
   ]),
 }
 
-/** The fields of a call that are read. Others (Gemini's `extra_content`) are the service's own, and it wants them back. */
+/** Fields of a call that are read. Others (Gemini's `extra_content`) must be sent back. */
 export const knownOfCalls = new Set(['index', 'id', 'type', 'function', 'name', 'arguments'])
 
 const reasons = new Map<string, StopReason>([
@@ -33,12 +33,12 @@ const reasons = new Map<string, StopReason>([
   ['content_filter', 'guardRail'],
 ])
 
-/** Whether a `finish_reason` reports that the service failed, so that the same call may succeed later. */
+/** Whether a `finish_reason` reports a failure of the provider, so that a retry may succeed. */
 export function isFailure(finishReason: string): boolean {
   return finishReason === 'error' || finishReason === 'network_error' || finishReason === 'insufficient_system_resource'
 }
 
-/** The stop reason of a `finish_reason`; `error` for unknown ones. */
+/** Maps a `finish_reason` to a stop reason; `error` for unknown ones. */
 export function stopReasonOf(finishReason: string): StopReason {
   return reasons.get(finishReason) ?? 'error'
 }

@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/model/usage.ts'
 import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
 import type { ReasoningDelta } from '../thinking-fields.ts'
 
-/** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
+/** Fields of a Chat Completions chunk that are read. Backends may omit or null any of them. */
 export interface ChatChunk {
   id?: string
   model?: string
@@ -11,31 +11,31 @@ export interface ChatChunk {
   /** Groq repeats the usage here. */
   x_groq?: { usage?: ChatUsage | null } | null
   error?: unknown
-  /** MiniMax says here what went wrong. */
+  /** MiniMax reports errors here. */
   base_resp?: { status_code?: number | null } | null
-  /** Mistral's flat error object says `error` here. */
+  /** `error` in Mistral's flat error object. */
   object?: string
   service_tier?: unknown
-  /** Perplexity: where the numbers in the text lead, in every chunk. */
+  /** Perplexity: targets of the numbers in the text, in every chunk. */
   citations?: unknown
   search_results?: unknown
 }
 
-/** One alternative answer; only that of index 0 is read. */
+/** A choice; only the one with index 0 is read. */
 export interface ChatChoice {
   index?: number | null
   delta?: ChatDelta | null
-  /** Some backends send it in place of deltas. */
+  /** Some backends send it instead of deltas. */
   message?: ChatDelta | null
-  /** OpenRouter says here what went wrong at the service behind it. */
+  /** OpenRouter reports upstream errors here. */
   error?: unknown
   finish_reason?: string | null
-  /** Moonshot reports here. */
+  /** Moonshot reports usage here. */
   usage?: ChatUsage | null
   logprobs?: { content?: unknown; refusal?: unknown } | null
 }
 
-/** What a chunk adds. */
+/** Content that a chunk adds. */
 export interface ChatDelta extends ReasoningDelta {
   content?: string | ChatContentPart[] | null
   refusal?: string | null
@@ -46,11 +46,11 @@ export interface ChatDelta extends ReasoningDelta {
   images?: unknown
   audio?: unknown
   annotations?: unknown
-  /** Groq: what it ran by itself. */
+  /** Groq: provider-executed tools. */
   executed_tools?: unknown
 }
 
-/** Mistral streams its content in parts while it thinks. */
+/** Mistral streams content in parts while it reasons. */
 export interface ChatContentPart {
   type?: string
   text?: string
@@ -66,20 +66,20 @@ export interface ChatToolCall {
   arguments?: unknown
 }
 
-/** What a call is of. */
+/** Function of a call. */
 export interface ChatFunction {
   name?: string | null
   arguments?: unknown
 }
 
-/** Token counts, with the places where backends put the cached ones. */
+/** Token counts, with the fields in which backends report cached tokens. */
 export interface ChatUsage {
   prompt_tokens?: number | null
   completion_tokens?: number | null
   total_tokens?: number | null
   prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   completion_tokens_details?: { reasoning_tokens?: number | null; audio_tokens?: number | null } | null
-  /** OpenRouter in USD; Perplexity in an object. */
+  /** OpenRouter in USD; Perplexity as an object. */
   cost?: number | { total_cost?: number | null } | null
   server_tool_use_details?: { web_search_requests?: number | null } | null
   num_search_queries?: number | null
@@ -90,9 +90,9 @@ export interface ChatUsage {
 }
 
 /**
- * Token counts in the terms of `Usage`: cached tokens taken out of the prompt, reasoning inside the output.
+ * Converts token counts to `Usage`: subtracts cached tokens from the prompt, includes reasoning in the output.
  *
- * xAI counts reasoning beside `completion_tokens`; its total shows it, so the total decides where there is one.
+ * xAI excludes reasoning from `completion_tokens`, which its total shows. So the total decides if present.
  */
 export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   const prompt = tokenCount(raw.prompt_tokens)
@@ -116,17 +116,17 @@ export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   return usage
 }
 
-/** What a chunk reports beside its choices. */
+/** Returns the usage report of a chunk. */
 export function reportIn({ usage, x_groq: groq }: ChatChunk): ChatUsage | null | undefined {
   return usage || groq?.usage
 }
 
-/** What a later report says, on top of an earlier one: fields that are zero, absent or nothing keep what they said before. */
+/** Merges a later report over an earlier one: zero and absent counts keep the earlier value. */
 export function laterReport(before: ChatUsage | undefined, raw: ChatUsage): ChatUsage {
   if (before === undefined) return raw
   const said = Object.entries(raw).filter(([, value]) => Boolean(value))
   const merged: ChatUsage = { ...before, ...Object.fromEntries(said) }
-  // A total beside a count that it left out is no total.
+  // // A total with a missing count is not usable.
   const counts = ['prompt_tokens', 'completion_tokens'] as const
   if (counts.some((name) => !raw[name] && merged[name])) merged.total_tokens = Math.max(sumOf(merged), tokenCount(merged.total_tokens))
   return merged
