@@ -1,3 +1,3 @@
-/** Google's two services share their codec, so the registry, and agent files, load them as one chunk. */
+/** Chunk of both Google APIs, which share a codec, for the registry and agent files. */
 export { vertex, vertexProvider } from '../vertex/index.ts'
 export { google, googleProvider } from './index.ts'

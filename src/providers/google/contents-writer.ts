@@ -9,20 +9,20 @@ type Role = 'user' | 'model'
 const opening: Record<Role, string> = { user: '{"role":"user","parts":[', model: '{"role":"model","parts":[' }
 
 /**
- * Writes the `contents` of a request. `preamble` opens the first user content, for models without a place for instructions.
+ * Writes the `contents` of a request. `preamble` opens the first user content, for models without system instructions.
  *
  * **Contract**
- * - Neighbours of one role become one content: all results of parallel calls stand in one, before what the user said then.
- * - Each result carries the name of its call, whatever it says itself.
+ * - Adjacent messages of one role become one content: all results of parallel calls, then the user messages.
+ * - Each result has the name of its call.
  */
 export class ContentsWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
   #text = new GrowingText()
   #role: Role | undefined
-  /** The calls of the last answer, and how many have their result. */
+  /** Calls of the last response, and the number of their results. */
   #calls: readonly ToolCallContent[] = []
   #answered = 0
-  /** What waits for the end of the results. */
+  /** Media that follow the results. */
   #media = ''
 
   constructor(encoder: MessageEncoder, preamble = '') {
@@ -57,7 +57,7 @@ export class ContentsWriter implements HistoryWriter {
     }
   }
 
-  /** The contents as JSON. Nothing may be added afterwards. */
+  /** Returns the contents as JSON. Nothing may be added afterwards. */
   toJson(): string {
     this.#add('user', this.#media)
     return `[${this.#text.toString()}]}]`

@@ -17,26 +17,26 @@ import { mediaJson, seeAttached } from '../kit/optional/media/media-json.ts'
 import { lateResults, payloadOf, serviceToolBlocks } from '../kit/optional/server-tools/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
 
-/** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */
+/** Replaces a missing signature where the API requires one. Source: docs/providers/google.md */
 const noSignature = 'skip_thought_signature_validator'
 
 const illegalInName = /[^a-zA-Z0-9_.:-]/g
 
-/** A result of a call: the part itself, and media that follow all results of the turn. Both comma-separated JSON. */
+/** A tool result: its part, and media that follow all results of the turn, both as comma-separated JSON. */
 export interface EncodedResult {
   part: string
   media: string
 }
 
-/** Encodes normalised messages into comma-separated parts; what is known of a message is kept as long as the message. */
+/** Encodes normalized messages to comma-separated parts; caches the result as long as the message lives. */
 export interface MessageEncoder {
   user(message: UserMessage): string
   answer(message: AssistantMessage): string
-  /** `name` is that of the call: the service matches results by it. */
+  /** `name` is that of the call: the API matches results by name. */
   result(message: ToolResultMessage, name: string): EncodedResult
 }
 
-/** An encoder for models of `profile`. */
+/** Creates an encoder for models of `profile`. */
 export function messageEncoder(profile: GeminiProfile): MessageEncoder {
   const known = perObject((message: ToolResultMessage) => encodeResult(message, message.toolName, profile))
   return {
@@ -46,7 +46,7 @@ export function messageEncoder(profile: GeminiProfile): MessageEncoder {
   }
 }
 
-/** The signature that came with a block. */
+/** Returns the signature of a block. */
 export function signatureOf(block: Content): string | undefined {
   const signature = block.providerState?.payload.thoughtSignature
   return typeof signature === 'string' && signature !== '' ? signature : undefined
@@ -67,17 +67,17 @@ function mediaPart(block: ImageContent | FileContent): JsonObject {
   return { fileData: { mimeType, fileUri: source.type === 'url' ? source.url : source.fileId } }
 }
 
-/** One part per block, never merged: a signature belongs to its part. */
+/** Encodes one part per block. Parts are never merged, because a signature belongs to its part. */
 function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): string {
   const { family } = profile
-  // Of parallel calls only the first is signed by the service, so unsigned calls behind a signed one are as they should be.
+  // // Only the first of parallel calls is signed, so unsigned calls after a signed one are valid.
   const first = content.find((block) => block.type === 'toolCall')
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
   const told = content.map((block) => (isUnsigned(block) ? text(serviceToolText(block)) : block))
   const late = lateResults(told)
   const parts = told.flatMap((block, at) => {
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
-    // Without its signature an empty part is none.
+    // // An empty part counts only with its signature.
     const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
     const own = isBlank
       ? []
@@ -87,7 +87,7 @@ function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): st
   return parts.map((part) => toJson(part)).join(',')
 }
 
-/** A file of an answer. */
+/** Encodes a file of a response. */
 function filePart(block: FileContent): JsonObject {
   if (block.data === undefined || !isBareSound(block.mimeType)) return mediaPart(block)
   return { inlineData: { mimeType: 'audio/wav', data: waveOf(block.mimeType, block.data) } }
@@ -110,7 +110,7 @@ function answerParts(block: Content, family: GeminiProfile['family']): JsonObjec
   }
 }
 
-/** A call that the service has not signed is refused: it is told in words. */
+/** Whether a call is unsigned. The API refuses it, so it is sent as text. */
 function isUnsigned(block: Content): block is ServiceToolContent {
   if (block.type !== 'serviceTool') return false
   const { call } = payloadOf(block)
@@ -127,7 +127,7 @@ function idOf(id: ToolCallContent['id'], { echoesCallIds }: GeminiProfile['famil
   return echoesCallIds ? { id } : {}
 }
 
-/** A name that a model made up need not be a legal one. */
+/** Returns a valid tool name: a model may invent others. */
 function legalName(name: string): string {
   const legal = name.replace(illegalInName, '_')
   return (/^[a-zA-Z_]/.test(legal) ? legal : `_${legal}`).slice(0, 64)
@@ -147,17 +147,17 @@ function encodeResult(message: ToolResultMessage, name: string, { family, capabi
   return { part: toJson({ functionResponse: result }), media: isInside ? '' : images.map((image) => toJson(image)).join(',') }
 }
 
-/** Samples per second of sound that names none. */
+/** Default sample rate in Hz. */
 const usualRate = 24_000
-/** Bytes before the samples: a multiple of three, so that the base64 of both can be joined. */
+/** Length of the WAV header: a multiple of three, so that base64 can be concatenated. */
 const headBytes = 54
 
-/** Whether sound is bare samples, which the service sends and does not take. */
+/** Whether audio is raw samples, which the API sends but does not accept. */
 export function isBareSound(mimeType: string): boolean {
   return /^audio\/(l16|pcm)\b/i.test(mimeType)
 }
 
-/** Returns bare samples (16 bits, one channel, as base64) as a WAV file. */
+/** Returns raw samples (16 bits, mono, as base64) as a WAV file. */
 function waveOf(mimeType: string, samples: string): string {
   const bytes = (samples.length / 4) * 3 - (/=*$/.exec(samples)?.[0].length ?? 0)
   const rate = Number(/rate=(\d+)/i.exec(mimeType)?.[1] ?? usualRate)
@@ -175,7 +175,7 @@ function waveOf(mimeType: string, samples: string): string {
   head.setUint32(28, rate * 2, true)
   head.setUint16(32, 2, true)
   head.setUint16(34, 16, true)
-  // Readers pass over it.
+  // // Padding chunk, which readers skip.
   name(36, 'JUNK')
   head.setUint32(40, 2, true)
   name(46, 'data')

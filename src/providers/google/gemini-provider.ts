@@ -21,7 +21,7 @@ import { type GeminiOutputOptions, generationConfig } from './generation-config.
 import { geminiProfile } from './profile.ts'
 import { declared } from './server-tools.ts'
 
-/** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
+/** Creates the provider for `service`. It is stateless and serves any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
   return defineProvider({
     api: service.api,
@@ -38,29 +38,29 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
   })
 }
 
-/** Tokens of context of a model, unless the configuration says otherwise. Gemma, the open family, takes less. */
+/** Returns the default context window of a model. Gemma, the open family, has less. */
 export function contextWindowOf(id: string): number {
   return id.includes('gemma') ? 131_072 : 1_000_000
 }
 
-/** A service that speaks `streamGenerateContent`. */
+/** An API that supports `streamGenerateContent`. */
 interface GeminiService {
   api: 'googleGenerativeAi' | 'googleVertex'
-  /** For people. */
+  /** Display name. */
   name: string
-  /** What follows a `baseUrl` that does not end with `/models`. */
+  /** Appended to a `baseUrl` that does not end with `/models`. */
   path: string
-  /** Where the key of a call goes: `x-goog-api-key`, `authorization`, or the query of the URL. */
+  /** Place of the key: `x-goog-api-key`, `authorization`, or the query. */
   keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
-  /** What a browser user can do besides a proxy. */
+  /** Hint for browser users, besides a proxy. */
   browserHint?: string
-  /** Tools that the service runs. */
+  /** Provider-executed tools. */
   serverTools?: ServerTools | undefined
-  /** What an answer may consist of, and how pictures are made. */
+  /** Response modalities, and image settings. */
   output?: GeminiOutputOptions | undefined
 }
 
-/** What is known of a model, and of the conversations it was sent. */
+/** Cached data of a model and its conversations. */
 function knownOf(model: ModelConfig) {
   const profile = geminiProfile(model)
   const { media } = profile.capabilities
@@ -75,8 +75,8 @@ function knownOf(model: ModelConfig) {
 const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ name, description, parametersJsonSchema: parameters }))
 
 /**
- * Makes requests for `streamGenerateContent`, exactly as they are sent. Each throws `ProviderError` `other` for a URL or key that cannot be sent. What is
- * known of models belongs to the provider, as the encoder does: in a map of this file it would outlive both, until a full collection.
+ * Creates an encoder for `streamGenerateContent` requests. It throws `ProviderError` `other` for a URL or key that cannot be sent. Cached
+ * model data belongs to the provider: a module-level map would outlive it until a full garbage collection.
  *
  * Source: docs/providers/google.md
  */
@@ -114,13 +114,13 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   if (continuation !== undefined) body += `,"continuationToken":${JSON.stringify(continuation)}`
   body += `,"contents":${writer.toJson()}}`
   const { url, headers } = addressed(request, service)
-  // Vertex AI reads it from a header.
+  // // Vertex AI reads it from a header.
   const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
   const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
   return { url, headers: told, body, warnings, answerTool: format.answerTool, ...hidden }
 }
 
-/** What goes on with an answer that its service paused: the same request once more, without the answer so far. */
+/** Returns the token that continues a paused response: the same request is sent again, without the response so far. */
 function continuationOf({ continues, model }: StreamRequest): string | undefined {
   const { api, model: id, payload } = continues?.providerState ?? {}
   const token = payload?.continuationToken
@@ -144,7 +144,7 @@ function calling(choice: NonNullable<RequestPlan['choice']>): JsonObject {
   return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [...names] } }
 }
 
-/** Where the request goes, and with which key. */
+/** Returns the URL and headers of a request. */
 function addressed({ model, credential }: StreamRequest, service: GeminiService): Pick<EncodedCall, 'url' | 'headers'> {
   const id = model.id.replace(/^(publishers\/google\/)?models\//, '')
   const path = `/${id.split('/').map(encodeURIComponent).join('/')}:streamGenerateContent`
@@ -162,9 +162,11 @@ function addressed({ model, credential }: StreamRequest, service: GeminiService)
 }
 
 /**
- * The address that model ids are appended to: `baseUrl` itself where it ends with `/models` (or `/endpoints`, for tuned models), else with
- * `path` behind it, without the version of `path` where `baseUrl` ends with one. A query of `baseUrl` is kept.
- * Throws `ProviderError` `other` for a base that is no URL.
+ * Returns the URL to which model ids are appended.
+ *
+ * - `baseUrl` itself if it ends with `/models` (or `/endpoints`, for tuned models), else `baseUrl` with `path`.
+ * - Omits the version of `path` if `baseUrl` ends with one. Keeps the query.
+ * - Throws `ProviderError` `other` for an invalid URL.
  */
 export function modelsUrl(baseUrl: string, path: string): string {
   const bare = baseUrl.replace(/\/*(\?.*)?$/, '')

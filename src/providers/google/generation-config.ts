@@ -16,26 +16,26 @@ import { type GeminiProfile, usualBudget } from './profile.ts'
 
 const modality = oneOf('TEXT', 'IMAGE', 'AUDIO')
 
-/** What an answer of a model that makes more than text consists of. Each field goes to the service as it is. */
+/** Output options of models with more than text output. Each field is sent unchanged. */
 export interface GeminiOutputOptions {
-  /** Default: what the service decides for the model. */
+  /** Default: the API decides by model. */
   responseModalities?: Infer<typeof modality>[]
-  /** How pictures are made. */
+  /** Image settings. */
   imageConfig?: {
-    /** Such as `16:9`. */
+    /** For example `16:9`. */
     aspectRatio?: string
-    /** Such as `2K`. */
+    /** For example `2K`. */
     imageSize?: string
   }
 }
 
-/** The options of {@link GeminiOutputOptions}. */
+/** Option table of {@link GeminiOutputOptions}. */
 export const geminiOutputTable: OptionTable<GeminiOutputOptions> = {
   responseModalities: listOf(modality),
   imageConfig: options<NonNullable<GeminiOutputOptions['imageConfig']>>({ aspectRatio: aText, imageSize: aText }),
 }
 
-/** The fields of `generationConfig` that they are. */
+/** Returns the `generationConfig` fields of these options. */
 export function outputFields({ responseModalities, imageConfig }: GeminiOutputOptions): GeminiOutputOptions {
   return { ...(responseModalities !== undefined && { responseModalities }), ...(imageConfig !== undefined && { imageConfig }) }
 }
@@ -48,14 +48,11 @@ const rules: SettingRules = {
   seed: { field: 'seed' },
   frequencyPenalty: { field: 'frequencyPenalty' },
   presencePenalty: { field: 'presencePenalty' },
-  // Said beside the configuration, see `encode.ts`.
+  // // Sent outside the configuration, see `encode.ts`.
   serviceTier: (tier) => (tier === 'fast' ? 'knows no tier "fast"' : {}),
 }
 
-/**
- * The fields of `generationConfig` but the form of the answer: its length, how words are picked, and how much the model thinks. What had to be
- * changed or left out is added to `warnings`.
- */
+/** Returns the `generationConfig` fields for length, sampling and thinking. Adds changed or omitted settings to `warnings`. */
 export function generationConfig(request: StreamRequest, profile: GeminiProfile, warnings: string[]): JsonObject {
   const { thinking, thinkingBudget, thinkingSummary } = request
   const { capabilities } = profile
@@ -72,7 +69,7 @@ export function generationConfig(request: StreamRequest, profile: GeminiProfile,
   return fields
 }
 
-/** The tokens of thoughts count as output, so a budget must leave room for the answer. */
+/** Adds a thinking budget. Thoughts count as output, so the budget must leave room for the response. */
 function addBudget(fields: JsonObject, request: StreamRequest, { family, capabilities }: GeminiProfile, warnings: string[]): void {
   const { thinking: level, thinkingBudget: asked } = request
   const { min, max } = family.budget ?? usualBudget
@@ -88,13 +85,13 @@ function addBudget(fields: JsonObject, request: StreamRequest, { family, capabil
   if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
     const raised = `maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`
-    // That of the model is nobody's wish.
+    // // The model's default limit was not requested by the caller.
     adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinkingConfig = { includeThoughts: true, thinkingBudget }
 }
 
-/** Thinking cannot be switched off, only be made least. */
+/** Adds a thinking level. Thinking cannot be disabled, only reduced. */
 function addLevel(fields: JsonObject, request: StreamRequest, { capabilities }: GeminiProfile, warnings: string[]): void {
   const isOff = request.thinking === 'off'
   if (isOff && capabilities.thinkingOff) return

@@ -13,15 +13,15 @@ import { checkServerTools } from './server-tools.ts'
 
 export { googleTools } from './server-tools.ts'
 
-/** How the Gemini API is called. */
+/** Options of `googleProvider`. */
 export interface GoogleProviderOptions extends TransportOptions, GeminiOutputOptions {
-  /** Sends the key as `?key=`, for proxies that know nothing else. It then appears wherever URLs are logged. Default: a header. */
+  /** Sends the key as `?key=`, for proxies that need it. The key then appears wherever URLs are logged. Default: a header. */
   keyInQuery?: boolean
-  /** Tools that the service runs: those of `googleTools`, or declarations of the service. */
+  /** Provider-executed tools: those of `googleTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** What `google` takes beside the model id. */
+/** Options of `google`. */
 export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
 
 const ownTable: OptionTable<GoogleProviderOptions> = {
@@ -34,14 +34,15 @@ const factoryOptions = optionsOf<GoogleOptions>({ ...modelTable, ...ownTable })
 const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
 
 /**
- * A model of the Gemini API (Google Generative AI), or of one that speaks its protocol (`baseUrl`).
+ * Creates a model of the Gemini API (Google Generative AI), or of a compatible one (`baseUrl`).
  *
  * **Contract**
- * - Nothing is sent here; any model id is accepted, unknown ones count as the newest.
- * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
- *   says them.
- * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
+ * - Sends no request. Accepts any model id; unknown ids are treated as the newest model.
+ * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new
+ *   Agent` throws.
+ * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the maximum output of the model,
+ *   `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost` is set.
+ * - `baseUrl` is a host, a URL that ends with a version, or one that ends with `/models`.
  *
  * Source: docs/providers/google.md
  *
@@ -64,7 +65,7 @@ export function google(id: string, options: GoogleOptions = {}): Model {
   return createModel(id, defaults, options, geminiApi(options))
 }
 
-/** Speaks the protocol of the Gemini API. It keeps no state of a call, so one provider may serve any number of models and runs. */
+/** Creates a provider for the Gemini API. It is stateless and serves any number of models and runs. */
 export function googleProvider(options: GoogleProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return geminiApi(options)

@@ -3,17 +3,17 @@ import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
 import { levelBudgets } from '../kit/settings/write-settings.ts'
 
-/** What sets a family apart on the wire, beside its capabilities. */
+/** Protocol differences of a model family, besides its capabilities. */
 export interface GeminiFamily extends CapabilityRow {
-  /** Tokens a thinking budget may have, where the family thinks by budget. */
+  /** Range of the thinking budget in tokens, if the family uses budgets. */
   budget?: { min: number; max: number }
-  /** Whether ids of calls go back. Older models match results to calls by order alone and refuse ids. */
+  /** Whether call ids are sent back. Older models match results by order and refuse ids. */
   echoesCallIds: boolean
-  /** Whether the first call of an answer must carry a signature. */
+  /** Whether the first call of a response must have a signature. */
   needsSignatures: boolean
-  /** Whether tools and a form of the answer go together. */
+  /** Whether tools and a response format can be combined. */
   toolsWithFormat: boolean
-  /** Whether there is a place for instructions; otherwise they open the first user message. */
+  /** Whether system instructions are supported; otherwise they open the first user message. */
   systemInstruction: boolean
 }
 
@@ -24,24 +24,24 @@ const upToHigh = ['low', 'medium', 'high']
 const old = { echoesCallIds: false, needsSignatures: false, toolsWithFormat: false, systemInstruction: true }
 const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: true, systemInstruction: true }
 
-/** All that Gemini's models take. */
+/** All media that Gemini models accept. */
 const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
 const seeing: ModelCapabilities = { ...plain, media: everything, mediaById: everything }
 
-/** The Gemini API looks at videos of this site by their pages. Source: docs/providers/google.md */
+/** Video pages that the Gemini API accepts by URL. Source: docs/providers/google.md */
 const videosByPage = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com\/watch\?|youtu\.be\/)/i
 
 /**
- * What the Gemini API fetches by an https address, from the models after 2.0 on.
- * Of ai.google.dev/gemini-api/docs/file-input-methods, since 2026-01.
+ * Types that the Gemini API fetches by https URL, for models after 2.0. From ai.google.dev/gemini-api/docs/file-input-methods, since
+ * 2026-01.
  */
 const byUrl = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf']
 const beforeUrls = /gemini-(1\.|2\.0)/
 
-/** What models take that count; level `max` is all that most of them take. Source: docs/providers/google.md */
+/** Usual thinking budget; level `max` is the maximum of most models. Source: docs/providers/google.md */
 export const usualBudget = { min: 1, max: levelBudgets.max }
 
-/** "Penalty is not enabled for this model." */
+/** The API's error: "Penalty is not enabled for this model." */
 const refuses = ['frequencyPenalty', 'presencePenalty'] as const
 const budget: ModelCapabilities = { ...seeing, thinking: 'budget', refuses, maxOutputTokens: 65_536 }
 const level: ModelCapabilities = {
@@ -54,10 +54,10 @@ const level: ModelCapabilities = {
   maxOutputTokens: 65_536,
 }
 
-/** Also what an unknown id is taken for: nothing is sent that any current model refuses. */
+/** Also used for unknown ids: it sends nothing that a current model refuses. */
 const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
 
-/** The first row that matches counts. */
+/** The first matching row wins. */
 const families: readonly GeminiFamily[] = [
   {
     ids: /gemma/,
@@ -65,7 +65,7 @@ const families: readonly GeminiFamily[] = [
     ...old,
     systemInstruction: false,
   },
-  // Guests of Vertex AI behind this protocol.
+  // // Models of other vendors on Vertex AI.
   { ids: /claude|gpt-oss/, capabilities: plain, ...old, echoesCallIds: true },
   { ids: /gemini-(1\.|2\.0)/, capabilities: { ...seeing, maxOutputTokens: 8192 }, ...old },
   { ids: /gemini-2\.5-.*tts/, capabilities: { ...plain, maxOutputTokens: 16_384 }, ...old },
@@ -78,19 +78,19 @@ const families: readonly GeminiFamily[] = [
   { ids: /gemini-3(\.[0-6])?-flash/, capabilities: { ...level, efforts: ['minimal', ...upToHigh] }, ...modern },
 ]
 
-/** What is known of one model behind `streamGenerateContent`. */
+/** Profile of a model on `streamGenerateContent`. */
 export interface GeminiProfile extends ModelProfile {
   family: GeminiFamily
 }
 
-/** What the service accepts for `model`. */
+/** Returns the capabilities of `model`. */
 export function geminiCapabilities(model: ModelConfig): ModelCapabilities {
   return geminiProfile(model).capabilities
 }
 
 /**
- * The profile of `model`; overrides of its configuration are on top of the capabilities. Ids that the service gave come back as they were;
- * models of others take fewer characters.
+ * Returns the profile of `model`, with overrides from its configuration. Ids that the API issued are sent back unchanged; models of other
+ * vendors accept shorter ids.
  */
 export function geminiProfile(model: ModelConfig): GeminiProfile {
   const family = families.find(({ ids }) => ids.test(model.id)) ?? newest

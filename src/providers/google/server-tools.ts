@@ -5,26 +5,26 @@ import type { ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /**
- * Tools that the Gemini API or Vertex AI runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools of the Gemini API and Vertex AI, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/google.md
  */
 export const googleTools = {
   /** Searches the web. */
   search: (): JsonObject => ({ googleSearch: {} }),
-  /** Reads pages whose addresses stand in the conversation. */
+  /** Reads web pages whose URLs occur in the conversation. */
   urlContext: (): JsonObject => ({ urlContext: {} }),
   /** Runs Python. */
   codeExecution: (): JsonObject => ({ codeExecution: {} }),
-  /** Searches files that were put into stores of the service. */
+  /** Searches files in file search stores. */
   fileSearch: ({ stores, topK }: { stores: readonly string[]; topK?: number }): JsonObject => ({
     fileSearch: { fileSearchStoreNames: [...stores], ...(topK !== undefined && { topK }) },
   }),
-  /** Looks places up. */
+  /** Looks up places. */
   maps: (): JsonObject => ({ googleMaps: {} }),
 } as const
 
-/** Throws `ConfigError` `invalidOption` for what is no declaration of the service. */
+/** Throws `ConfigError` `invalidOption` for an invalid declaration. */
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     if (Object.keys(tool).length === 1 && tool.functionDeclarations === undefined) continue
@@ -34,8 +34,8 @@ export function checkServerTools(tools: ServerTools): void {
 }
 
 /**
- * The tools of a request, and how they go together: `,"tools":[…]`, and what stands in `toolConfig`. Models up to 2.5 take functions or tools of the
- * service, newer ones both, where the service says what it ran.
+ * Returns the tools of a request and the `toolConfig` fields that combine them: `,"tools":[…]`. Models up to 2.5 accept either functions
+ * or provider tools. Newer ones accept both and report what the provider ran.
  */
 export function declared(
   functions: string,

@@ -2,7 +2,7 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { laterCount, tokenCount } from '../kit/decode/decoder.ts'
 import type { PartialArgument } from './decode/partial-arguments.ts'
 
-/** The fields of a chunk of `streamGenerateContent` that are read; each is looked at before use. */
+/** Fields of a `streamGenerateContent` chunk that are read; each is validated before use. */
 export interface GeminiChunk {
   candidates?: (GeminiCandidate | null)[] | null
   usageMetadata?: GeminiUsage | null
@@ -12,22 +12,22 @@ export interface GeminiChunk {
   modelVersion?: string | null
 }
 
-/** One alternative answer; only the first is read. */
+/** A candidate; only the first is read. */
 export interface GeminiCandidate {
   index?: number | null
   content?: { parts?: (GeminiPart | null)[] | null } | null
   finishReason?: string | null
-  /** What the service says about its reason. */
+  /** Explanation of the finish reason. */
   finishMessage?: string | null
   groundingMetadata?: GroundingMetadata | null
   urlContextMetadata?: { urlMetadata?: ({ retrievedUrl?: unknown; urlRetrievalStatus?: unknown } | null)[] | null } | null
   citationMetadata?: { citations?: (object | null)[] | null } | null
   logprobsResult?: { chosenCandidates?: unknown; topCandidates?: unknown } | null
-  /** With the reason CONTINUATION: what goes on with the answer. */
+  /** With finish reason CONTINUATION: continues the response. */
   continuationToken?: unknown
 }
 
-/** What an answer rests on. */
+/** Sources of a response. */
 export interface GroundingMetadata {
   [beside: string]: unknown
   webSearchQueries?: unknown[] | null
@@ -35,7 +35,7 @@ export interface GroundingMetadata {
   groundingSupports?: ({ segment?: object | null; groundingChunkIndices?: unknown[] | null } | null)[] | null
 }
 
-/** A piece of the answer: one of these, or something newer. */
+/** A part of a response: one of these, or a newer kind. */
 export interface GeminiPart {
   inlineData?: unknown
   fileData?: unknown
@@ -49,7 +49,7 @@ export interface GeminiPart {
   functionCall?: GeminiCall | null
 }
 
-/** A call, whole or (Vertex, on request) argument by argument. */
+/** A call, either whole or, on Vertex AI, argument by argument. */
 export interface GeminiCall {
   id?: string | null
   name?: string | null
@@ -58,7 +58,7 @@ export interface GeminiCall {
   willContinue?: boolean | null
 }
 
-/** Token counts so far; a count of zero is left out. */
+/** Token counts so far; zero counts are omitted. */
 export interface GeminiUsage {
   promptTokenCount?: number | null
   cachedContentTokenCount?: number | null
@@ -66,26 +66,26 @@ export interface GeminiUsage {
   thoughtsTokenCount?: number | null
   toolUsePromptTokenCount?: number | null
   totalTokenCount?: number | null
-  /** How the service served the call: of the Gemini API, of Vertex AI. */
+  /** Service tier, on the Gemini API and on Vertex AI. */
   serviceTier?: unknown
   trafficType?: unknown
 }
 
 /**
- * The token counts of a stream in the terms of `Usage`: cached tokens taken out of the prompt, thoughts added to the output. What tools
- * of the service read (no request of ours has any) is no prompt of the caller's: it is in the total alone.
+ * Accumulates token counts of a stream as `Usage`: cached tokens are subtracted from the prompt, thoughts added to the output. Input of
+ * provider-executed tools counts only in the total.
  *
- * Each chunk reports totals, so the latest of each count wins; a chunk may report some of them, or none. A zero erases no count.
+ * Chunks report totals, so the latest of each count wins. A chunk may report some of them, or none. A zero erases no count.
  * Source: docs/providers/google.md
  */
 export class TokenCounts {
-  /** One object for the whole stream; a message that fails still says what it cost. */
+  /** One object for the whole stream, so that a failed message has its usage too. */
   readonly usage: Usage = emptyUsage()
   #prompt = 0
   #candidates = 0
   #toolUse = 0
 
-  /** Takes the report of a chunk. */
+  /** Adds the report of a chunk. */
   add(report: GeminiUsage): void {
     const { usage } = this
     this.#prompt = laterCount(report.promptTokenCount, this.#prompt)
@@ -93,7 +93,7 @@ export class TokenCounts {
     usage.cacheRead = laterCount(report.cachedContentTokenCount, usage.cacheRead)
     usage.reasoning = laterCount(report.thoughtsTokenCount, usage.reasoning)
     this.#toolUse = laterCount(report.toolUsePromptTokenCount, this.#toolUse)
-    // Where the prompt is smaller than what was cached of it, it was counted without them.
+    // // A prompt smaller than its cached part was counted without it.
     const isWithout = this.#prompt <= usage.cacheRead
     usage.input = Math.max(0, this.#prompt + (isWithout ? this.#toolUse : 0) - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning

@@ -15,11 +15,11 @@ import { contentsIn, isPlainText, knownOfParts, splitPart } from './part-content
 import { PartialArguments } from './partial-arguments.ts'
 import { newCallId, ServiceParts } from './service-parts.ts'
 
-/** What is not here is a failure. */
+/** Other reasons are failures. */
 const stopReasons: { readonly [reason: string]: StopReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
-  // Without what goes on with it.
+  // // Without a continuation token.
   CONTINUATION: 'length',
   SAFETY: 'guardRail',
   RECITATION: 'guardRail',
@@ -32,7 +32,7 @@ const stopReasons: { readonly [reason: string]: StopReason } = {
   IMAGE_OTHER: 'guardRail',
 }
 
-/** The fields that are read or passed over: what they say is about the answer, not in it. */
+/** Fields that are read, or ignored because they describe the response. */
 const known = {
   chunk: new Set([
     ...['candidates', 'usageMetadata', 'promptFeedback', 'error', 'responseId', 'modelVersion', 'createTime', 'modelStatus'],
@@ -54,18 +54,18 @@ const known = {
   content: new Set(['role', 'parts']),
 }
 
-/** Failures of one sampling, which another try seldom repeats. */
+/** Failures of one sampling, which a retry usually avoids. */
 const isSlip = /^MALFORMED_/
 
 /**
- * Decodes a stream of `streamGenerateContent`, of the Gemini API or of Vertex AI.
+ * Decodes a `streamGenerateContent` stream of the Gemini API or Vertex AI.
  *
  * **Contract**
- * - A `finishReason` completes the message, and so does a prompt that is blocked; the end of the body ends it, because some models state
- *   the reason in every chunk.
- * - A part with a signature is a block of its own and carries it, also when its text is empty; unsigned neighbours of one kind are one
- *   block. Calls without an id get one that is unique everywhere.
- * - A `finishReason` that reports a failure throws: `api`, retryable where the model only slipped.
+ * - A `finishReason` or a blocked prompt completes the message. The end of the body ends it, because some models send the reason with
+ *   every chunk.
+ * - A part with a signature becomes its own block, also without text. Adjacent unsigned parts of one kind are merged. Calls without an id
+ *   get a unique one.
+ * - A `finishReason` that reports a failure throws `api`, retryable if a retry usually succeeds.
  *
  * Source: docs/providers/google.md
  */
@@ -73,23 +73,23 @@ export class GeminiDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
   readonly terminal = 'finishReason'
   readonly isDone = false
-  /** A `finishReason` may come early: more content may follow it, and is waited for. */
+  /** After a `finishReason`, content may follow, and is awaited. */
   readonly owed = 'content'
   progress = 0
   readonly #context: DecoderContext
   readonly #frames: SseDecoder
   readonly #counts = new TokenCounts()
   #blocks = 0
-  /** The kind of the block that the next unsigned text of that kind belongs to. */
+  /** Kind of the block that unsigned text of the same kind extends. */
   #open: 'text' | 'thinking' | undefined
-  /** The arguments of the last block, while they come one by one. */
+  /** Arguments of the last block, if streamed one by one. */
   #streamedCall: PartialArguments | undefined
   #finishReason: string | undefined
   #id: string | null | undefined
   #finishMessage = ''
-  /** What came up to the first reason to stop: behind it, it is sent once more. */
+  /** Frames up to the first finish reason, which some gateways repeat. */
   readonly #frameTexts: string[] = []
-  /** The same, made when something comes behind that reason: mostly nothing does. */
+  /** The same as a set, created on first use, which is rare. */
   #known: Set<string> | undefined
   #finalFrame: string | undefined
   #isBlocked = false
@@ -98,7 +98,7 @@ export class GeminiDecoder implements StreamDecoder {
   readonly #grounding: Grounding
   readonly #unknown: UnknownFields
   #hasOthers = false
-  /** What goes on with an answer that is longer than one request may make it. */
+  /** Continues a response that exceeds the limit of one request. */
   #continuation: unknown
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, context: DecoderContext) {
@@ -123,7 +123,7 @@ export class GeminiDecoder implements StreamDecoder {
   end(): void {
     const wasBlocked = this.#isBlocked
     this.#frames.end()
-    // A refusal is final, a broken connection is tried again at no cost: nothing was said yet. So it counts only in a frame that was closed.
+    // // A block is final, but a broken connection can be retried for free. So a block counts only in a complete frame.
     this.#isBlocked = wasBlocked
   }
 
@@ -143,7 +143,7 @@ export class GeminiDecoder implements StreamDecoder {
     throw new ProviderError('api', message, { isRetryable: isSlip.test(finish) })
   }
 
-  /** What went on with the answer is spent. A part that fails leaves it, for another try. */
+  /** Marks the continuation as used. A failed part keeps it for a retry. */
   #forgetContinuation(): void {
     const { message } = this.builder
     const { continuationToken, ...kept } = message.providerState?.payload ?? {}
@@ -152,14 +152,14 @@ export class GeminiDecoder implements StreamDecoder {
     else delete message.providerState
   }
 
-  /** The same request with the token goes on with the answer. Sources of this part have been told. */
+  /** Returns a paused message: the same request with the token continues it. Sources so far were emitted. */
   #paused(continuationToken: string): AssistantMessage {
     const message = this.builder.finish('paused', this.#counts.usage)
     message.providerState = this.#own({ ...message.providerState?.payload, continuationToken })
     return message
   }
 
-  /** A filter stopped the service: why is not in the answer, and so is said beside it. */
+  /** Returns a message stopped by a filter. The reason is not in the content, so a warning has it. */
   #guarded(what: string): AssistantMessage {
     const message = this.builder.finish('guardRail', this.#counts.usage)
     message.errorMessage = `${this.#context.service} ${what}${this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`}`
@@ -173,13 +173,13 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #frame(data: string, name: string | undefined): void {
-    // Gateways may end with the marker of another protocol, or send frames again.
+    // // Gateways may end with another protocol's marker, or repeat frames.
     const isAgain = data === this.#finalFrame || this.#cameBefore(data)
     if (isMarker(data) !== undefined || isAgain) return
     if (this.#finishReason === undefined) this.#frameTexts.push(data)
     const parsed = parsedEvent<GeminiChunk | (GeminiChunk | null)[] | null>(data, this.#context.service)
     if (name === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
-    // Gateways put chunks into lists.
+    // // Gateways may send lists of chunks.
     if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#read(chunk)
     else this.#read(objectIn(parsed, 'a chunk') ?? {})
     if (this.#finishReason !== undefined) this.#finalFrame = data
@@ -245,7 +245,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   #content(part: GeminiPart): void {
     const signature = textIn(part.thoughtSignature, 'a signature')
-    // An empty one ends a call that came argument by argument.
+    // // An empty call ends one that was streamed by argument.
     const call = objectIn(part.functionCall, 'a call') ?? (this.#streamedCall && part.functionCall)
     if (call) this.#call(call, signature)
     else if (part.text !== undefined) this.#text(part.thought === true ? 'thinking' : 'text', textIn(part.text, 'text'), signature)
@@ -295,7 +295,7 @@ export class GeminiDecoder implements StreamDecoder {
     else this.builder.toolArguments(key, typeof call.args === 'string' ? JSON.stringify(call.args) : textOfArguments(call.args ?? {}))
   }
 
-  /** A call that was never closed: what is left is no JSON, so that it is not run. */
+  /** Ends an incomplete call with invalid JSON, so that it does not run. */
   #closeCut(): void {
     const cut = this.#streamedCall
     if (cut !== undefined) this.builder.toolArguments(this.#blocks, cut.toJson().slice(0, -1))
@@ -312,7 +312,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 }
 
-/** One answer is asked for; other candidates are none of ours. */
+/** Whether a candidate is the first one; others are ignored. */
 function isOurs(candidate: GeminiCandidate): boolean {
   return (indexIn(candidate.index) ?? 0) === 0
 }

@@ -2,19 +2,19 @@ import type { Citation } from '../../../contract/message/content.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import type { GroundingMetadata } from '../wire.ts'
 
-/** A piece of text, and what it rests on. */
+/** A text segment and its sources. */
 interface Support {
   segment: unknown
   sources: readonly Citation[]
 }
 
 /**
- * What the chunks of an answer say of its sources, put together.
+ * Merges the sources of all chunks.
  *
  * **Contract**
- * - A list that begins with all of the sources so far repeats them; any other goes on where the last one ended.
- * - Numbers in a chunk are those of its own list, beyond that list those of all.
- * - What comes twice counts once.
+ * - A list that starts with all previous sources repeats them; any other continues the list.
+ * - Indices refer to the chunk's own list; beyond its length, to the whole list.
+ * - Duplicates count once.
  */
 export class GroundingSources {
   readonly queries: string[] = []
@@ -28,7 +28,7 @@ export class GroundingSources {
     this.#builder = builder
   }
 
-  /** All sources, in their order. */
+  /** All sources in order. */
   get all(): Citation[] {
     return this.#cited.flatMap((source) => source ?? [])
   }
@@ -39,12 +39,12 @@ export class GroundingSources {
     }
     const own = Array.isArray(chunks) ? chunks : []
     const base = this.#takeChunks(own)
-    // Numbers beyond its own list are those of all.
+    // // Indices beyond the chunk's list refer to the whole list.
     const numberOf = (index: unknown) => (Number(index) < own.length ? base + Number(index) : Number(index))
     for (const support of Array.isArray(supports) ? supports : []) this.#support(support, numberOf)
   }
 
-  /** The number of the first of `chunks` among all. */
+  /** Adds `chunks`; returns the index of the first one in the whole list. */
   #takeChunks(chunks: readonly unknown[]): number {
     const told = chunks.map((chunk) => JSON.stringify(chunk))
     const isRepeated = this.#chunks.every((known, at) => told[at] === known)

@@ -7,39 +7,39 @@ import type { GeminiCandidate, GroundingMetadata } from '../wire.ts'
 import { GroundingSources } from './grounding-sources.ts'
 import { type Segment, segmentRanges } from './segment-ranges.ts'
 
-/** How the state of a page begins that the service was to read. */
+/** Prefix of the status of a fetched page. */
 const statusPrefix = 'URL_RETRIEVAL_STATUS_'
 
-/** A block of text, and where it stands in all text of the answer. */
+/** A text block and its position in the whole text. */
 interface TextSpan {
   key: number
   from: number
   to: number
 }
 
-/** What is told once the answer is whole. */
+/** Data to emit at the end. */
 interface Cited {
   segment: Segment | undefined
   sources: readonly Citation[]
 }
 
 /**
- * What an answer rests on, told once it is whole: segments of text as ranges in UTF-16 units, and searches of a service that does not show them as calls.
+ * Emits the sources at the end of a response: text ranges in UTF-16 units, and searches that the API does not show as calls.
  * Source: docs/providers/google.md
  */
 export class Grounding {
-  /** Keys of the blocks of text, in their order. */
+  /** Keys of the text blocks in order. */
   readonly #texts: number[] = []
-  /** Where in the text each part began; `undefined` for parts that are none. */
+  /** Start of each part in the text; `undefined` for other parts. */
   readonly #partStarts: (number | undefined)[] = []
   #length = 0
   readonly #builder: AssistantBuilder
   readonly #usage: Usage
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #sources: GroundingSources
-  /** What the service wants shown, or kept, of its search. */
+  /** Search data that the API requires to be displayed or kept. */
   #beside: JsonObject = {}
-  /** Pages that it looked at, by their address: chunks repeat them, or go on. */
+  /** Fetched pages by URL. Chunks repeat or continue them. */
   readonly #pages = new Map<string, { retrievedUrl?: unknown; urlRetrievalStatus?: unknown }>()
   readonly #recited: object[] = []
   #hasWarned = false
@@ -51,18 +51,18 @@ export class Grounding {
     this.#sources = new GroundingSources(builder)
   }
 
-  /** A part of the answer; `length` is that of its text, absent for one that is no text of the answer. */
+  /** Adds a part with the length of its text; `undefined` if it is no response text. */
   part(length?: number): void {
     this.#partStarts.push(length === undefined ? undefined : this.#length)
     this.#length += length ?? 0
   }
 
-  /** A block of text begins. */
+  /** Starts a text block. */
   text(key: number): void {
     this.#texts.push(key)
   }
 
-  /** Each chunk may bring some of it. */
+  /** Adds the sources of a chunk. */
   add({ groundingMetadata, urlContextMetadata, citationMetadata, logprobsResult }: GeminiCandidate): void {
     if (groundingMetadata) this.#keep(groundingMetadata)
     if (Array.isArray(urlContextMetadata?.urlMetadata)) {
@@ -72,7 +72,7 @@ export class Grounding {
     if (logprobsResult) this.#logprobs(logprobsResult)
   }
 
-  /** Tells all of it. `hasCalls`: the service showed its searches itself. Code that it ran says nothing of them. */
+  /** Emits everything. `hasCalls`: the API reported its searches as calls. Code execution does not report them. */
   tell(hasCalls: boolean): void {
     const { queries } = this.#sources
     if (queries.length > 0) this.#usage.searches = queries.length
@@ -86,10 +86,10 @@ export class Grounding {
   #keep(metadata: GroundingMetadata): void {
     this.#sources.add(metadata)
     const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...beside } = metadata
-    Object.assign(this.#beside, beside as JsonObject) // off the wire, so it is JSON
+    Object.assign(this.#beside, beside as JsonObject) // Parsed JSON.
     const pictures = Array.isArray(chunks) ? chunks.flatMap((chunk) => Object(chunk).image ?? []) : []
-    // Their pages are sources; where the pictures themselves are stands in no citation.
-    if (pictures.length > 0) this.#beside.images = pictures as JsonValue[] // off the wire, so it is JSON
+    // // The pages are sources; the image URLs fit no citation.
+    if (pictures.length > 0) this.#beside.images = pictures as JsonValue[] // Parsed JSON.
   }
 
   #logprobs({ chosenCandidates: tokens, topCandidates: tops }: NonNullable<GeminiCandidate['logprobsResult']>): void {
@@ -140,14 +140,14 @@ export class Grounding {
     })
   }
 
-  /** Adds to the block in which `range`, of the joined texts, begins. An answer without text gets an empty one that says what it rests on. */
+  /** Adds a source to the block in which `range` begins. A response without text gets an empty block for it. */
   #add(source: Citation, range: TextRange | undefined, spans: readonly TextSpan[]): void {
     const span = range === undefined ? spans.at(-1) : (spanAt(spans, range.start) ?? spans.at(-1))
     if (span === undefined || range === undefined) this.#builder.citation(span?.key ?? 'sources', source)
     else this.#builder.citation(span.key, { ...source, range: { start: range.start - span.from, end: range.end - span.from } })
   }
 
-  /** The next id of its kind: a continued answer may have searched before. */
+  /** Returns the next free id of a kind: a continued response may have searched before. */
   #freeId(kind: string): string {
     const stem = `${this.#builder.message.responseId ?? newId()}-${kind}`
     let at = 0
@@ -177,7 +177,7 @@ export class Grounding {
   }
 }
 
-/** The block in which `unit` lies. */
+/** Returns the block that contains `unit`. */
 function spanAt(spans: readonly TextSpan[], unit: number): TextSpan | undefined {
   let low = 0
   let high = spans.length

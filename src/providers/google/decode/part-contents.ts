@@ -1,10 +1,10 @@
 import type { GeminiPart } from '../wire.ts'
 
-/** What a part may be, in the order in which several of them are read. */
+/** Kinds of part content, in reading order. */
 const contents = ['text', 'inlineData', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse', 'functionCall'] as const
 const contentNames: ReadonlySet<string> = new Set(contents)
 
-/** Fields that stand beside what a part is. */
+/** Fields that accompany the content. */
 export const besideContent: ReadonlySet<string> = new Set([
   ...['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution', 'mediaProcessing'],
 ])
@@ -14,14 +14,14 @@ export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...beside
 
 const plainNames: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'])
 
-/** Whether a part is text and nothing else, as nearly all are. It runs for every delta. */
+/** Whether a part is only text, as nearly all are. Called for every delta. */
 export function isPlainText(part: GeminiPart): boolean {
   if (typeof part.text !== 'string') return false
   for (const name in part) if (!plainNames.has(name)) return false
   return true
 }
 
-/** How many contents a part has, one as a rule, and whether fields that are not known stand beside them: of a part without any, they are what it is. */
+/** Counts the contents of a part, usually one. `hasMore`: it has unknown fields, which are the content of a part without others. */
 export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean } {
   let count = 0
   let isKnown = false
@@ -36,7 +36,7 @@ export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean 
   return { count, hasMore: isKnown && hasUnknown }
 }
 
-/** A part of several contents as parts of one each. The last carries the signature: it was made once all of them were. */
+/** Splits a part with several contents. The last one gets the signature, which covers all of them. */
 export function splitPart({ thoughtSignature, ...part }: GeminiPart): GeminiPart[] {
   const { thought } = part
   const parts = contents.flatMap((name): GeminiPart[] =>

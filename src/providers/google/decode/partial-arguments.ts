@@ -1,7 +1,7 @@
 import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import { objectsIn } from '../../kit/decode/wire-value.ts'
 
-/** One argument, or the next piece of a text. */
+/** An argument, or the next chunk of a text argument. */
 export interface PartialArgument {
   jsonPath?: unknown
   stringValue?: unknown
@@ -15,13 +15,13 @@ type Container = Record<string, unknown> | unknown[]
 const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g
 
 /**
- * Arguments that arrive one by one, each with the path of its place (`$.recipe.steps[2]`); pieces of one text share a path.
- * What cannot be placed is left out, and says so.
+ * Assembles arguments that are streamed with a path each (`$.recipe.steps[2]`). Chunks of a text share a path. Arguments with an invalid
+ * path are dropped, and the call is marked incomplete.
  */
 export class PartialArguments {
-  // Without a prototype, so that a path cannot reach one.
+  // // Without a prototype, so that no path can reach one.
   readonly #root: Record<string, unknown> = Object.create(null)
-  /** Something could not be placed: these are not the arguments. */
+  /** Whether an argument was dropped. */
   isIncomplete = false
 
   /** Adds the `partialArgs` of one part. */
@@ -29,7 +29,7 @@ export class PartialArguments {
     for (const argument of objectsIn<PartialArgument>(partialArgs, 'arguments')) if (!this.#place(argument)) this.isIncomplete = true
   }
 
-  /** The arguments so far, as JSON. */
+  /** Returns the arguments so far as JSON. */
   toJson(): string {
     return textOfArguments(this.#root)
   }
@@ -55,16 +55,16 @@ function stepsOf(path: string): (string | number)[] {
   )
 }
 
-/** Lists grow by one: a path must not make a list of a million holes. */
+/** Whether a step is valid. Lists grow by one, so that a path cannot create a huge sparse list. */
 function isPlace(container: Container, step: string | number): boolean {
   return Array.isArray(container) ? typeof step === 'number' && step <= container.length : typeof step === 'string'
 }
 
-/** What stands at `step`; made when there is nothing, as the step after it needs it. */
+/** Returns the value at `step`; creates the container that the next step needs. */
 function childOf(container: Container, step: string | number, next: string | number): Container | undefined {
   if (!isPlace(container, step)) return undefined
   const child = read(container, step)
-  // Containers are only made here, so an object is one.
+  // // Containers are only created here, so an object is one.
   if (typeof child === 'object' && child !== null) return child as Container
   if (child !== undefined) return undefined
   const made: Container = typeof next === 'number' ? [] : Object.create(null)

@@ -1,32 +1,32 @@
 import type { TextRange } from '../../../contract/message/content.ts'
 
-/** Where a segment of an answer lies, as the service says it: in bytes of UTF-8, of the whole text or of one part of it. */
+/** Position of a segment as the API reports it: UTF-8 bytes of the whole text or of one part. */
 export interface Segment {
   start: number
   end: number
-  /** The text it says that it covers. */
+  /** The text that it claims to cover. */
   said: string
   part: number
 }
 
-/** How many segments are looked for in the text because their place does not fit: each look reads all of it. */
+/** Maximum text searches for segments with a wrong position: each reads the whole text. */
 const maxSearches = 200
 
 /**
- * Segments as ranges of `text`, in UTF-16 units, in one walk over the text.
+ * Converts segments to ranges of `text` in UTF-16 units, in one pass.
  *
  * **Contract**
- * - A segment may count from the beginning of its part (`partStarts`, by the number of the part) or of the whole text: what it says of its text decides.
- *   Where it says nothing, a part other than the first counts from its own beginning.
- * - A segment whose place does not fit what it says is where that text stands first.
- * - A segment that ends behind the text, and says nothing that stands in it, has no range.
+ * - A segment may count from the start of its part (`partStarts`, by part index) or of the whole text: its own text decides. Without
+ *   text, parts other than the first count from their own start.
+ * - A segment whose position does not match its text is moved to the first occurrence of that text.
+ * - A segment that ends beyond the text, and whose text does not occur, has no range.
  */
 export function segmentRanges(
   segments: readonly Segment[],
   text: string,
   partStarts: readonly (number | undefined)[],
 ): (TextRange | undefined)[] {
-  // Most answers rest on nothing.
+  // // Most responses have no sources.
   if (segments.length === 0) return []
   const firstByte = byteOffsets(text, new Set(partStarts.filter((start) => start !== undefined)))
   const baseOf = ({ part }: Segment) => firstByte.get(partStarts[part] ?? 0) ?? 0
@@ -49,7 +49,7 @@ export function segmentRanges(
   })
 }
 
-/** The bytes of UTF-8 before each of `units`. */
+/** Returns the UTF-8 byte offset of each of `units`. */
 function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, number> {
   const found = new Map<number, number>()
   if (units.size === 0) return found
@@ -61,7 +61,7 @@ function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, numb
   return found
 }
 
-/** The UTF-16 units before each of `bytes`; where one lies inside of a character, those up to it. One behind the text has none. */
+/** Returns the UTF-16 offset of each of `bytes`, rounded down to a character; `undefined` beyond the text. */
 function unitOffsets(text: string, bytes: readonly number[]): Map<number, number> {
   const found = new Map<number, number>()
   let unit = 0

@@ -11,18 +11,18 @@ import { isBareSound } from '../encode-message.ts'
 import type { GeminiPart } from '../wire.ts'
 import { besideContent } from './part-contents.ts'
 
-/** Writes the parts that are neither text nor calls of ours: media, what the service ran, what is not known. Source: docs/providers/google.md */
+/** Decodes other parts: media, provider-executed tools, unknown parts. Source: docs/providers/google.md */
 export class ServiceParts {
-  /** The service showed what it searched and read, so nothing has to be made of its sources. Code is shown whether it does so or not. */
+  /** Whether the API reported its searches and fetches as calls, so that none must be derived from sources. */
   hasCalls = false
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
-  /** Calls without a result, in their order. */
+  /** Calls without a result, in order. */
   #open: { id: string; kind: string }[] = []
   #count = 0
-  /** A picture that the model thought of; the finished one stands in its place. */
+  /** A draft image, which the final one replaces. */
   #draft: string | undefined
-  /** A sound whose pieces still come. */
+  /** Audio in progress. */
   #sound: { key: string; file: FileContent; pieces: string[] } | undefined
 
   constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState) {
@@ -30,9 +30,9 @@ export class ServiceParts {
     this.#stateOf = stateOf
   }
 
-  /** Whether the part says anything. */
+  /** Whether the part has content. */
   add(part: GeminiPart): boolean {
-    const wire = part as JsonObject // off the wire, so it is JSON
+    const wire = part as JsonObject // Parsed JSON.
     if (!part.inlineData) this.settle()
     if (part.inlineData) this.#media(wire, Object(part.inlineData), part.thought === true)
     else if (part.executableCode) this.#call(wire, 'code_execution', Object(part.executableCode))
@@ -43,7 +43,7 @@ export class ServiceParts {
     return true
   }
 
-  /** What follows is no sound: the last one is whole. */
+  /** Ends audio in progress. */
   settle(): void {
     const sound = this.#sound
     this.#sound = undefined
@@ -73,7 +73,7 @@ export class ServiceParts {
     this.#builder.whole(key, picture)
   }
 
-  /** Sound without a head comes in pieces: those behind each other are one file. Any other file is whole. */
+  /** Adds a file. Adjacent raw audio parts become one file; any other file is complete. */
   #file(file: FileContent, data: string): void {
     const isNext = this.#sound?.file.mimeType === file.mimeType && file.providerState?.payload.thoughtSignature === undefined
     if (this.#sound !== undefined && isNext) {
@@ -95,7 +95,7 @@ export class ServiceParts {
     this.#show({ type: 'serviceTool', id, name, ...(input !== undefined && { input }), status: 'running' }, { call: part })
   }
 
-  /** By its id; without one, the first call of its kind that waits. */
+  /** Finds the call of a result by id, else the first open call of its kind. */
   #result(part: JsonObject, kind: string, { id: given, outcome, output, response }: Record<string, unknown>): void {
     const at = this.#open.findIndex((open) => (typeof given === 'string' && given !== '' ? open.id === given : open.kind === kind))
     const [open] = at === -1 ? [] : this.#open.splice(at, 1)
@@ -127,7 +127,7 @@ function nameOf(value: unknown): string {
   return typeof toolType === 'string' ? toolType.toLowerCase() : 'service_tool'
 }
 
-/** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */
+/** Creates a unique id of 37 characters: the strictest provider accepts 40. */
 export function newCallId(): string {
   return `call_${newId().replaceAll('-', '')}`
 }
