@@ -2,7 +2,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/model.ts'
 import { credentialsOf } from '../kit/create-model.ts'
 
-/** What AWS gives an identity. */
+/** AWS credentials. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string
@@ -11,26 +11,26 @@ export interface AwsCredentials {
 }
 
 /**
- * Where temporary credentials come from; the credential providers of the AWS SDK fit. It is asked before each call and may remember its
- * answer; `forceRefresh` is true after the service rejected that answer.
+ * Returns temporary credentials; AWS SDK credential providers fit. Called before each request and may cache; `forceRefresh` is true after
+ * the service rejected the credentials.
  */
 export type AwsCredentialSource = (options?: { forceRefresh?: boolean }) => Promise<AwsCredentials>
 
-/** The ways to say who calls Bedrock: one of them, or none where a proxy does it. */
+/** Credentials for Bedrock: one of these, or none with a proxy. */
 export interface BedrockKeys {
-  /** A Bedrock API key, sent as it is; or `accessKeyId:secretAccessKey[:sessionToken]`, to sign with. */
+  /** A Bedrock API key, sent unchanged; or `accessKeyId:secretAccessKey[:sessionToken]` for signing. */
   apiKey?: ApiKey
-  /** With `secretAccessKey`: long-lived or temporary credentials, to sign with. */
+  /** With `secretAccessKey`: long-lived or temporary credentials for signing. */
   accessKeyId?: string
   secretAccessKey?: string
   sessionToken?: string
-  /** Credentials that expire, to sign with. */
+  /** Source of expiring credentials for signing. */
   credentials?: AwsCredentialSource
 }
 
 /**
- * The key of a model as one text per call: a Bedrock API key, or AWS credentials with colons between them.
- * Throws `ConfigError` `invalidOption` for half a pair.
+ * Returns credentials as one text per call: a Bedrock API key, or AWS credentials joined by colons. Throws `ConfigError` `invalidOption`
+ * for half a pair.
  */
 export function bedrockCredentials(keys: BedrockKeys): CredentialProvider | undefined {
   const { accessKeyId, secretAccessKey, sessionToken, credentials } = keys
@@ -42,7 +42,7 @@ export function bedrockCredentials(keys: BedrockKeys): CredentialProvider | unde
   return staticCredential(joined({ accessKeyId, secretAccessKey, sessionToken }))
 }
 
-/** AWS credentials out of one text; `undefined` for a Bedrock API key, which holds no colon. A session token may hold some. */
+/** Parses AWS credentials from a text; `undefined` for a Bedrock API key, which has no colon. A session token may have some. */
 export function awsCredentialsOf(credential: string): AwsCredentials | undefined {
   const [accessKeyId = '', secretAccessKey, ...token] = credential.trim().split(':')
   if (secretAccessKey === undefined || accessKeyId === '' || secretAccessKey === '') return undefined
@@ -50,7 +50,7 @@ export function awsCredentialsOf(credential: string): AwsCredentials | undefined
   return sessionToken === '' ? { accessKeyId, secretAccessKey } : { accessKeyId, secretAccessKey, sessionToken }
 }
 
-/** Everything in `credential` that must be in no message: as one text and in parts. */
+/** Returns all secrets in `credential` for redaction, as a whole and in parts. */
 export function secretsOf(credential: string): readonly string[] {
   const aws = awsCredentialsOf(credential)
   if (aws === undefined) return [credential]

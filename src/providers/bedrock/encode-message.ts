@@ -9,24 +9,24 @@ import { legalName } from '../kit/history/hash.ts'
 import { seeAttached } from '../kit/optional/media/media-json.ts'
 import { fileBlocks, imageBlock, isDocument, maxDocuments } from './media.ts'
 
-/** What the models of a family take inside messages. */
+/** Rules of a model family for messages. */
 export interface MessageRules {
   resultStatus: boolean
   mediaInToolResults: readonly string[]
-  /** A PDF is sent to be cited where nobody says otherwise: else the model is given its text alone. */
+  /** Whether PDFs are cited by default: otherwise the model only gets their text. */
   citesPdf: boolean
-  /** Whether files may be cited at all in this request. */
+  /** Whether files may be cited in this request. */
   cites: boolean
 }
 
 interface ShownRules extends MessageRules {
-  /** The name of the document at this place of its message. */
+  /** Name of the document at this position of its message. */
   nameAt: (place: number) => string
-  /** How many documents the message may hold beside results. */
+  /** Maximum documents in the message outside of results. */
   room: number
 }
 
-/** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
+/** Creates the message encoder of a family. Keep one per model: it caches encoded messages. */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
     encode: numbered(rules),
@@ -36,7 +36,7 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
   }
 }
 
-/** A message is encoded anew only where its documents have other numbers than before. */
+/** Encodes a message again only if its documents have other numbers than before. */
 function numbered(rules: MessageRules): MessageEncoder['encode'] {
   const known = perObject((_message: Message): { from?: number; room?: number; encoded?: EncodedMessage } => ({}))
   return (message, { before, beside }) => {
@@ -50,18 +50,18 @@ function numbered(rules: MessageRules): MessageEncoder['encode'] {
   }
 }
 
-/** The names of the documents of a message, of which `before` stand in those before it. */
+/** Names the documents of a message; `before` is the number of documents in earlier messages. */
 function documentNames({ content }: Message, before: number): ShownRules['nameAt'] {
   return (place) => `document-${before + content.slice(0, place + 1).filter(isDocument).length}`
 }
 
-/** What puts a cache breakpoint behind the last of a list of blocks. All breakpoints of a request have one lifetime. */
+/** Returns a function that adds a cache breakpoint after a list of blocks. All breakpoints of a request have the same lifetime. */
 export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => string {
   const point = cacheTtl === '1h' ? '{"type":"default","ttl":"1h"}' : '{"type":"default"}'
   return (json) => `${json},{"cachePoint":${point}}`
 }
 
-/** Tool definitions as JSON. The service takes no empty description. */
+/** Tool definitions as JSON. The API refuses an empty description. */
 export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
   const inputSchema = { json: parameters }
   return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
@@ -73,10 +73,10 @@ function encode(message: Message, withReasoning: boolean, rules: ShownRules): En
   return joinAnswer(message.content, (block) => answerBlocks(block, withReasoning))
 }
 
-/** Stands for a document that finds no room: the service takes few beside each other, and neighbours become one message. */
+/** Replaces a document beyond the limit per message. Adjacent messages are merged, so they share it. */
 const crowdedOut = text(`(file left out: this service takes ${maxDocuments} such files in a message)`)
 
-/** A document must have text beside it. */
+/** A document requires text in its message. */
 const besideDocument = text('(see attached document)')
 
 function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
@@ -84,7 +84,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
   if (documents === 0) return joinBlocks(content, (block, at) => shownBlocks(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
   let loose = 0
-  // By their places: a block may stand there twice.
+  // // By position, because a block may occur twice.
   const fitting = content.map((block) => {
     if (!isDocument(block)) return block
     if (loose >= rules.room) return crowdedOut
@@ -95,7 +95,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
   return { ...encoded, documents, loose, crowdedOut: documents - loose }
 }
 
-/** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
+/** Encodes a result. A failed one contains only text. Images that it cannot hold follow all results of the turn. */
 function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMessage {
   const { toolCallId, content, isError } = message
   const shown: JsonObject[] = []
@@ -140,7 +140,7 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
   }
 }
 
-/** Text, with what it rests on as the service said it. */
+/** Encodes text with its citations as received. */
 function saidBlock({ text, providerState }: TextContent): JsonObject {
   const citations = providerState?.payload.citations
   return Array.isArray(citations) ? { citationsContent: { content: [{ text }], citations } } : { text }

@@ -27,22 +27,22 @@ import { isDocument, maxDocuments } from './media.ts'
 import { bedrockProfile } from './profile.ts'
 import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
 
-/** What the wire needs beside the request. Keep one object per provider: what is known of models is remembered with it. */
+/** Protocol options. Keep one object per provider: it caches model data. */
 export interface BedrockWire {
   region?: string
   underlyingModel?: string
-  /** Tools that the service runs. */
+  /** Provider-executed tools. */
   serverTools?: ServerTools
 }
 
-/** A call, and what its answer will be bound to. */
+/** A call with the context of its response. */
 export interface BedrockCall extends EncodedCall {
   prefixHash: string | undefined
-  /** The documents that its answer may cite. */
+  /** Documents that the response may cite. */
   cited: CitedDocuments
 }
 
-/** What is known of a model, and of the conversations it was sent. */
+/** Cached data of a model and its conversations. */
 function knownOf(model: ModelConfig, { underlyingModel }: BedrockWire) {
   const profile = bedrockProfile(model, underlyingModel)
   const { resultStatus, thinkingField } = profile.family
@@ -58,9 +58,11 @@ function knownOf(model: ModelConfig, { underlyingModel }: BedrockWire) {
 type Known = ReturnType<typeof knownOf>
 
 /**
- * Makes requests for ConverseStream, signed where the key is AWS credentials. Each rejects only with `ProviderError`: `schemaMismatch` for a form of
- * answer that the model cannot be held to, `other` for what cannot be sent. What is known of models belongs to the provider, as the encoder does: in a
- * map of this file it would outlive both, until a full collection.
+ * Creates an encoder for ConverseStream requests, signed for AWS credentials.
+ *
+ * - Rejects with `ProviderError` `schemaMismatch` for a response format that the model does not support, and `other` for a request that
+ *   cannot be sent.
+ * - Cached model data belongs to the provider: a module-level map would outlive it until a full garbage collection.
  *
  * Source: docs/providers/bedrock.md
  */
@@ -85,10 +87,10 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
   return { ...call, sign: async (made) => mergeHeaders(await bedrockAuthHeaders(made, credential, place), made.headers) }
 }
 
-/** The service's answer to the bare id of most models, with either apostrophe. */
+/** The API's error for the bare id of most models, with either apostrophe. */
 const onlyByProfile = /on-demand throughput isn.t supported/
 
-/** What AWS says of credentials, by its words or the name of its error. */
+/** Hints for AWS credential errors, by message or error name. */
 const credentialHints: readonly (readonly [said: RegExp, hint: string])[] = [
   [
     /signature (?:expired|not yet current)|RequestExpired/i,
@@ -122,11 +124,11 @@ function bodyOf(
   const { request, format } = plan
   if (plan.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
-  // Ours last: the breakpoint of the cache stands behind them.
+  // // Our tools come last: the cache breakpoint follows them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, profile, target, warnings)]
     .filter((part) => part !== '')
     .join(',')
-  // Answers in a form that was asked for cite nothing: together the service refuses them.
+  // // The API refuses citations together with a response format.
   const isBound = format.kind === 'schema'
   if (isBound) citesDocuments(format, capabilities, warnings)
   const { messages, writer, leftOut } = (isBound ? uncited : history).write(
@@ -140,7 +142,7 @@ function bodyOf(
   const marks = new CacheMarks(family.cachePoints === 'none' ? { type: 'disabled' } : request.cache, breakpointOf(request))
   const block = systemPrompt.trim() === '' ? '' : marks.putIn('cacheSystem', toJson({ text: systemPrompt }))
   const declared = family.cachePoints === 'all' ? marks.putIn('cacheTools', tools) : tools
-  // Not joined, which copies: the messages may be megabytes.
+  // // Not joined, to avoid a copy: messages may be megabytes.
   let body = `{"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}`
   if (block !== '') body += `,"system":[${block}]`
   if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`
@@ -170,7 +172,7 @@ function outputConfigOf(name: string, schema: JsonObject): JsonObject {
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** A history with calls needs tools: where there are none any more, those it names are declared. */
+/** Returns the tools. A history with calls requires tools: without any, the called ones are declared. */
 function toolsOf({ tools, messages }: StreamRequest, { toolSchemas }: ModelProfile, target: NormaliseTarget, warnings: string[]): string {
   if (tools.length > 0 || !messages.some(hasCalls)) return toolsJson(fittedTools(tools, toolSchemas, warnings))
   const names = new Set<string>()

@@ -7,12 +7,12 @@ import { continuesWithoutThinking, generationFields, whyNoSampling } from '../ki
 import { adjusted, effortFor, leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import type { ThinkingField } from './profile.ts'
 
-/** The parts of a request that say how it is answered. */
+/** Generation fields of a request. */
 export interface Generation {
   inferenceConfig: JsonObject
-  /** `additionalModelRequestFields`; empty where there is nothing to add. */
+  /** `additionalModelRequestFields`; may be empty. */
   additional: JsonObject
-  /** Fields of the request itself. */
+  /** Fields at the top level. */
   beside: JsonObject
 }
 
@@ -26,13 +26,13 @@ const rules: SettingRules = {
 const claudeRules: SettingRules = {
   ...rules,
   topK: { field: 'top_k' },
-  // Said at each breakpoint.
+  // // Set at each breakpoint.
   cacheTtl: () => ({}),
 }
-/** Recent models refuse both. */
+/** Recent models refuse both together. */
 const besideTemperature: SettingRules = { ...claudeRules, topP: () => 'takes no topP beside temperature' }
 
-/** How `request` is to be answered, in the words of the model's family. What had to be left out is added to `warnings`. */
+/** Returns the generation fields for `request` as the model's family requires. Adds omitted settings to `warnings`. */
 export function generationOf(
   request: StreamRequest,
   messages: readonly Message[],
@@ -60,7 +60,7 @@ export function generationOf(
   return { inferenceConfig: effort === 'high' ? withoutLimits(request, inferenceConfig, warnings) : inferenceConfig, additional, beside }
 }
 
-/** Nova refuses these beside its highest effort. */
+/** Nova refuses these with its highest effort. */
 function withoutLimits(request: StreamRequest, inferenceConfig: JsonObject, warnings: string[]): JsonObject {
   const names = Object.keys(inferenceConfig)
   if (names.length > 0) adjusted(request, `${names.join(' and ')} left out: Nova does not take them at its highest effort`, warnings)
@@ -84,7 +84,7 @@ function claudeGeneration(
   }
 }
 
-/** Settings stand in three places of a request. */
+/** Sorts settings into the three places of a request. */
 function sorted({ top_k: topK, serviceTier, performanceConfig, ...inferenceConfig }: JsonObject): Generation {
   return {
     inferenceConfig,

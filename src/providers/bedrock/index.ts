@@ -26,7 +26,7 @@ import { bedrockProfile } from './profile.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
 /**
- * Tools that Amazon Bedrock runs for models of the Nova 2 family, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools of Amazon Bedrock for Nova 2 models, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/bedrock.md
  */
@@ -37,7 +37,7 @@ export const bedrockTools = {
   codeInterpreter: (): JsonObject => ({ systemTool: { name: 'nova_code_interpreter' } }),
 } as const
 
-/** Throws `ConfigError` `invalidOption` for what is no declaration of the service. */
+/** Throws `ConfigError` `invalidOption` for an invalid declaration. */
 function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     if (typeof Object(tool.systemTool).name === 'string') continue
@@ -49,17 +49,17 @@ function checkServerTools(tools: ServerTools): void {
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
 export { bedrockRegion } from './sign.ts'
 
-/** How ConverseStream is called. */
+/** Options of `bedrockProvider`. */
 export interface BedrockProviderOptions extends TransportOptions {
-  /** Where the model is called and what signatures are for. Default: that of an ARN, else that of an AWS `baseUrl`, else `us-east-1`. */
+  /** Region of the endpoint and of signatures. Default: that of an ARN, else that of an AWS `baseUrl`, else `us-east-1`. */
   region?: string
-  /** The id of the model behind an ARN that does not name it (application inference profiles): what is sent depends on it. */
+  /** Model id behind an ARN that does not contain it (application inference profiles). The request format depends on it. */
   underlyingModel?: string
-  /** Tools that the service runs: those of `bedrockTools`, or declarations of the service. */
+  /** Provider-executed tools: those of `bedrockTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** What `bedrock` takes beside the model id. */
+/** Options of `bedrock`. */
 export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & BedrockProviderOptions & BedrockKeys
 
 const ownTable: OptionTable<BedrockProviderOptions> = {
@@ -79,13 +79,15 @@ const factoryOptions = optionsOf<BedrockOptions>({ ...modelTable, ...ownTable, .
 const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
 
 /**
- * A model of Amazon Bedrock, called through ConverseStream.
+ * Creates a model of Amazon Bedrock, called through ConverseStream.
  *
  * **Contract**
- * - `id` is a model id, an inference profile (`us.anthropic.claude-sonnet-4-6`) or an ARN; most models are served through profiles only.
- * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials, for a region that is none, and for a wrong
- *   option. Without a key or credentials, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Defaults: 200,000 tokens of context, answers as long as the model can make them, the public endpoint of the region. Prices are unknown unless `cost` says them.
+ * - `id` is a model id, an inference profile (`us.anthropic.claude-sonnet-4-6`) or an ARN. Most models are only available through
+ *   profiles.
+ * - Sends no request. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials, for an invalid region, and for a wrong
+ *   option. Without credentials, a `baseUrl`, a `fetch` or an authenticating header, `new Agent` throws.
+ * - Defaults: a context window of 200,000 tokens, the maximum output of the model, the public endpoint of the region. Prices are unknown
+ *   unless `cost` is set.
  *
  * Source: docs/providers/bedrock.md
  *
@@ -109,7 +111,7 @@ export function bedrock(id: string, options: BedrockOptions = {}): Model {
   return createModel(id, defaults, options, converse(options), bedrockCredentials(options))
 }
 
-/** Speaks ConverseStream. It keeps no state of a call, so one provider may serve any number of models and runs. */
+/** Creates a provider for ConverseStream. It is stateless and serves any number of models and runs. */
 export function bedrockProvider(options: BedrockProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return converse(options)
@@ -128,7 +130,7 @@ function converse(options: BedrockProviderOptions): StreamProvider {
       says: ['context', 'citations'],
       guards: [
         ...['modelId', 'system', 'toolConfig.tools', 'toolConfig.toolChoice'],
-        // A model may be called in its own words there.
+        // // These fields can use the model's native format.
         ...['model', 'messages', 'system', 'tools', 'tool_choice', 'stream'].map((name) => `additionalModelRequestFields.${name}`),
       ],
     },

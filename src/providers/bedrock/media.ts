@@ -34,39 +34,39 @@ const videoFormats: ReadonlyMap<string, string> = new Map([
   ['video/3gpp', 'three_gp'],
 ])
 
-/** Documents that Converse carries. */
+/** Document types of Converse. */
 export const documents: readonly string[] = [...documentFormats.keys()]
-/** Videos that it carries. */
+/** Video types of Converse. */
 export const videos: readonly string[] = [...videoFormats.keys()]
 
-/** Documents of one message. */
+/** Maximum documents per message. */
 export const maxDocuments = 5
-/** Bytes of one document. Newer Claude models and Nova read larger PDFs. */
+/** Maximum bytes per document. Newer Claude models and Nova accept larger PDFs. */
 const maxDocumentBytes = 4.5 * 1024 * 1024
 
-/** What the service takes of documents in one message; `unlimited` are the types that may be larger. */
+/** Returns the document limits of one message; `unlimited` are types without a size limit. */
 export function documentLimits(unlimited: readonly string[]): FileLimits {
   return { types: documents, most: maxDocuments, maxBytes: maxDocumentBytes, unlimited }
 }
 
-/** Whether a block is sent as a document, which has a name. */
+/** Whether a block is sent as a document, which requires a name. */
 export function isDocument(block: Content): boolean {
   return block.type === 'file' && documentFormats.has(baseType(block.mimeType))
 }
 
-/** Under which names they are sent: numbers from 1. */
+/** Document names: numbers from 1. */
 export const documentName = /^document-(\d{1,6})$/
 
-/** How a file is sent. */
+/** Options for encoding a file. */
 interface FileForm {
   name: string
-  /** A PDF is cited where nobody says otherwise. */
+  /** Whether PDFs are cited by default. */
   citesPdf: boolean
-  /** Whether any file may be. */
+  /** Whether files may be cited. */
   cites: boolean
 }
 
-/** A file as a block of Converse; none for one that it does not carry. The service takes few characters in a name, and each once: it is a number. */
+/** Encodes a file; empty if Converse does not support it. Names are numbers, because the API allows few characters and no duplicates. */
 export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileForm): JsonObject[] {
   const { mimeType, data = '' } = file
   const video = videoFormats.get(baseType(mimeType))
@@ -74,7 +74,7 @@ export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileFor
   const format = documentFormats.get(baseType(mimeType))
   if (format === undefined) return []
   const context = [file.name, file.context].filter((words) => words !== undefined && words.trim() !== '').join(': ')
-  // Claude sees the pages of a PDF, and not its text alone, where it is to cite.
+  // // Claude sees the pages of a PDF, and not only its text, if citations are enabled.
   const isCited = cites && (file.citations === undefined ? citesPdf && format === 'pdf' : isToBeCited(file))
   const document = {
     ...{ format, name, source: { bytes: data } },
@@ -84,18 +84,18 @@ export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileFor
   return [{ document }]
 }
 
-/** A picture as a block of Converse; a line for one that it does not carry. */
+/** Encodes an image, or a line of text for an unsupported one. */
 export function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
   const format = imageFormats.get(baseType(mimeType))
   return format === undefined ? { text: imageLeftOut(mimeType) } : { image: { format, source: { bytes: data } } }
 }
 
-/** Of what Converse carries, what `accepted` names. */
+/** Returns the types that both Converse and `accepted` support. */
 export function carried(accepted: readonly string[], pictures: readonly string[]): string[] {
   return [...pictures, ...documents, ...videos].filter((type) => isMediaOf(type, accepted))
 }
 
-/** What stands for an image of another format. */
+/** Returns the text that replaces an unsupported image. */
 function imageLeftOut(mimeType: string): string {
   return `(image left out: ${mimeType} is not png, jpeg, gif or webp)`
 }

@@ -4,20 +4,20 @@ import { claudeTable, newestClaude } from '../kit/capabilities/claude-capabiliti
 
 import { carried, documentLimits, documents, videos } from './media.ts'
 
-/** Which field of `additionalModelRequestFields` asks a family to think. */
+/** Field of `additionalModelRequestFields` that enables thinking. */
 export type ThinkingField = 'claude' | 'nova' | 'reasoningEffort' | 'reasoning' | 'none'
 
-/** What sets the models of one vendor apart on this protocol. */
+/** Protocol differences of a vendor's models. */
 export interface Family {
   ids: RegExp
   thinkingField: ThinkingField
-  /** Where `cachePoint` blocks may stand: everywhere, everywhere but at tools, or nowhere. */
+  /** Supported places of `cachePoint` blocks: all, all except tools, or none. */
   cachePoints: 'all' | 'notAtTools' | 'none'
-  /** Whether a result may say that it failed. */
+  /** Whether a result may have an error status. */
   resultStatus: boolean
-  /** Whether ids of calls are exactly nine letters and digits. */
+  /** Whether call ids must be exactly nine letters and digits. */
   shortIds: boolean
-  /** Documents that may be larger than others. Default: none. */
+  /** Document types without a size limit. Default: none. */
   largeDocuments?: readonly string[]
   newest: ModelCapabilities
   table: readonly CapabilityRow[]
@@ -45,7 +45,7 @@ const novaMedia = [...pictures, ...documents, ...videos]
 const nova: ModelCapabilities = { ...plain, media: novaMedia, mediaInToolResults: novaMedia, jsonSchema: false }
 const largeOfNova = ['application/pdf', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document']
 
-/** The first that matches counts. Ids may carry the region of an inference profile, or be an ARN that ends with one. */
+/** The first match wins. Ids may have a profile region, or be an ARN that ends with one. */
 const families: readonly Family[] = [
   { ...claude, ids: /claude-(instant|v?2|3-(opus|sonnet|haiku)|3-5-sonnet-20240620)/ },
   { ...claude, ids: /claude-3/, cachePoints: 'all' },
@@ -72,23 +72,23 @@ const families: readonly Family[] = [
   { ...other, ids: /(qwen|google|minimax|moonshot(ai)?|nvidia)\./, newest: plain },
 ]
 
-/** Models nothing is known of: nothing but messages, tools and the common settings is sent. */
+/** Unknown models get only messages, tools and common settings. */
 const unknownFamily: Family = { ...other, ids: /^/, newest: { ...plain, jsonSchema: false } }
 
-/** What is known of a model on this protocol. */
+/** Profile of a model on this protocol. */
 export interface BedrockProfile extends ModelProfile {
   family: Family
 }
 
 /**
- * What is known of `model`. `underlying` is the model behind an ARN that does not name it. A schema goes to the service, for the models it
- * holds to one; Claude models that it does not are made to call a tool.
+ * Returns the profile of `model`. `underlying` is the model behind an ARN that does not contain it. Schemas are sent for models that
+ * enforce them; other Claude models use a forced tool.
  */
 export function bedrockProfile(model: ModelConfig, underlying = model.id): BedrockProfile {
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  // The service fetches nothing by https and keeps no files. A model that reads PDFs reads the other documents too.
+  // // The API fetches no URLs and stores no files. A model that accepts PDFs accepts other documents too.
   const reads = model.capabilities?.media === undefined && known.media.includes('application/pdf')
   const media = carried(reads ? [...known.media, ...documents] : known.media, pictures)
   const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [], mediaById: [] }

@@ -6,13 +6,16 @@ import { type AwsCredentials, awsCredentialsOf } from './credentials.ts'
 
 const defaultRegion = 'us-east-1'
 
-/** The region of a model: named by its ARN, else by the AWS host it is called at, else `us-east-1`. */
+/** Returns the region of a model: that of its ARN, else of its AWS host, else `us-east-1`. */
 export function bedrockRegion(id: string, baseUrl: string | undefined): string {
   const named = /^arn:[^:]*:[^:]*:([a-z0-9-]+):/.exec(id) ?? /\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./.exec(baseUrl ?? '')
   return named?.[1] ?? defaultRegion
 }
 
-/** The public endpoint of a region. Throws `ConfigError` `invalidOption` for what is no region: a key would go to another host. */
+/**
+ * Returns the public endpoint of a region. Throws `ConfigError` `invalidOption` for an invalid region, because the key would go to
+ * another host.
+ */
 export function endpointOf(region: string): string {
   if (!/^[a-z0-9-]+$/.test(region)) {
     throw new ConfigError('invalidOption', `region "${region}" is none of AWS. Give one such as us-east-1.`)
@@ -20,17 +23,17 @@ export function endpointOf(region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
 
-/** A request before it says who sends it: what a signature is made of. */
+/** A request to sign. */
 export interface Signable {
   url: string
-  /** Names in lower case. Those that a proxy may change are left out of the signature. */
+  /** Lower-case names. Headers that a proxy may change are not signed. */
   headers: Record<string, string>
   body: string
 }
 
 /**
- * The headers that say who sends `request`: a Bedrock API key as it is, or a signature where `credential` is AWS credentials with colons between
- * them. Rejects as `signatureHeaders`.
+ * Returns the authentication headers of `request`: a Bedrock API key, or a signature if `credential` is AWS credentials joined by colons.
+ * Rejects like `signatureHeaders`.
  */
 export async function bedrockAuthHeaders(request: Signable, credential: string, region: string): Promise<Record<string, string>> {
   const aws = awsCredentialsOf(credential)
@@ -39,12 +42,12 @@ export async function bedrockAuthHeaders(request: Signable, credential: string, 
 }
 
 /**
- * The headers that prove who sends `request` (AWS Signature Version 4, service `bedrock`), valid for five minutes by the clock of AWS.
+ * Signs `request` (AWS Signature Version 4, service `bedrock`). The signature is valid for five minutes by the clock of AWS.
  *
  * **Contract**
- * - Signed are the method, the path (encoded twice, as AWS asks for), the host, `content-type`, every `x-amz-…` header and the SHA-256 of
- *   exactly this body as UTF-8.
- * - Rejects with `ProviderError` `other` where there is no WebCrypto, and for credentials that no header can carry.
+ * - Signs the method, the path (encoded twice, as AWS requires), the host, `content-type`, every `x-amz-…` header and the SHA-256 of the
+ *   body as UTF-8.
+ * - Rejects with `ProviderError` `other` without WebCrypto, and for credentials that no header can carry.
  */
 export async function signatureHeaders(request: Signable, credentials: AwsCredentials, region: string): Promise<Record<string, string>> {
   const subtle: SubtleCrypto | undefined = crypto.subtle

@@ -16,34 +16,34 @@ import { documentName } from '../media.ts'
 import { citationOf, ServiceBlocks, unknownPlaceIn } from './service-blocks.ts'
 import { knownFields, type WireEvent, type WireResult } from './wire.ts'
 
-/** A call for us. */
+/** A call in progress. */
 interface OpenCall {
   key: number
   id: string | undefined
   isClosed: boolean
 }
 
-/** The block that an index stands for: some models give text, reasoning and a call the same index. */
+/** The blocks of an index: some models use the same index for text, reasoning and a call. */
 interface OpenBlock {
   text?: number | undefined
   reasoning?: number | undefined
   call?: OpenCall
-  /** A call of a tool that the service runs itself, and what it asks for so far. */
+  /** A provider-executed call with its input so far. */
   service?: { id: string; raw: string } | undefined
-  /** What came of such a call, so far. */
+  /** The result of such a call so far. */
   result?: { begun: WireResult; content: JsonValue[] } | undefined
-  /** What the text rests on, as the service says it. */
+  /** Citations of the text as received. */
   citations?: JsonValue[] | undefined
-  /** A picture so far. */
+  /** An image so far. */
   picture?: { format: string; pieces: string[] } | undefined
-  /** What is of no known kind, by its kind. */
+  /** Unknown content by kind. */
   kept?: Map<string, JsonValue> | undefined
 }
 
-/** What its reasoning is bound to, the tool whose call is the answer, and what it can cite. */
+/** Context of the response: the hash that binds its reasoning, the tool whose call is the final output, and the citable documents. */
 export type Answered = Omit<BedrockCall, Exclude<keyof EncodedCall, 'answerTool'>>
 
-/** What the blocks of one answer are read with. */
+/** Dependencies of the block decoder. */
 interface BlockParts {
   request: StreamRequest
   builder: AssistantBuilder
@@ -51,11 +51,11 @@ interface BlockParts {
 }
 
 /**
- * The blocks of one ConverseStream response, from their starts, deltas and stops to the message.
+ * Assembles the blocks of a ConverseStream response from starts, deltas and stops.
  *
  * **Contract**
- * - What comes without an index belongs to the block that came last.
- * - Fragments of a call belong to it after its stop, too; anything else under its index is a new block.
+ * - Events without an index belong to the last block.
+ * - Fragments of a call still belong to it after its stop; anything else under its index starts a new block.
  */
 export class ConverseBlocks {
   readonly #call: Answered
@@ -66,10 +66,10 @@ export class ConverseBlocks {
   readonly #blocks = new Map<number, OpenBlock>()
   readonly #calls: OpenCall[] = []
   #nextKey = 0
-  /** What an event without an index belongs to; below zero for blocks that were opened without one. */
+  /** Index for events without one; negative for blocks opened without one. */
   #index = 0
   #endsBlocks = false
-  /** Withheld reasoning so far, by key. */
+  /** Redacted reasoning so far, by key. */
   readonly #redacted = new Map<number, string>()
 
   constructor(call: Answered, { request, builder, unknown }: BlockParts) {
@@ -98,14 +98,14 @@ export class ConverseBlocks {
     this.#close(this.#block(index))
   }
 
-  /** The message is over: what is open ends with it. */
+  /** Ends the message and all open blocks. */
   end(): void {
-    // A service that ends no block at all means the end of the message.
+    // // If the server ends no block, the end of the message ends them all.
     if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.#builder.unendedCall(key)
     for (const block of this.#blocks.values()) this.#close(block)
   }
 
-  /** Reasoning goes back where the request that it belongs to still stands. */
+  /** Binds reasoning to the request, so that it is sent back only with the same prefix. */
   bind({ content }: AssistantMessage): void {
     if (this.#call.prefixHash === undefined) return
     for (const block of content) if (block.type === 'thinking') block.providerState ??= this.#state({})
@@ -121,10 +121,10 @@ export class ConverseBlocks {
     return block
   }
 
-  /** Content of kinds that are not known belongs to the block under whose index it comes. */
+  /** Keeps unknown content in the block of its index. */
   #keep(block: OpenBlock, fields: object, known: ReadonlySet<string>): void {
     for (const kind in fields) {
-      const value = Reflect.get(fields, kind) as JsonValue // off the wire, so it is JSON
+      const value = Reflect.get(fields, kind) as JsonValue // Parsed JSON.
       if (known.has(kind) || value === null) continue
       block.kept ??= new Map()
       const begun = block.kept.get(kind)
@@ -133,7 +133,7 @@ export class ConverseBlocks {
     }
   }
 
-  /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
+  /** Opens a call, also under a used index. A gateway may open a call twice. */
   #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
     if (toolUse === undefined) return
     this.#unknown.look(toolUse, knownFields.call)
@@ -156,7 +156,7 @@ export class ConverseBlocks {
     if (opening !== '{}') this.#builder.toolArguments(key, opening)
   }
 
-  /** What comes under this index from now on is another block. Fragments of a call still belong to it. */
+  /** Closes a block: other content under this index starts a new one. Fragments of a call still belong to it. */
   #close(block: OpenBlock): void {
     if (block.call !== undefined) block.call.isClosed = true
     const { service, result, citations, picture, text, reasoning, kept } = block
@@ -218,13 +218,13 @@ export class ConverseBlocks {
     return key
   }
 
-  /** What is neither text nor arguments: a citation, what came of a tool of the service, a picture. */
+  /** Adds other deltas: citations, provider-executed results, images. */
   #other(block: OpenBlock, delta: NonNullable<WireEvent['delta']>): void {
     const { citation, toolResult, image } = delta
     if (citation) {
       block.text ??= this.#nextKey++
       block.citations ??= []
-      block.citations.push(citation as JsonObject) // off the wire, so it is JSON
+      block.citations.push(citation as JsonObject) // Parsed JSON.
       this.#cite(block.text, { ...citation })
     }
     if (toolResult && block.result !== undefined) block.result.content.push(...(Array.isArray(toolResult) ? toolResult : [toolResult]))
@@ -258,13 +258,13 @@ export class ConverseBlocks {
     if (!redactedContent) return
     if (typeof redactedContent !== 'string' || !isBase64(redactedContent)) throw new OddValue('withheld reasoning', redactedContent)
     const before = this.#redacted.get(key)
-    // Fragments are encoded one by one, so they are joined as bytes.
+    // // Fragments are encoded one by one, so their bytes are joined.
     const redacted = before === undefined ? redactedContent : btoa(atob(before) + atob(redactedContent))
     this.#redacted.set(key, redacted)
     this.#builder.setProviderState(key, this.#state({ redacted }))
   }
 
-  /** State that is bound to nothing but the model. */
+  /** Wraps state that is bound only to the model. */
   #own(payload: JsonObject): ProviderState {
     const { api, id: model } = this.#request.model
     return { api, model, payload }

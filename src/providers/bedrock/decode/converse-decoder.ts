@@ -12,7 +12,7 @@ import { indexIn, objectIn, wordIn } from '../../kit/decode/wire-value.ts'
 import { type Answered, ConverseBlocks } from './converse-blocks.ts'
 import { addUsage, knownEvents, knownFields, type WireEvent } from './wire.ts'
 
-/** How the service says why it stopped, in our terms. */
+/** Stop reasons of the API in our terms. */
 const stopReasons: Record<string, StopReason> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -24,12 +24,12 @@ const stopReasons: Record<string, StopReason> = {
 }
 
 /**
- * Reads the events of one ConverseStream response: the binary event stream of AWS or, where the content type says so, JSON lines.
+ * Decodes a ConverseStream response: the AWS binary event stream or, by content type, JSON lines.
  *
  * **Contract**
- * - `messageStop` completes the message; `metadata`, which says what it cost, may come before or after it, or not at all. A frame that was
- *   begun and not ended makes the message incomplete again, until `metadata` came: nothing behind both counts.
- * - Typed calls of tools that nobody offered are the service's own, as those are that say so: nothing of ours runs them.
+ * - `messageStop` completes the message. `metadata` with the usage may come before, after, or not at all. An incomplete frame makes the
+ *   message incomplete until `metadata` came; nothing after both counts.
+ * - Typed calls of unoffered tools are provider-executed, and so are marked ones. They do not run here.
  */
 export class BedrockDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
@@ -101,7 +101,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #message(headers: EventHeaders, payload: Uint8Array): void {
-    // After the end nothing counts.
+    // // Ignores everything after the end.
     if (this.isDone) return
     const exception = headers.get(':exception-type')
     if (exception !== undefined) throw refusal(exception, this.#parse(this.#utf8.decode(payload)))
@@ -159,7 +159,7 @@ export class BedrockDecoder implements StreamDecoder {
         if (typeof event.serviceTier?.type === 'string') this.builder.message.serviceTier = event.serviceTier.type.slice(0, 100)
         return
       default:
-        // Events that did not exist when this was written.
+        // // Events of newer API versions.
         this.#unknown.event(type, event, knownFields.kind)
         return
     }

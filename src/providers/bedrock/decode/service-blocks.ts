@@ -7,7 +7,7 @@ import { shownOutput, warnOfRepeat } from '../../kit/optional/server-tools/servi
 import { payloadOf, withResult } from '../../kit/optional/server-tools/service-payload.ts'
 import type { WireResult } from './wire.ts'
 
-/** The tools that the service runs, while their blocks arrive. Source: docs/providers/bedrock.md */
+/** Assembles provider-executed tools from their blocks. Source: docs/providers/bedrock.md */
 export class ServiceBlocks {
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
@@ -17,14 +17,14 @@ export class ServiceBlocks {
     this.#stateOf = stateOf
   }
 
-  /** A call begins; what it asks for comes later. */
+  /** Starts a call; its input follows. */
   begin(id: string, name: string, type: string): void {
     warnOfRepeat(this.#builder, id)
     const call = { toolUse: { toolUseId: id, name, input: {}, type } }
     this.#builder.serviceTool({ type: 'serviceTool', id, name, status: 'running', providerState: this.#stateOf({ call }) })
   }
 
-  /** All of what the call asks for, as text of JSON. */
+  /** Sets the whole input of a call as JSON text. */
   input(id: string, raw: string): void {
     const block = this.#builder.serviceToolOf(id)
     const { call } = payloadOf(block)
@@ -34,7 +34,7 @@ export class ServiceBlocks {
     this.#builder.serviceTool({ ...block, input: read.arguments, providerState: this.#stateOf({ call: { toolUse } }) })
   }
 
-  /** What came of a call, whole. False for one that says of no call. */
+  /** Adds a complete result. Returns false if it names no call. */
   result({ toolUseId: id, type, status }: WireResult, content: JsonValue[]): boolean {
     if (typeof id !== 'string') return false
     const call = this.#builder.serviceToolOf(id)
@@ -62,12 +62,12 @@ const units: Readonly<Record<string, DocumentPlace['unit']>> = {
   searchResultLocation: 'block',
 }
 
-/** The kind of place that a citation names, where that is not known. */
+/** Returns the kind of an unknown citation location; `undefined` if it is known. */
 export function unknownPlaceIn({ location }: Record<string, unknown>): string | undefined {
   return Object.keys(Object(location)).find((kind) => kind !== 'web' && !Object.hasOwn(units, kind))
 }
 
-/** A citation of the service in our form. It cites whole blocks of text, so there is no range. */
+/** Converts a citation. The API cites whole text blocks, so there is no range. */
 export function citationOf({ title, source, sourceContent, location }: Record<string, unknown>): Citation {
   const [kind = '', place]: [string?, unknown?] = Object.entries(Object(location))[0] ?? []
   const { url, domain, documentIndex, searchResultIndex, start, end }: Record<string, unknown> = Object(place)

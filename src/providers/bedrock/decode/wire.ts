@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/model/usage.ts'
 import { laterCount, tokenCount } from '../../kit/decode/decoder.ts'
 
-/** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
+/** Fields that are read, of all event types. The API adds others, such as the padding `p`. */
 export interface WireEvent {
   contentBlockIndex?: number
   start?: {
@@ -32,13 +32,13 @@ export interface WireUsage {
   serverToolUsage?: unknown
 }
 
-/** Prompt tokens that it keeps for an hour, of what it says of its cache; `undefined` where it says nothing of that. */
+/** Returns the tokens written to the one-hour cache; `undefined` if not reported. */
 function hourWrites(cacheDetails: unknown): number | undefined {
   if (!Array.isArray(cacheDetails)) return undefined
   return cacheDetails.reduce((sum, detail) => sum + (Object(detail).ttl === '1h' ? tokenCount(Object(detail).inputTokens) : 0), 0)
 }
 
-/** Adds a report to `usage`. The counts are totals, so the latest wins; a zero erases none. */
+/** Adds a report to `usage`. Counts are totals, so the latest wins; a zero erases none. */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
   usage.input = laterCount(wire?.inputTokens, usage.input)
   usage.output = laterCount(wire?.outputTokens, usage.output)
@@ -50,19 +50,19 @@ export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void
   usage.totalTokens = Math.max(tokenCount(wire?.totalTokens, sum), usage.totalTokens)
 }
 
-/** How a result of a tool of the service begins. */
+/** Start of a provider-executed result. */
 export interface WireResult {
   toolUseId?: unknown
   type?: unknown
   status?: unknown
 }
 
-/** The events that are read. */
+/** Events that are read. */
 export const knownEvents: ReadonlySet<string> = new Set([
   ...['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata'],
 ])
 
-/** The fields that are read or passed over: what they say is about the answer, not in it. */
+/** Fields that are read, or ignored because they describe the response. */
 export const knownFields = {
   event: new Set([
     ...['contentBlockIndex', 'start', 'delta', 'stopReason', 'usage', 'role', 'p', 'metrics', 'trace', 'performanceConfig', 'serviceTier'],
