@@ -1,3 +1,3 @@
-/** OpenAI and Azure share the codec of the Responses API, so the registry, and agent files, load them as one chunk. */
+/** Chunk of OpenAI and Azure, which share the Responses codec, for the registry and agent files. */
 export { azure, azureProvider } from '../azure/index.ts'
 export { openAiResponsesProvider, openaiResponses } from './index.ts'

@@ -12,15 +12,15 @@ import { ResponsesDecoder } from './decode/responses-decoder.ts'
 import { type EncodingOptions, type ReasoningSummary, type ResponsesCall, requestEncoder } from './encode-request.ts'
 import { responsesProfile } from './profile.ts'
 
-/** How the Responses API is called, at OpenAI and on Azure. */
+/** Options of a Responses provider, for OpenAI and Azure. */
 export interface OpenAiResponsesProviderOptions extends TransportOptions {
-  /** How much of its reasoning a model that thinks should tell. Default `auto`; `none` for organisations that may not ask. */
+  /** Detail of reasoning summaries. Default: `auto`. Use `none` for organizations that may not request them. */
   reasoningSummary?: ReasoningSummary
-  /** Tools that the service runs: those of `openaiTools`, or declarations of the service. */
+  /** Provider-executed tools: those of `openaiTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** What it is checked with. */
+/** Option table of {@link OpenAiResponsesProviderOptions}. */
 export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
   ...transportTable,
   reasoningSummary: settingFields.thinkingSummary,
@@ -28,13 +28,12 @@ export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
 }
 
 /**
- * The codec of the Responses API, for each service that speaks it.
+ * Creates the codec of the Responses API.
  *
  * **Contract**
- * - A prompt refused by the service's content filter is an answer that stopped with `guardRail` and holds what the service said.
- * - Reasoning of earlier answers that the service can no longer read (`invalid_encrypted_content`: another key, another organisation) is
- *   left out and the call is repeated once, before anything was emitted. This is not a retry of the loop's. So is what ran in a container that
- *   is gone.
+ * - A prompt refused by the content filter gives a response with stop reason `guardRail` and the filter's message.
+ * - Reasoning that the provider cannot decrypt (`invalid_encrypted_content`: another key or organization) is dropped, and so is output of
+ *   an expired container. The call is then repeated once, before any output, and does not count as a retry.
  */
 export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
   const encode = requestEncoder(options)

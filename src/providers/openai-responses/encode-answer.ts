@@ -6,32 +6,32 @@ import { toJson } from '../kit/encode/json-pieces.ts'
 import { legalName } from '../kit/history/hash.ts'
 import { type ReplayPayload, reasoningId, replayPayload } from './replay-state.ts'
 
-/** An answer as it was given. */
+/** An encoded response. */
 export interface EncodedAnswer {
   json: string
-  /** Ids of its items: none may stand twice in a request. */
+  /** Ids of its items, which must be unique in a request. */
   ids: readonly string[]
   hasReasoning: boolean
-  /** Items of code that ran in a container, which the service may have forgotten. */
+  /** Whether it has output of a container, which may have expired. */
   hasContainers: boolean
 }
 
-/** What the results of an answer's calls must say. */
+/** Requirements for the results of a response's calls. */
 export interface ExpectedResults {
-  /** By call: what called it, as JSON, where that was not the model itself. */
+  /** Callers as JSON by call, if not the model itself. */
   callers: ReadonlyMap<string, string>
-  /** Requests for a person's decision. */
+  /** Approval requests. */
   approvals: ReadonlySet<string>
 }
 
 const legalItemName = /^[a-zA-Z0-9_-]+$/
 
-/** With reasoning and ids, if they still stand together; else without. */
+/** Encodes a response with reasoning and ids if they are consistent, else without. */
 export function wholeAnswer({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   return isIntact(content) ? new OwnItems().write(content) : bareAnswer({ content })
 }
 
-/** Without what ran in containers, and the reasoning that led to it. */
+/** Encodes a response without container output and the reasoning that led to it. */
 export function answerWithoutContainers({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   const led = new Set<string>()
   const gone = new Set<string>()
@@ -48,7 +48,10 @@ export function answerWithoutContainers({ content }: Pick<AssistantMessage, 'con
   return kept.length === content.length ? wholeAnswer({ content }) : new OwnItems().write(kept)
 }
 
-/** Without reasoning and ids. Text goes before the calls: gateways to other protocols want results right behind those. */
+/**
+ * Encodes a response without reasoning and ids. Text precedes the calls, because gateways to other protocols require results right after
+ * calls.
+ */
 export function bareAnswer({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   const items: string[] = []
   for (const block of content) {
@@ -59,7 +62,7 @@ export function bareAnswer({ content }: Pick<AssistantMessage, 'content'>): Enco
   return { json: items.join(','), ids: [], hasReasoning: false, hasContainers: false }
 }
 
-/** What the results of `content` must say. */
+/** Returns the requirements for results of `content`. */
 export function expectedResults({ content }: AssistantMessage): ExpectedResults {
   const callers = new Map<string, string>()
   const approvals = new Set<string>()
@@ -71,7 +74,7 @@ export function expectedResults({ content }: AssistantMessage): ExpectedResults 
   return { callers, approvals }
 }
 
-/** Whether each reasoning item still stands right before the item it led to, and that one right behind it. */
+/** Whether each reasoning item is still directly followed by the item it led to. */
 function isIntact(content: readonly Content[]): boolean {
   let expected: string | undefined
   for (const block of content) {
@@ -79,20 +82,20 @@ function isIntact(content: readonly Content[]): boolean {
     if (isShownElsewhere(block, payload)) continue
     const { item, id, after } = payload
     if (after !== expected) return false
-    // Blank text is only sent under its id.
+    // // Blank text is only sent under its id.
     if (after !== undefined && block.type === 'text' && block.text.trim() === '' && legalItemId(id, 'msg') === undefined) return false
     expected = block.type === 'thinking' && item !== undefined ? reasoningId(item) : undefined
   }
   return expected === undefined
 }
 
-/** Whether a block has no item of its own. */
+/** Whether a block is part of another block's item. */
 function isShownElsewhere({ type }: Content, { shownBy, items, part }: ReplayPayload): boolean {
   if (shownBy !== undefined) return true
   return type !== 'text' && type !== 'thinking' && type !== 'toolCall' && items === undefined && part === undefined
 }
 
-/** The items of one answer, each text and unknown part within its message. */
+/** Encodes the items of one response, with text and unknown parts inside their messages. */
 class OwnItems {
   readonly #items: string[] = []
   readonly #ids: string[] = []
@@ -170,13 +173,13 @@ function usesContainer({ type }: JsonObject): boolean {
   return type === 'code_interpreter_call'
 }
 
-/** An answered request goes with its answer; anything else is told in words. */
+/** Encodes an approval request with its response; other tools become text. */
 function bareServiceTool(block: Extract<Content, { type: 'serviceTool' }>): string[] {
   const request = replayPayload(block.providerState).items?.find(({ type }) => type === 'mcp_approval_request')
   return request === undefined ? bareText(serviceToolText(block)) : [toJson(request)]
 }
 
-/** Text without an id goes in the short form, which every service takes from anybody. */
+/** Encodes text without an id in the short form, which every provider accepts. */
 function bareText(text: string): string[] {
   return text.trim() === '' ? [] : [toJson({ role: 'assistant', content: text })]
 }
@@ -192,7 +195,7 @@ function callJson(call: ToolCallContent, { namespace, caller }: ReplayPayload, i
   return toJson(id === undefined ? item : { ...item, id })
 }
 
-/** Some services give ids that they do not take back. */
+/** Returns a valid item id: some providers issue ids that they do not accept. */
 function legalItemId(id: string | undefined, prefix: string): string | undefined {
   return id?.startsWith(`${prefix}_`) && id.length <= 64 && legalItemName.test(id) ? id : undefined
 }

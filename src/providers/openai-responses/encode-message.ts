@@ -13,17 +13,17 @@ import {
   wholeAnswer,
 } from './encode-answer.ts'
 
-/** What of earlier answers is sent: all of it, nothing that the service may not be able to read, or nothing that a container held. */
+/** Parts of earlier responses to send: all, none that may be undecryptable, or none from containers. */
 export type EchoMode = 'whole' | 'bare' | 'withoutContainers'
 
-/** A tool result: its item, and its media as parts for a user message where results take text only. */
+/** A tool result: its item, and media as parts for a user message if results accept only text. */
 export interface EncodedResult {
   json: string
   /** Comma-separated parts; empty without media. */
   mediaParts: string
 }
 
-/** Encodes normalised messages into comma-separated input items; what is known of a message is kept as long as the message. */
+/** Encodes normalized messages to comma-separated input items; caches the result as long as the message lives. */
 export interface MessageEncoder {
   user(message: UserMessage): string
   answer(message: AssistantMessage, mode: EchoMode): EncodedAnswer
@@ -31,7 +31,7 @@ export interface MessageEncoder {
   result(message: ToolResultMessage): EncodedResult
 }
 
-/** An encoder; `mediaInResults` says whether results may carry media. Source: docs/providers/openai-responses.md */
+/** Creates an encoder. `mediaInResults`: results may contain media. Source: docs/providers/openai-responses.md */
 export function messageEncoder(mediaInResults: boolean): MessageEncoder {
   const answers = { whole: perObject(wholeAnswer), bare: perObject(bareAnswer), withoutContainers: perObject(answerWithoutContainers) }
   return {
@@ -42,12 +42,12 @@ export function messageEncoder(mediaInResults: boolean): MessageEncoder {
   }
 }
 
-/** A user message of content parts. */
+/** Returns a user message with content parts. */
 export function userOfParts(parts: string): string {
   return `{"role":"user","content":[${parts}]}`
 }
 
-/** The answer to a request for a person's decision: a result that is an error denies it, and its text says why. */
+/** Returns the response to an approval request: an error result denies it, with its text as the reason. */
 export function approvalJson({ toolCallId, isError, content }: ToolResultMessage): string {
   const reason = isError ? textOf(content) : ''
   const fields: JsonObject = { type: 'mcp_approval_response', approval_request_id: toolCallId, approve: !isError }
@@ -82,7 +82,7 @@ function textJson(text: string): string {
   return toJson({ type: 'input_text', text })
 }
 
-/** Files of a container can only be had from it. */
+/** Files of a container can only be read there. */
 function fileJson(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId' && source.fileId.startsWith('cfile_')) return textJson(`(${file.name ?? 'A file'} was made in a container.)`)

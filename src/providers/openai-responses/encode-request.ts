@@ -21,45 +21,45 @@ import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
 import { includedFor, searchJson } from './server-tools.ts'
 
-/** How much of its reasoning a model is told; `none` asks for nothing. */
+/** Detail of reasoning summaries; `none` requests none. */
 export type ReasoningSummary = NonNullable<RequestSettings['thinkingSummary']>
 
-/** Where a request goes. */
+/** Destination of a request. */
 export interface ResponsesRoute {
   url: string
-  /** The model as the service calls it. */
+  /** Model name of the provider. */
   model: string
   headers: Record<string, string>
 }
 
-/** How a request is encoded. */
+/** Options of the encoder. */
 export interface EncodingOptions {
   route: (request: StreamRequest) => ResponsesRoute
   reasoningSummary: ReasoningSummary
-  /** Tools that the service runs. */
+  /** Provider-executed tools. */
   serverTools: ServerTools
 }
 
-/** A call that knows what of earlier answers it carries that the service may refuse. */
+/** A call that knows which parts of earlier responses the provider may refuse. */
 export interface ResponsesCall extends EncodedCall {
   hasReasoning: boolean
-  /** It carries what ran in a container, which the service may have forgotten. */
+  /** Whether it has container output, which may have expired. */
   hasContainers: boolean
 }
 
-/** The service takes no smaller limit. */
+/** Minimum of `max_output_tokens`. */
 const minTokens = 16
 
-/** Without `strict: false` the service makes every property required. */
+/** Without `strict: false`, the API makes every property required. */
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
-/** Those among which the service searches. */
+/** Deferred tools, which the provider searches. */
 const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
   return { type: 'function', name, description, parameters, strict: false }
 }
 
-/** What is known of a model, and of the conversations it was sent. */
+/** Cached data of a model and its conversations. */
 function knownOf(model: ModelConfig) {
   const profile = responsesProfile(model)
   const encoder = messageEncoder(profile.capabilities.mediaInToolResults.length > 0)
@@ -72,8 +72,8 @@ function knownOf(model: ModelConfig) {
 }
 
 /**
- * Makes Responses requests, exactly as they are sent; `mode` says how much of earlier answers. What is known of
- * models belongs to the provider, as the encoder does: in a map of this file it would outlive both, until a full collection.
+ * Creates an encoder for Responses requests; `mode` selects the parts of earlier responses. Cached model data belongs to the provider: a
+ * module-level map would outlive it until a full garbage collection.
  *
  * Source: docs/providers/openai-responses.md
  */
@@ -115,14 +115,14 @@ function encodeRequest(
 const toolRules = { none: true, subset: true, forcingStopsThinking: false, searches: true }
 const ofOpenAi = { ...toolRules, maxTools: toolLimit }
 
-/** What of `text` says the form of the answer. */
+/** Returns the response format in `text`. */
 function formatOf(plan: FormatPlan): JsonObject {
   if (plan.kind === 'object') return { format: { type: 'json_object' } }
   if (plan.kind !== 'schema') return {}
   return { format: { type: 'json_schema', name: plan.name, schema: plan.schema, strict: plan.strict ?? false } }
 }
 
-/** What is said of tools. */
+/** Returns the fields for the tool choice. */
 function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   const single: JsonObject = isSingle ? { parallel_tool_calls: false } : {}
   if (choice === undefined) return single
@@ -132,7 +132,7 @@ function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   return { tool_choice: { type: 'allowed_tools', mode: choice.mode, tools: choice.allowed.map(named) }, ...single }
 }
 
-/** How each setting is said. Source: docs/concepts/models.md */
+/** Returns the rules for each setting. Source: docs/concepts/models.md */
 function rulesFor(model: ModelConfig, { isOpenAi, capabilities }: ResponsesProfile): SettingRules {
   return {
     temperature: { field: 'temperature' },
@@ -144,12 +144,12 @@ function rulesFor(model: ModelConfig, { isOpenAi, capabilities }: ResponsesProfi
   }
 }
 
-/** Not `instructions`: xAI refuses them. */
+/** An input item instead of `instructions`, which xAI refuses. */
 function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: ResponsesProfile): string {
   return systemPrompt.trim() === '' ? '' : toJson({ role: isOpenAi ? 'developer' : 'system', content: systemPrompt })
 }
 
-/** Everything but the input and the tools. */
+/** Returns all fields except input and tools. */
 function parametersOf(
   request: StreamRequest,
   { capabilities, isOpenAi, rules }: ResponsesProfile & { rules: SettingRules },

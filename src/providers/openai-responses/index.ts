@@ -25,7 +25,7 @@ export {
   xaiTools,
 } from './server-tools.ts'
 
-/** What `openaiResponses` takes beside the model id. */
+/** Options of `openaiResponses`. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
 
 const factoryOptions = optionsOf<OpenAiResponsesOptions>({ ...modelTable, ...responsesTable })
@@ -34,13 +34,15 @@ const providerOptions = optionsOf<OpenAiResponsesProviderOptions>(responsesTable
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', xai: 'xAI' }
 
 /**
- * A model on OpenAI's Responses API, or on another service that speaks it (`baseUrl` and `provider`).
+ * Creates a model on OpenAI's Responses API, or on a compatible one (`baseUrl` and `provider`).
  *
  * **Contract**
- * - Nothing is sent here; any model id is accepted, unknown ones of OpenAI count as the newest.
- * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
- * - Defaults: the context of the model's family, 128,000 tokens for one that is not known, answers as long as the model can make them, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
+ * - Sends no request. Accepts any model id; unknown OpenAI ids are treated as the newest model.
+ * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new
+ *   Agent` throws.
+ * - The provider stores nothing: encrypted reasoning is part of the history, and is sent back only to the same model.
+ * - Defaults: the context window of the model's family (128,000 tokens if unknown), the maximum output of the model,
+ *   `https://api.openai.com/v1`. Prices are unknown unless `cost` is set.
  *
  * Source: docs/providers/openai-responses.md
  *
@@ -64,7 +66,7 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
   return createModel(id, defaults, options, responsesProvider(options))
 }
 
-/** Speaks the Responses API. It keeps no state of a call, so one provider may serve any number of models and runs. */
+/** Creates a provider for the Responses API. It is stateless and serves any number of models and runs. */
 export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return responsesProvider(options)
@@ -81,12 +83,12 @@ function responsesProvider(options: OpenAiResponsesProviderOptions): StreamProvi
   })
 }
 
-/** How the service is called in messages. */
+/** Display name of a provider. */
 function serviceOf(provider: string): string {
   return ownOf(serviceNames, provider) ?? provider
 }
 
-/** A bare host gets the version that every service has. */
+/** Returns the route of a request. A bare host gets the usual version. */
 function routeOf({ model, credential }: StreamRequest, service: string): ResponsesRoute {
   const own: Record<string, string> = { 'content-type': 'application/json' }
   if (credential !== undefined && credential !== '') own.authorization = `Bearer ${headerCredential(service, credential)}`

@@ -7,24 +7,24 @@ import { approvalJson, type EchoMode, type MessageEncoder, userOfParts } from '.
  * Writes the `input` of a Responses request.
  *
  * **Contract**
- * - Media that results cannot carry follow in one user message behind the last of them.
- * - An answer whose ids were already sent goes without them: the service refuses an id that stands twice.
- * - The mode `bare` sends no reasoning, nor the ids that hang on it.
- * - The result of a call that code of the service made names that code. A decision on a call of the service is the answer to its request.
+ * - Media that results cannot hold follow them in one user message.
+ * - A response with an id that was already written is sent without ids, because the API refuses duplicates.
+ * - Mode `bare` sends no reasoning, nor ids that depend on it.
+ * - The result of a call made by provider code names that code. A decision on a provider-executed call responds to its approval request.
  */
 export class InputWriter implements HistoryWriter {
-  /** Reasoning of an earlier answer is among the items. */
+  /** Whether the items contain reasoning of earlier responses. */
   hasReasoning = false
-  /** So is what ran in a container. */
+  /** Whether the items contain container output. */
   hasContainers = false
   readonly #encoder: MessageEncoder
   readonly #mode: EchoMode
   readonly #base: InputWriter | undefined
   readonly #ids = new Set<string>()
   readonly #text: GrowingText
-  /** Parts that wait for the end of the results. */
+  /** Media that follow the results. */
   #media = ''
-  /** The answer whose results may follow. */
+  /** The response whose results may follow. */
   #asking: AssistantMessage | undefined
 
   constructor(encoder: MessageEncoder, mode: EchoMode, base?: InputWriter) {
@@ -59,7 +59,7 @@ export class InputWriter implements HistoryWriter {
     }
   }
 
-  /** The items behind `system`, as JSON. */
+  /** Returns the items after `system` as JSON. */
   toJson(system: string): string {
     const media = this.#media === '' ? '' : userOfParts(this.#media)
     return `[${joined(system, joined(this.#text.toString(), media))}]`

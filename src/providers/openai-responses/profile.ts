@@ -3,14 +3,14 @@ import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, pictures, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
 import { openAiCapabilities } from '../openai/capabilities.ts'
 
-/** A model that always thinks, with these efforts. */
+/** Returns the capabilities of a model that always reasons. */
 function reasoner(efforts: readonly string[]): ModelCapabilities {
   return { ...plain, media: picturesAndPdf, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false, maxOutputTokens: 128_000 }
 }
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
-/** Models that only this API serves, before those it shares with Chat Completions. Source: docs/providers/openai-responses.md */
+/** Models that are only on this API, ahead of those shared with Chat Completions. Source: docs/providers/openai-responses.md */
 const table: readonly CapabilityRow[] = [
   { ids: /(^|[/:.])gpt-5-pro/, capabilities: { ...reasoner(['high']), maxOutputTokens: 272_000 } },
   { ids: /(^|[/:.])gpt-5\.\d+-pro/, capabilities: reasoner(['medium', 'high', 'xhigh']) },
@@ -20,39 +20,44 @@ const table: readonly CapabilityRow[] = [
   ...openAiCapabilities,
 ]
 
-/** Documents of which OpenAI reads the text, and the first thousand rows of each sheet. Source: https://developers.openai.com/api/docs/guides/file-inputs */
+/**
+ * Documents of which OpenAI extracts the text, with up to 1,000 rows per sheet. Source:
+ * https://developers.openai.com/api/docs/guides/file-inputs
+ */
 const office = ['doc', 'docx', 'rtf', 'odt', 'xls', 'xlsx', 'ppt', 'pptx'].flatMap((end) => typeByName(`.${end}`) ?? [])
 
-/** What a model takes: one that reads PDFs is given the text of other documents too. Azure reads PDFs alone. */
+/** Returns the supported media: with PDFs, other documents too. Azure supports only PDFs. */
 function mediaOf({ media }: ModelCapabilities, { api }: ModelConfig): readonly string[] {
   return api !== 'azureOpenAiResponses' && media.includes('application/pdf') ? [...media, ...office] : media
 }
 
-/** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
+/** Capabilities of unknown OpenAI models: all of the newest ones accept these efforts. */
 const newest = reasoner(['low', 'medium', 'high', 'xhigh', 'max'])
 
 /**
- * Whether the rules of OpenAI's own models hold: for its ids wherever they are served, for unknown ids of its provider, and for deployments
- * on Azure. The open `gpt-oss` models run on servers of their own.
+ * Whether the rules of OpenAI's own models apply: for its ids on any provider, for unknown OpenAI ids, and for Azure deployments. Open
+ * `gpt-oss` models run on other servers.
  */
 function isOpenAiModel({ id, api, provider }: ModelConfig): boolean {
   if (id.includes('gpt-oss')) return false
   return provider === 'openai' || api === 'azureOpenAiResponses' || table.some(({ ids }) => ids.test(id))
 }
 
-/** It reads documents by their address, or once they are uploaded, and takes no bytes of them. Results of tools carry none. */
+/** xAI accepts documents by URL or file id, but not as bytes. Results accept no media. */
 const xaiMedia = { media: picturesAndPdf, mediaByUrl: ['application/pdf'], mediaById: ['application/pdf'] }
 
 function isXai({ provider }: ModelConfig): boolean {
   return provider === 'xai'
 }
 
-/** Whether the service runs the custom tools that it calls: nobody can declare one, so xAI means its own. Source: docs/providers/openai-responses.md */
+/**
+ * Whether the provider runs custom tools: they cannot be declared here, so xAI means its own. Source: docs/providers/openai-responses.md
+ */
 export function runsCustomTools(model: ModelConfig): boolean {
   return isXai(model) || /^https:\/\/([\w.-]+\.)?x\.ai(\/|$)/.test(model.baseUrl)
 }
 
-/** OpenAI and Azure search among tools from GPT-5.4 on. What is served elsewhere, and a deployment that is called otherwise, has to say so. */
+/** Whether the model has tool search: OpenAI and Azure from GPT-5.4 on. Other providers and custom deployment names must enable it. */
 function searchesTools({ id, api, provider }: ModelConfig): boolean {
   const [, major, minor = '0'] = /(?:^|[/:.])gpt-(\d+)(?:\.(\d+))?/.exec(id) ?? []
   const isNew = Number(major) > 5 || (major === '5' && Number(minor) >= 4)
@@ -61,8 +66,8 @@ function searchesTools({ id, api, provider }: ModelConfig): boolean {
 }
 
 /**
- * What `model` accepts on the Responses API. Other services' models think if the configuration says so, and take images in user messages
- * only.
+ * Returns the capabilities of `model` on the Responses API. Models of other providers reason if the configuration says so, and accept
+ * images only in user messages.
  */
 export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   const { capabilities: own, reasoning } = model
@@ -77,13 +82,13 @@ export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   return { ...known, ...own }
 }
 
-/** What is known of one model on the Responses API. */
+/** Profile of a model on the Responses API. */
 export interface ResponsesProfile extends ModelProfile {
-  /** The rules of OpenAI's own models hold. */
+  /** Whether the rules of OpenAI's own models apply. */
   isOpenAi: boolean
 }
 
-/** The profile of `model`. */
+/** Returns the profile of `model`. */
 export function responsesProfile(model: ModelConfig): ResponsesProfile {
   const capabilities = responsesCapabilities(model)
   const schema = capabilities.jsonSchema ? { jsonSchema: 'openAiFormat' as const, strictSchema: 'openAiStrict' as const } : {}

@@ -2,35 +2,35 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
 
 /**
- * What a block keeps for being sent back to the same model.
+ * State of a block for sending it back to the same model.
  *
- * The service refuses a reasoning item without the item it led to, and that item under its id without the reasoning. So the item behind a
- * reasoning item remembers it in `after`, and an answer goes back with its reasoning and ids only if all of these pairs still stand.
+ * The API refuses a reasoning item without the item it led to, and that item's id without the reasoning. So that item stores the
+ * reasoning id in `after`. A response is sent with reasoning and ids only if all of these pairs are intact.
  */
 export interface ReplayPayload {
-  /** A reasoning item, whole, as it came. On the first block of the item. */
+  /** A complete reasoning item as received. On the first block of the item. */
   item?: JsonObject
-  /** Items of a tool of the service, or of a kind that is not known, as they came. Of a picture, without its bytes. */
+  /** Items of a provider-executed tool, or of an unknown kind, as received. Without the bytes of an image. */
   items?: JsonObject[]
-  /** A part of a message that is not known, as it came. */
+  /** An unknown message part as received. */
   part?: JsonObject
-  /** The block shows a person what goes back with another: its id. */
+  /** Id of the block that is sent back with this one's content. */
   shownBy?: string
   /** Id of the message or call. */
   id?: string
-  /** What kind of message this is, in words of the service (`commentary`, `final_answer`). */
+  /** Kind of the message in the API's terms (`commentary`, `final_answer`). */
   phase?: string
-  /** What the text rests on, in the form of the service. */
+  /** Citations as received. */
   annotations?: JsonObject[]
-  /** Where the service found the tool of a call. */
+  /** Namespace in which the provider found the tool of a call. */
   namespace?: string
-  /** What called the tool of a call, if not the model itself. */
+  /** Caller of the tool, if not the model itself. */
   caller?: JsonObject
-  /** Id of the reasoning item right before this item; empty where the service gives it none. */
+  /** Id of the reasoning item right before this item; empty if it has no id. */
   after?: string
 }
 
-/** The payload of a block, field by field checked: a history may come from anywhere. */
+/** Returns the validated payload of a block, because a history may be untrusted. */
 export function replayPayload(state: ProviderState | undefined): ReplayPayload {
   const fields = state?.payload
   if (fields === undefined) return {}
@@ -48,14 +48,14 @@ export function replayPayload(state: ProviderState | undefined): ReplayPayload {
   return payload
 }
 
-/** Whether a reasoning item says enough to be sent back: nothing is stored at the service, so its id alone is not. */
+/** Whether a reasoning item has its content. An id alone is useless, because the provider stores nothing. */
 export function isReplayable(item: JsonObject | undefined): boolean {
   if (item?.type !== 'reasoning') return false
   const { encrypted_content: encrypted, content } = item
   return (typeof encrypted === 'string' && encrypted !== '') || (Array.isArray(content) && content.length > 0)
 }
 
-/** The id of a reasoning item; empty where it has none. */
+/** Returns the id of a reasoning item; may be empty. */
 export function reasoningId(item: JsonObject): string {
   return typeof item.id === 'string' ? item.id : ''
 }

@@ -4,46 +4,46 @@ import { refuseServerTools, type ServerTools } from '../kit/optional/server-tool
 /** Options of `openaiTools.webSearch`. */
 export interface OpenAiWebSearchOptions {
   allowedDomains?: readonly string[] | undefined
-  /** How much of what was found the model is given. */
+  /** How much search content the model gets. */
   contextSize?: 'low' | 'medium' | 'high' | undefined
-  /** Where the person is, as the service takes it: `{ country: 'DE', city: 'Bonn' }`. */
+  /** Location of the user: `{ country: 'DE', city: 'Bonn' }`. */
   userLocation?: { city?: string; region?: string; country?: string; timezone?: string } | undefined
 }
 
-/** Options of `xaiTools.webSearch`: domains that are allowed, or those that are not. */
+/** Options of `xaiTools.webSearch`: allowed or excluded domains. */
 export interface XaiWebSearchOptions {
   allowedDomains?: readonly string[] | undefined
   excludedDomains?: readonly string[] | undefined
-  /** The model also looks at pictures of the pages. */
+  /** Whether the model also sees images of the pages. */
   imageUnderstanding?: boolean | undefined
 }
 
 /** Options of `xaiTools.xSearch`. */
 export interface XaiXSearchOptions {
-  /** Names of accounts, without `@`. */
+  /** Account names without `@`. */
   allowedHandles?: readonly string[] | undefined
-  /** The first day, `2026-01-31`. */
+  /** First day, such as `2026-01-31`. */
   fromDate?: string | undefined
-  /** The last day. */
+  /** Last day. */
   toDate?: string | undefined
 }
 
 /** Options of `openaiTools.mcp`. */
 export interface OpenAiMcpOptions {
-  /** What the server is called in the names of its tools. */
+  /** Name of the server, used in its tool names. */
   label: string
-  /** `https` address of the server. */
+  /** `https` URL of the server. */
   url: string
-  /** Goes to the service with each request, and nowhere else. */
+  /** Sent to the provider with each request, and to nobody else. */
   authorization?: string | undefined
-  /** The tools that the model may call. Default: all. */
+  /** Tools that the model may call. Default: all. */
   allowedTools?: readonly string[] | undefined
-  /** Whether a person is asked before each call. Default: `always`. */
+  /** Whether each call needs approval. Default: `always`. */
   requireApproval?: 'always' | 'never' | undefined
 }
 
 /**
- * Tools that the Responses API runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools of the Responses API, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai-responses.md
  */
@@ -55,38 +55,38 @@ export const openaiTools = {
     ...(contextSize !== undefined && { search_context_size: contextSize }),
     ...(userLocation !== undefined && { user_location: { type: 'approximate', ...userLocation } }),
   }),
-  /** Searches files that were put into vector stores of the service. */
+  /** Searches files in vector stores of the provider. */
   fileSearch: ({ vectorStoreIds, maxResults }: { vectorStoreIds: readonly string[]; maxResults?: number }): JsonObject => ({
     type: 'file_search',
     vector_store_ids: [...vectorStoreIds],
     ...(maxResults !== undefined && { max_num_results: maxResults }),
   }),
-  /** Runs Python in a container of the service. */
+  /** Runs Python in a container of the provider. */
   codeInterpreter: ({ fileIds }: { fileIds?: readonly string[] } = {}): JsonObject => ({
     type: 'code_interpreter',
     container: { type: 'auto', ...(fileIds !== undefined && { file_ids: [...fileIds] }) },
   }),
-  /** Makes pictures. `partialImages` are shown while one is drawn, 0 to 3. */
+  /** Generates images. `partialImages` previews are emitted while it draws, 0 to 3. */
   imageGeneration: ({ size, quality, partialImages }: { size?: string; quality?: string; partialImages?: number } = {}): JsonObject => ({
     type: 'image_generation',
     ...(size !== undefined && { size }),
     ...(quality !== undefined && { quality }),
     ...(partialImages !== undefined && { partial_images: partialImages }),
   }),
-  /** Calls tools of an MCP server. */
+  /** Calls tools of a remote MCP server. */
   mcp: ({ label, url, authorization, allowedTools, requireApproval = 'always' }: OpenAiMcpOptions): JsonObject => ({
     ...{ type: 'mcp', server_label: label, server_url: url, require_approval: requireApproval },
     ...(authorization !== undefined && { authorization }),
     ...(allowedTools !== undefined && { allowed_tools: [...allowedTools] }),
   }),
-  /** Lets the model search among tools that are declared with `defer_loading`. */
+  /** Lets the model search tools that are declared with `defer_loading`. */
   toolSearch: (): JsonObject => searchJson,
-  /** Runs commands in a container of the service. */
+  /** Runs commands in a container of the provider. */
   shell: (): JsonObject => ({ type: 'shell', environment: { type: 'container_auto' } }),
 } as const
 
 /**
- * Tools that xAI runs behind the Responses API, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ * Provider-executed tools of xAI on the Responses API, for the option `serverTools`. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai-responses.md
  *
@@ -113,25 +113,25 @@ export const xaiTools = {
   }),
 } as const
 
-/** The declaration of the search among tools. */
+/** Declaration of the tool search. */
 export const searchJson = { type: 'tool_search' }
 
-/** Tools that the service asks its caller to run, and nobody here does. */
+/** Tools that the provider asks its caller to run, which this package does not. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom', 'computer', 'computer_use_preview', 'apply_patch', 'local_shell'])
 
-/** What must be asked for so that an answer says what a tool found. */
+/** `include` values that add tool results to the response. */
 const contents: Readonly<Record<string, string>> = {
   web_search: 'web_search_call.action.sources',
   file_search: 'file_search_call.results',
   code_interpreter: 'code_interpreter_call.outputs',
 }
 
-/** What the answer should include beside text. */
+/** Returns the `include` values for `tools`. */
 export function includedFor(tools: ServerTools): string[] {
   return tools.flatMap(({ type }) => (typeof type === 'string' ? (ownOf(contents, type) ?? []) : []))
 }
 
-/** Throws `ConfigError` `invalidOption` for declarations that the service would refuse. */
+/** Throws `ConfigError` `invalidOption` for declarations that the provider would refuse. */
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     const { type, allowed_domains: allowed, excluded_domains: excluded, environment, execution } = tool

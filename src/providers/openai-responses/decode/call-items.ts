@@ -5,7 +5,7 @@ import type { OutputItem } from './output-items.ts'
 import type { ResponsesEvent, WireItem } from './wire.ts'
 import { callIdOf } from './wire-item.ts'
 
-/** Writes calls of our tools. */
+/** Decodes calls of our tools. */
 export class CallItems implements ItemKindWriter {
   readonly #blocks: ItemBlocks
 
@@ -18,17 +18,17 @@ export class CallItems implements ItemKindWriter {
     this.#open(open, item)
   }
 
-  /** A call begins, in the way of old events. */
+  /** Starts a call in the format of older events. */
   start(event: ResponsesEvent): void {
     this.#open(this.#blocks.items.of(event, 'call'), event)
   }
 
-  /** A delta of arguments. */
+  /** Adds a delta of arguments. */
   argumentsDelta(event: ResponsesEvent): void {
     this.#arguments(this.#blocks.items.of(event, 'call'), event.delta)
   }
 
-  /** The whole text of the arguments. */
+  /** Sets the whole text of the arguments. */
   argumentsDone(event: ResponsesEvent): void {
     const open = this.#blocks.items.of(event, 'call')
     open.isDone = true
@@ -41,7 +41,7 @@ export class CallItems implements ItemKindWriter {
     this.#open(open, item)
     this.#wholeArguments(open, item.arguments)
     const namespace = typeof item.namespace === 'string' ? { namespace: item.namespace } : {}
-    const caller = typeof item.caller === 'object' && item.caller !== null ? { caller: item.caller as JsonObject } : {} // off the wire, so it is JSON
+    const caller = typeof item.caller === 'object' && item.caller !== null ? { caller: item.caller as JsonObject } : {} // Parsed JSON.
     blocks.keep(open.key, { ...blocks.idOf(open), ...namespace, ...caller, ...blocks.after(open) })
   }
 
@@ -50,7 +50,7 @@ export class CallItems implements ItemKindWriter {
     return !isOther && (this.#blocks.items.isAt(open, index) || open.raw === textOfArguments(item.arguments))
   }
 
-  /** The response is over: a call that never ended is whole where its arguments are, and not to be run where none came. */
+  /** Ends the response: an unfinished call is complete if its arguments are, and does not run without any. */
   end(): void {
     for (const { kind, isDone, opening, raw, key } of this.#blocks.items.list) {
       if (kind !== 'call' || isDone || raw !== '') continue
@@ -74,7 +74,7 @@ export class CallItems implements ItemKindWriter {
     this.#blocks.builder.toolArguments(open.key, text)
   }
 
-  /** The end of a call says what its arguments are. Deltas that say something else were placeholders, or lost pieces. */
+  /** Sets the final arguments of a call. They override deltas, which were placeholders or incomplete. */
   #wholeArguments(open: OutputItem, whole: unknown): void {
     const text = textOfArguments(whole) || (open.raw === '' ? textOfArguments(open.opening) : '')
     if (text.startsWith(open.raw)) this.#arguments(open, text.slice(open.raw.length))

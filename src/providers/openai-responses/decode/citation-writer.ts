@@ -7,11 +7,11 @@ import type { ReplayPayload } from '../replay-state.ts'
 import type { Annotations, OutputItem } from './output-items.ts'
 
 /**
- * Shows what texts rest on.
+ * Emits citations.
  *
  * **Contract**
- * - The service says it in events and again with the finished item; it is shown once, in the order of the service.
- * - Ranges count code points, so one that names text which has not come yet waits for it.
+ * - The API sends them in events and again with the finished item. Each is emitted once, in the API's order.
+ * - Ranges count code points, so a range beyond the current text waits for it.
  */
 export class CitationWriter {
   readonly #builder: AssistantBuilder
@@ -25,7 +25,7 @@ export class CitationWriter {
     this.#state = state
   }
 
-  /** What an event says of the text of `key`. */
+  /** Adds a citation of the text `key`. */
   add(open: OutputItem, key: number, annotation: JsonObject): void {
     const known = annotationsOf(open, key)
     known.list.push(annotation)
@@ -34,7 +34,7 @@ export class CitationWriter {
     if (isNext && known.points.grow(this.#builder.written(key)).unitAt(reach) !== undefined) this.#show(open, key, known)
   }
 
-  /** The text of `key` is complete, and rests on `whole`, if the service says so. */
+  /** Completes the text `key` with all its citations, if the API sends them. */
   complete(open: OutputItem, key: number, whole: readonly JsonObject[]): void {
     if (whole.length === 0 && open.annotations?.has(key) !== true) return
     const known = annotationsOf(open, key)

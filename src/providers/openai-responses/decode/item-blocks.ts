@@ -8,36 +8,36 @@ import { missingParts, type WholePart } from './missing-parts.ts'
 import { type OutputItem, OutputItems } from './output-items.ts'
 import type { WireItem } from './wire.ts'
 
-/** How items of one kind become blocks. */
+/** Decodes items of one kind. */
 export interface ItemKindWriter {
-  /** An item begins; one that began already goes on. */
+  /** Begins or continues an item. */
   begin(open: OutputItem, item: WireItem): void
-  /** An item is complete: writes what its deltas left out, and what is to be sent back. */
+  /** Completes an item: emits content that the deltas lacked, and stores what is sent back. */
   complete(open: OutputItem, item: WireItem): void
-  /** The finished response repeats an item that was complete. */
+  /** Handles a complete item that the finished response repeats. */
   repeat?(open: OutputItem, item: WireItem): void
-  /** Whether `item`, which stands at `index` of the finished response, may be `open`. Ids may change from event to event; those of calls do not. */
+  /** Whether `item` at `index` of the finished response may be `open`. Ids may change between events; those of calls do not. */
   isAlike(open: OutputItem, item: WireItem, index: number): boolean
 }
 
-/** The fields of messages and calls that are read or passed over. Other items are kept whole. */
+/** Fields of messages and calls that are read or ignored. Other items are kept as a whole. */
 const knownOfItems: ReadonlySet<string> = new Set([
   ...['type', 'id', 'status', 'role', 'phase', 'content', 'call_id', 'name', 'namespace', 'arguments', 'caller', 'created_by', 'agent'],
   ...['object', 'model', 'response_id', 'encrypted_content', 'summary'],
 ])
 
-/** Keys of raw reasoning begin here, those of its summary at 0. */
+/** First key of raw reasoning; those of summaries start at 0. */
 export const rawReasoning = 512
 
-/** The part of an item that an event is about. */
+/** Returns the part index of an event. */
 export function partOf(index: unknown): number {
   const part = indexIn(index) ?? 0
   return part < rawReasoning ? part : 0
 }
 
-/** The items of one response and the blocks that they become, for the writers of all kinds. */
+/** Maps the items of one response to blocks. */
 export class ItemBlocks {
-  /** Counts pieces of content. */
+  /** Counts chunks of content. */
   progress = 0
   readonly items = new OutputItems()
   readonly builder: AssistantBuilder
@@ -50,12 +50,12 @@ export class ItemBlocks {
     this.unknown = unknown
   }
 
-  /** Looks for fields of a message or call that nobody reads. */
+  /** Warns about unknown fields of a message or call. */
   look(item: WireItem): void {
     this.unknown.look(item, knownOfItems)
   }
 
-  /** The part of this key has content now. */
+  /** Starts the part of this key. */
   begin(open: OutputItem, key: number): void {
     if (open.keys.length === 0 && key !== open.key) this.builder.beganAs(open.key, key)
     if (!open.keys.includes(key)) open.keys.push(key)
@@ -76,18 +76,18 @@ export class ItemBlocks {
     this.builder.thinking(key, text)
   }
 
-  /** Hands what no delta brought of the parts of an item to `write`, with the key of its block. */
+  /** Calls `write` with the block key and text of everything that no delta delivered. */
   fillIn(open: OutputItem, whole: readonly WholePart[], write: (key: number, text: string) => void): void {
     const streamed = open.keys.map((key) => ({ key, text: this.builder.written(key) }))
     for (const { key, part, text } of missingParts(streamed, whole)) {
       let free = part
-      // A part of its own takes the next number that no delta has used.
+      // // A new part gets the next number that no delta has used.
       while (key === undefined && open.keys.includes(open.key + free)) free++
       write(key ?? open.key + free, text)
     }
   }
 
-  /** Whether `open` stands at this index, or its text and that of `parts` begin alike. */
+  /** Whether `open` has this index, or its text starts like that of `parts`. */
   isAlike(open: OutputItem, index: number, parts: readonly { text?: unknown }[]): boolean {
     if (this.items.isAt(open, index)) return true
     const said = open.keys.map((key) => this.builder.written(key)).join('')
@@ -95,18 +95,18 @@ export class ItemBlocks {
     return whole.startsWith(said) || said.startsWith(whole)
   }
 
-  /** What an item goes back with: its id, if it has one. */
+  /** Returns the id of an item for sending it back, if any. */
   idOf({ id }: OutputItem): ReplayPayload {
     return id === '' ? {} : { id }
   }
 
-  /** The reasoning that led to an item. */
+  /** Returns the reference to the reasoning before an item. */
   after({ position }: OutputItem): ReplayPayload {
     const before = this.items.list[position - 1]
     return before?.kind === 'reasoning' ? { after: before.id } : {}
   }
 
-  /** What led to `open` does not go back without it. */
+  /** Drops the reasoning that led to `open`, which is not sent back without it. */
   forgetReasoning({ position }: OutputItem): void {
     const before = this.items.list[position - 1]
     if (before?.kind === 'reasoning') this.builder.setProviderState(before.keys[0] ?? before.key, this.state({}))

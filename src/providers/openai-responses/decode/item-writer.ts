@@ -13,7 +13,7 @@ import { ServiceWriter } from './service-writer.ts'
 import type { ResponsesEvent, WireItem, WireResponse } from './wire.ts'
 import { callIdOf, itemOf } from './wire-item.ts'
 
-/** Finds the item of each event, and lets the writer of its kind make blocks of it. */
+/** Finds the item of each event and passes it to the decoder of its kind. */
 export class ItemWriter {
   readonly message: MessageItems
   readonly reasoning: ReasoningItems
@@ -32,12 +32,12 @@ export class ItemWriter {
     this.#kinds = { message: this.message, reasoning: this.reasoning, call: this.call, other: this.other }
   }
 
-  /** Counts pieces of content. */
+  /** Counts chunks of content. */
   get progress(): number {
     return this.#blocks.progress
   }
 
-  /** An item begins; one that began already goes on. */
+  /** Begins or continues an item. */
   open(event: ResponsesEvent): void {
     const item = itemOf(event.item)
     if (item === undefined) return
@@ -51,7 +51,7 @@ export class ItemWriter {
     this.#kinds[opened.kind].begin(opened, item)
   }
 
-  /** An event of an item that the service works on; false where it is of no such item. */
+  /** Handles a progress event of a provider-executed item; returns false for other items. */
   goOn(event: ResponsesEvent, type: string): boolean {
     this.#blocks.progress++
     const open = this.#blocks.items.find('other', indexIn(event.output_index), nameIn(event.item_id, 'the id of an item'))
@@ -60,7 +60,7 @@ export class ItemWriter {
     return true
   }
 
-  /** An item is complete. */
+  /** Completes an item. */
   close(event: ResponsesEvent): void {
     const item = itemOf(event.item)
     if (item === undefined) return
@@ -74,8 +74,8 @@ export class ItemWriter {
   }
 
   /**
-   * The items as the finished response repeats them: gateways may deliver the whole answer or some of its items only here. What no streamed item can stand
-   * for is new.
+   * Reads the items of the finished response, which may be the first delivery of some or all of them. Items without a streamed equivalent
+   * are new.
    */
   fillIn(output: WireResponse['output']): void {
     const items = objectsIn(output, 'items').flatMap((item) => itemOf(item) ?? [])
@@ -92,14 +92,14 @@ export class ItemWriter {
     })
   }
 
-  /** The response is over. `isWaiting`: the service goes on once our calls are answered. */
+  /** Ends the response. `isWaiting`: the provider continues after our calls have results. */
   end(isWaiting: boolean): void {
     this.other.end(isWaiting)
     this.message.end()
     this.call.end()
   }
 
-  /** The streamed item with the id or, of a call, the call id of `item`. */
+  /** Returns the streamed item with the same id or call id. */
   #sameItem(item: WireItem): OutputItem | undefined {
     const { items } = this.#blocks
     const kind = kindOf(item.type)

@@ -7,10 +7,10 @@ import type { OutputItem } from './output-items.ts'
 import type { ResponsesEvent, WireItem, WirePart } from './wire.ts'
 import { isRefusal, isUnknownPart, jsonOf, partsOf } from './wire-item.ts'
 
-/** The fields of parts of messages that are read or passed over. */
+/** Fields of message parts that are read or ignored. */
 const knownOfParts: ReadonlySet<string> = new Set([...['type', 'text', 'refusal', 'annotations', 'logprobs', 'parsed']])
 
-/** Writes messages: their texts, what these rest on, and refusals. */
+/** Decodes messages: texts, citations and refusals. */
 export class MessageItems implements ItemKindWriter {
   readonly #blocks: ItemBlocks
   readonly #citations: CitationWriter
@@ -24,22 +24,22 @@ export class MessageItems implements ItemKindWriter {
     this.#blocks.builder.begins(key, 'text')
   }
 
-  /** A delta of a message. */
+  /** Adds a delta of text. */
   text(event: ResponsesEvent): void {
     const open = this.#blocks.items.of(event, 'message')
     this.#blocks.text(open, open.key + partOf(event.content_index), event.delta)
-    // Most deltas carry an empty list.
+    // // Most deltas have an empty list.
     if (Array.isArray(event.logprobs) && event.logprobs.length > 0) this.#logprobs(event.logprobs)
   }
 
-  /** A delta of a refusal. */
+  /** Adds a delta of a refusal. */
   refusal(event: ResponsesEvent): void {
     this.#refuse(this.#blocks.items.of(event, 'message'), textIn(event.delta, 'a refusal'))
   }
 
-  /** What a text rests on. */
+  /** Adds a citation. */
   annotation(event: ResponsesEvent): void {
-    const annotation = objectIn(event.annotation as JsonObject | null | undefined, 'an annotation') // off the wire, so it is JSON
+    const annotation = objectIn(event.annotation as JsonObject | null | undefined, 'an annotation') // Parsed JSON.
     if (annotation === undefined) return
     const open = this.#blocks.items.of(event, 'message')
     const key = keyOf(open, partOf(event.content_index))
@@ -57,7 +57,7 @@ export class MessageItems implements ItemKindWriter {
     const refusal = parts.map((each) => (isRefusal(each) ? textIn(each.refusal ?? each.text, 'a refusal') : '')).join('')
     if (refusal.startsWith(open.refusal)) this.#refuse(open, refusal.slice(open.refusal.length))
     parts.forEach((each, part) => {
-      const whole = objectsIn(each.annotations as JsonObject[] | null | undefined, 'annotations') // off the wire, so it is JSON
+      const whole = objectsIn(each.annotations as JsonObject[] | null | undefined, 'annotations') // Parsed JSON.
       if (whole.length > 0) blocks.begin(open, keyOf(open, part))
       this.#citations.complete(open, keyOf(open, part), whole)
       if (blocks.builder.message.logprobs === undefined) this.#logprobs(each.logprobs)
@@ -75,12 +75,12 @@ export class MessageItems implements ItemKindWriter {
     return this.#blocks.isAlike(open, index, partsOf(content))
   }
 
-  /** The response is over: what its texts rest on is shown as far as it came. */
+  /** Ends the response: emits the remaining citations. */
   end(): void {
     for (const open of this.#blocks.items.list) for (const key of open.annotations?.keys() ?? []) this.#citations.complete(open, key, [])
   }
 
-  /** They go back within their message. */
+  /** Keeps unknown parts, which are sent back within their message. */
   #keepUnknownParts(open: OutputItem, parts: readonly WirePart[]): void {
     const blocks = this.#blocks
     parts.forEach((part, index) => {
@@ -110,7 +110,7 @@ export class MessageItems implements ItemKindWriter {
   }
 }
 
-/** The key of the text that is part `part` of the item: deltas may have been numbered otherwise. */
+/** Returns the key of text part `part`: deltas may have used other numbers. */
 function keyOf(open: OutputItem, part: number): number {
   const key = open.key + part
   return open.keys.includes(key) ? key : (open.keys[part] ?? open.keys.at(-1) ?? key)

@@ -1,29 +1,28 @@
-/** A block that was streamed: its key, and its text. */
+/** A streamed block with its text. */
 export interface StreamedPart {
   key: number
   text: string
 }
 
-/** A part as the finished item has it. */
+/** A part of the finished item. */
 export interface WholePart {
-  /** Where it belongs among the parts of the item. */
+  /** Its position among the parts of the item. */
   part: number
   text: string
 }
 
-/** Text that no delta brought: the rest of a block, or a part of its own. */
+/** Text without deltas: the rest of a block, or a new part. */
 export interface MissingPart extends WholePart {
-  /** The block that it goes on. */
+  /** Key of the block that it continues. */
   key?: number
 }
 
 /**
- * What a finished item says beyond its deltas.
+ * Returns the text of a finished item that the deltas lacked.
  *
  * **Contract**
- * - Parts are told by their text, not by their number: services number deltas otherwise than the item that follows, or cut one part into
- *   several.
- * - Where deltas and item disagree, the deltas count: they were seen. A part is missing only if no streamed one can stand for it.
+ * - Matches parts by text, not by index: providers number deltas differently, or split a part.
+ * - If deltas and item differ, the deltas win, because they were emitted. A part is missing only if no streamed one matches it.
  */
 export function missingParts(streamed: readonly StreamedPart[], whole: readonly WholePart[]): MissingPart[] {
   const parts = whole.filter(({ text }) => text !== '')
@@ -32,7 +31,7 @@ export function missingParts(streamed: readonly StreamedPart[], whole: readonly 
   return all.startsWith(said) ? behind(said.length, parts, streamed.at(-1)?.key) : unmatched(streamed, parts)
 }
 
-/** What is left of `parts` behind their first `length` characters. */
+/** Returns the rest of `parts` after their first `length` characters. */
 function behind(length: number, parts: readonly WholePart[], last: number | undefined): MissingPart[] {
   const missing: MissingPart[] = []
   let skipped = length

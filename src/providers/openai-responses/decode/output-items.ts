@@ -3,61 +3,61 @@ import { indexIn, nameIn } from '../../kit/decode/wire-value.ts'
 import type { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import type { ResponsesEvent } from './wire.ts'
 
-/** What an output item becomes; `other` is what the service did by itself. */
+/** Kind of an output item; `other` is provider-executed or unknown. */
 export type ItemKind = 'message' | 'reasoning' | 'call' | 'other'
 
-/** One output item as far as it came. */
+/** An output item in progress. */
 export interface OutputItem {
   kind: ItemKind
-  /** As the service calls it; empty while unknown. */
+  /** Type in the API's terms; empty while unknown. */
   type: string
   /** Position among the items of the response. */
   position: number
-  /** Key of its first block; the blocks of further parts count up from it. */
+  /** Key of its first block; further parts use the following keys. */
   key: number
-  /** Keys of the blocks that exist, in the order in which they began. */
+  /** Keys of its existing blocks, in start order. */
   readonly keys: number[]
   id: string
-  /** What the result of a call names; empty while unknown. */
+  /** Call id that a result refers to; empty while unknown. */
   callId: string
-  /** Argument text so far, of a call. */
+  /** Arguments of a call so far. */
   raw: string
-  /** Arguments that came with the opening of a call: they count where nothing follows. */
+  /** Initial arguments of a call, used if nothing follows. */
   opening: unknown
-  /** A delta opened it: its own opening, under whatever name, was left out or is still to come. */
+  /** Whether a delta opened it, because its own opening is missing or still to come. */
   isImplied: boolean
-  /** Its end was seen. */
+  /** Whether it has ended. */
   isDone: boolean
-  /** The item says enough to be sent back, of reasoning. */
+  /** Whether a reasoning item can be sent back. */
   isReplayable: boolean
-  /** What the model said in place of an answer, of a message. */
+  /** Refusal of a message. */
   refusal: string
-  /** What its texts rest on, by their keys. */
+  /** Citations of its texts by key. */
   annotations?: Map<number, Annotations>
 }
 
-/** What one text rests on. */
+/** Citations of one text. */
 export interface Annotations {
   list: JsonObject[]
-  /** How many of them were shown. */
+  /** How many of them were emitted. */
   shown: number
-  /** Of the text, as far as it came. */
+  /** Code points of the text so far. */
   readonly points: CodePoints
 }
 
 const kinds: { readonly [type: string]: ItemKind } = { message: 'message', reasoning: 'reasoning', function_call: 'call' }
 
-/** Room for the parts of one item among the keys. */
+/** Keys reserved for the parts of one item. */
 const keysPerItem = 1024
 
-/** The kind of an item of this wire type. */
+/** Returns the kind of an item type. */
 export function kindOf(type: string | undefined): ItemKind {
   return (type === undefined ? undefined : ownOf(kinds, type)) ?? 'other'
 }
 
 /**
- * The items of one response, found again by id, else by `output_index`, else as the last one: some services leave out the index or use one
- * twice, some give an item a new id in every event.
+ * Finds the items of one response by id, else by `output_index`, else the last one. Some providers omit or repeat the index, or change
+ * the id with every event.
  */
 export class OutputItems {
   readonly list: OutputItem[] = []
@@ -92,7 +92,7 @@ export class OutputItems {
     return item
   }
 
-  /** The item that a delta belongs to; one whose opening was left out is opened as `kind`. */
+  /** Returns the item of a delta; opens it as `kind` if its opening is missing. */
   of(event: ResponsesEvent, kind: ItemKind): OutputItem {
     const index = indexIn(event.output_index)
     const id = nameIn(event.item_id, 'the id of an item')
@@ -104,21 +104,21 @@ export class OutputItems {
     return item
   }
 
-  /** The item of this kind with this id, else with this index. */
+  /** Returns the item of this kind with this id, else with this index. */
   find(kind: ItemKind, index: number | undefined, id: string | null | undefined): OutputItem | undefined {
     const item = (typeof id === 'string' ? this.#byId.get(id) : undefined) ?? (index === undefined ? undefined : this.#byIndex.get(index))
     return item !== undefined && (item.kind === kind || item.kind === 'other') ? item : undefined
   }
 
-  /** Whether an event gave `item` this index; those without one are counted. */
+  /** Whether `item` has this index; items without one are counted. */
   isAt(item: OutputItem, index: number): boolean {
     const there = this.#byIndex.get(index)
     return there === undefined ? this.#byIndex.size === 0 && item.position === index : there === item
   }
 
   /**
-   * A call that is known by `callId`, else an item of this kind that was opened by its deltas alone and has not ended. A call that has ended is another one
-   * where it had other arguments: services have given one id to two.
+   * Returns the call with `callId`, else an unfinished item of this kind that only deltas opened. A finished call with other arguments is
+   * another call: some providers reuse an id.
    */
   findUnnamed(kind: ItemKind, callId: string, text: string): OutputItem | undefined {
     const isIt = (item: OutputItem) => item.kind === kind && item.callId === callId && (!item.isDone || text === '' || item.raw === text)

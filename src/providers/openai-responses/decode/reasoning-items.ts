@@ -5,7 +5,7 @@ import type { OutputItem } from './output-items.ts'
 import type { ResponsesEvent, WireItem } from './wire.ts'
 import { jsonOf, partsOf } from './wire-item.ts'
 
-/** Writes reasoning: its summary, and the reasoning itself if the service shows it. */
+/** Decodes reasoning: its summary, and raw reasoning if the provider sends it. */
 export class ReasoningItems implements ItemKindWriter {
   readonly #blocks: ItemBlocks
 
@@ -17,19 +17,19 @@ export class ReasoningItems implements ItemKindWriter {
     this.#blocks.builder.begins(key, 'thinking')
   }
 
-  /** A delta of a reasoning summary. */
+  /** Adds a delta of a summary. */
   summary(event: ResponsesEvent): void {
     const open = this.#blocks.items.of(event, 'reasoning')
     this.#blocks.thinking(open, open.key + partOf(event.summary_index), event.delta)
   }
 
-  /** A delta of reasoning itself. */
+  /** Adds a delta of raw reasoning. */
   reasoning(event: ResponsesEvent): void {
     const open = this.#blocks.items.of(event, 'reasoning')
     this.#blocks.thinking(open, open.key + rawReasoning + partOf(event.content_index), event.delta)
   }
 
-  /** Services say the same in the summary and in the content, and send the deltas of one as those of the other. */
+  /** Completes the item. Providers repeat the summary as content, and mix up their deltas. */
   complete(open: OutputItem, item: WireItem): void {
     const summary = partsOf(item.summary).map(({ text }, part) => ({ part, text: textIn(text, 'text') }))
     const content = partsOf(item.content).map(({ text }, part) => ({ part: rawReasoning + part, text: textIn(text, 'text') }))

@@ -9,20 +9,20 @@ import { OddValue, objectIn, objectOf, wordIn } from '../../kit/decode/wire-valu
 import { ItemWriter } from './item-writer.ts'
 import { type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
-/** Reasons of an incomplete response. Source: docs/providers/openai-responses.md */
+/** Stop reasons of an incomplete response. Source: docs/providers/openai-responses.md */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
   max_messages: 'length',
   content_filter: 'guardRail',
 }
 
-/** Events of one item, and what is made of each. */
+/** Item events and their handlers. */
 const itemEvents = new Map<string, (writer: ItemWriter, event: ResponsesEvent) => void>([
   ['response.output_text.delta', ({ message }, event) => message.text(event)],
   ['response.function_call_arguments.delta', ({ call }, event) => call.argumentsDelta(event)],
   ['response.reasoning_summary_text.delta', ({ reasoning }, event) => reasoning.summary(event)],
   ['response.reasoning_text.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
-  // In the specification's documents, and sent by servers built after them.
+  // // Documented by the API, and sent by compatible servers.
   ['response.reasoning.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
   ['response.refusal.delta', ({ message }, event) => message.refusal(event)],
   ['response.output_text.annotation.added', ({ message }, event) => message.annotation(event)],
@@ -31,7 +31,7 @@ const itemEvents = new Map<string, (writer: ItemWriter, event: ResponsesEvent) =
   ['response.function_call_arguments.done', ({ call }, event) => call.argumentsDone(event)],
 ])
 
-/** Events that say how far the service is, or once more what other events have said. */
+/** Events that report progress or repeat others. */
 const repeating: ReadonlySet<string> = new Set(
   [
     ...['in_progress', 'queued', 'output_text.done', 'content_part.added', 'content_part.done', 'refusal.done', 'reasoning.done'],
@@ -40,18 +40,18 @@ const repeating: ReadonlySet<string> = new Set(
   ].map((name) => `response.${name}`),
 )
 
-/** The fields that are read or passed over: what they say is about the answer, not in it. */
+/** Fields that are read, or ignored because they describe the response. */
 const known = {
   event: new Set([
     ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'obfuscation', 'delta'],
     ...['logprobs', 'annotation', 'item', 'arguments', 'name', 'call_id', 'response_id', 'event_id'],
   ]),
-  /** Where an event belongs. */
+  /** Fields that locate an event. */
   place: new Set([
     ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'command_index', 'obfuscation'],
     ...['response_id', 'event_id'],
   ]),
-  /** A response repeats what was asked for. */
+  /** A response repeats request fields. */
   response: new Set([
     ...['id', 'object', 'created_at', 'completed_at', 'status', 'background', 'error', 'incomplete_details', 'instructions', 'model'],
     ...['output', 'output_text', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id'],
@@ -64,15 +64,17 @@ const known = {
 }
 
 /**
- * Reads the events of one response, OpenAI's or that of a service that resembles it.
+ * Decodes the events of one Responses stream, of OpenAI or a compatible provider.
  *
  * **Contract**
- * - `response.completed`, `incomplete` and `failed` end it; nothing behind counts.
- * - Each part of a reasoning summary is a thinking block; the first carries the item. A reasoning item that shows nothing is an empty one.
- * - A refusal is the message's `refusal`, and stops with `guardRail`. A call of the service that waits for a decision stops with `toolUse`.
- * - Content that is not known is kept as it came, with a warning.
- * - What came without deltas is read from the finished item, or from the finished response.
- * - `start` is emitted with the first item, so that a refusal before it leaves the call unseen.
+ * - `response.completed`, `incomplete` and `failed` end it; later events are ignored.
+ * - Each part of a reasoning summary is a thinking block; the first one carries the item. A reasoning item without a summary becomes an
+ *   empty block.
+ * - A refusal sets the message's `refusal`, and stops with `guardRail`. A provider-executed call with a pending approval stops with
+ *   `toolUse`.
+ * - Unknown content is kept as received, with a warning.
+ * - Content without deltas is read from the finished item, or from the finished response.
+ * - Emits `start` with the first item, so that an earlier refusal emits nothing.
  */
 export class ResponsesDecoder implements StreamDecoder {
   readonly terminal = 'response.completed'
@@ -143,7 +145,7 @@ export class ResponsesDecoder implements StreamDecoder {
         this.builder.answeredBy(id, event.response?.model)
         return
       }
-      // As `response.reasoning.delta`.
+      // // Like `response.reasoning.delta`.
       case 'response.function_call_arguments.start':
         this.#writer.call.start(event)
         return
@@ -163,7 +165,7 @@ export class ResponsesDecoder implements StreamDecoder {
     }
   }
 
-  /** What belongs to an item that the service works on comes whole with the end of it. */
+  /** Ignores progress of a provider-executed item, which is complete at its end. */
   #other(event: ResponsesEvent, type: string): void {
     const isOfItem = event.item_id !== undefined || event.output_index !== undefined
     if (isOfItem && this.#writer.goOn(event, type)) return
@@ -191,7 +193,7 @@ export class ResponsesDecoder implements StreamDecoder {
     this.isDone = true
   }
 
-  /** A filter is a way to stop, not a failure, wherever the service reports it. */
+  /** Treats a content filter as a stop, not as a failure, wherever the API reports it. */
   #fail(error: unknown, body: object): void {
     if (objectOf<{ code?: unknown }>(error).code !== 'content_filter') throw new StreamRefusal(body)
     this.#stopReason = 'guardRail'

@@ -3,18 +3,18 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonObjectIn, jsonObject
 import type { ServiceToolContent, ServiceToolError } from '../../../contract/message/content.ts'
 import { shownOutput } from '../../kit/optional/server-tools/service-output.ts'
 
-/** What an item of a tool that the service runs is. */
+/** Role of a provider-executed item. */
 export type ServiceRole =
-  /** A call; where it has no item of its own for the output, the output is in it. */
+  /** A call, with its output unless that is a separate item. */
   | 'call'
-  /** The output of a call that stands in an item of its own. */
+  /** The separate output of a call. */
   | 'output'
-  /** What belongs to the conversation and shows a person nothing. */
+  /** An item that belongs to the conversation but is not shown. */
   | 'aside'
-  /** Nothing that this version knows. */
+  /** An unknown item. */
   | 'unknown'
 
-/** What an item says of a call. */
+/** Data of a call to show. */
 export type ServiceView = Pick<ServiceToolContent, 'name' | 'input' | 'output' | 'error' | 'needsApproval'>
 
 type Reader = (item: JsonObject) => ServiceView
@@ -57,7 +57,10 @@ const outputReaders: ReadonlyMap<string, { of: string; read: (item: JsonObject) 
 
 const answeredTypes: ReadonlySet<string> = new Set([...outputReaders.values()].map(({ of }) => of))
 
-/** What `item` is. What the service wants us to run, and we do not, is not known. Source: docs/providers/openai-responses.md */
+/**
+ * Returns the role of `item`. Items that we would have to run, but do not support, are unknown. Source:
+ * docs/providers/openai-responses.md
+ */
 export function roleOf(item: JsonObject): ServiceRole {
   const type = textIn(item.type)
   if (type === 'mcp_list_tools') return 'aside'
@@ -67,12 +70,12 @@ export function roleOf(item: JsonObject): ServiceRole {
   return outputReaders.has(type) ? 'output' : 'unknown'
 }
 
-/** Whether the output of a call of this type comes in an item of its own. */
+/** Whether the output of this call is a separate item. */
 export function isAnsweredApart({ type }: JsonObject): boolean {
   return answeredTypes.has(textIn(type))
 }
 
-/** What a call shows; it need not be complete. */
+/** Returns the data of a call to show; it may be incomplete. */
 export function viewOf(item: JsonObject): ServiceView {
   const type = textIn(item.type)
   const view = readers.get(type)?.(item) ?? { name: type }
@@ -80,18 +83,18 @@ export function viewOf(item: JsonObject): ServiceView {
   return error === undefined ? view : { ...view, error }
 }
 
-/** The type of the call that an output answers, and what a person is shown of it. */
+/** Returns the call type of an output item and the output to show. */
 export function outputOf(item: JsonObject): { of: string; shown: JsonValue | undefined } | undefined {
   const reader = outputReaders.get(textIn(item.type))
   return reader && { of: reader.of, shown: shownOutput(reader.read(item)) }
 }
 
-/** What the item is called among the blocks of a history. The call that an approval let through keeps the id of its request. */
+/** Returns the id of an item in the history. An approved call keeps the id of its request. */
 export function idOf(item: JsonObject): string {
   return textIn(item.approval_request_id) || textIn(item.id) || textIn(item.call_id)
 }
 
-/** A text of an item; empty where there is none. */
+/** Returns a text of an item; empty if there is none. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -106,7 +109,7 @@ function output(value: JsonValue | undefined): { output?: JsonValue } {
   return shown === undefined ? {} : { output: shown }
 }
 
-/** xAI sends a name and arguments in place of the action. */
+/** Reads a search: xAI sends a name and arguments instead of the action. */
 function readSearch(item: JsonObject): ServiceView {
   const { sources, ...action } = jsonObjectIn(item.action)
   const asked = Object.keys(action).length > 0 ? action : argumentsIn(item.arguments)
@@ -118,7 +121,7 @@ function fileFound({ filename, file_id, score, text }: JsonObject): JsonObject {
   return { file: filename ?? file_id ?? null, score: score ?? null, text: text ?? null }
 }
 
-/** What the code printed; pictures become blocks. */
+/** Returns the output of code; images become blocks. */
 function codeOutput(item: JsonObject): JsonValue | undefined {
   const outputs = jsonObjectsIn(item.outputs)
   const printed = outputs.map(({ type, logs }) => (type === 'logs' ? textIn(logs) : '')).join('')
@@ -127,7 +130,7 @@ function codeOutput(item: JsonObject): JsonValue | undefined {
   return printed === '' ? undefined : printed
 }
 
-/** What is said of a picture beside the picture. */
+/** Returns image metadata. */
 function pictureFacts(item: JsonObject): JsonValue | undefined {
   const names = ['revised_prompt', 'size', 'quality', 'background', 'output_format', 'action']
   const facts = names.flatMap((name) => (typeof item[name] === 'string' ? [[name, item[name]] as const] : []))
@@ -138,7 +141,7 @@ function mcpName(item: JsonObject): string {
   return `mcp.${textIn(item.server_label)}.${textIn(item.name)}`
 }
 
-/** Arguments as the model wrote them; the text where it is no object. */
+/** Returns parsed arguments, or the text if it is no object. */
 function argumentsIn(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string') return value
   if (value.trim() === '') return undefined
@@ -146,7 +149,7 @@ function argumentsIn(value: JsonValue | undefined): JsonValue | undefined {
   return parsed.fault === undefined ? parsed.arguments : value
 }
 
-/** Functions by name, those of a namespace by both, servers by label. */
+/** Returns tool names: functions by name, those of a namespace by both, servers by label. */
 function toolNames({ type, name, server_label, tools }: JsonObject): string[] {
   if (type !== 'namespace') return [textIn(name) || textIn(server_label) || textIn(type)]
   return jsonObjectsIn(tools).map((tool) => `${textIn(name)}.${textIn(tool.name)}`)

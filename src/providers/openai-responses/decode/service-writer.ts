@@ -13,20 +13,20 @@ import { idOf, isAnsweredApart, outputOf, roleOf, textIn, viewOf } from './servi
 import type { ResponsesEvent, WireItem } from './wire.ts'
 import { jsonOf } from './wire-item.ts'
 
-/** A call of this answer. */
+/** A call of this response. */
 interface Call {
   open: OutputItem
   id: string
-  /** As far as it came. */
+  /** The item so far. */
   item: JsonObject
   after: ReplayPayload
-  /** Its own end was seen. */
+  /** Whether its own end was received. */
   isDone: boolean
-  /** Nothing is to come. */
+  /** Whether nothing more will follow. */
   isOver: boolean
 }
 
-/** What the service is about while a call of one of its tools goes on: fields of the events that say what the call will be. */
+/** Fields of progress events with the input of a call. */
 const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
   ['response.code_interpreter_call_code.done', 'code'],
   ['response.mcp_call_arguments.done', 'arguments'],
@@ -34,13 +34,13 @@ const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
 ])
 
 /**
- * Writes what the service did by itself.
+ * Decodes provider-executed items.
  *
  * **Contract**
- * - Each call is a `serviceTool` block from its first event on. Pictures it made are blocks of their own.
- * - Items are kept as they came, in their order; one that did not end is left out of what goes back.
+ * - Each call is a `serviceTool` block from its first event on. Its images are separate blocks.
+ * - Items are kept as received, in order. An unfinished one is not sent back.
  * - An output finds its call by `call_id`, else by order, also in an earlier message.
- * - An item of a kind that is not known is an opaque block, with a warning.
+ * - An item of unknown kind becomes an opaque block, with a warning.
  */
 export class ServiceWriter implements ItemKindWriter {
   readonly #blocks: ItemBlocks
@@ -60,7 +60,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (roleOf(item) === 'call') this.#show(this.#begun(open, item), 'running')
   }
 
-  /** An event between the beginning and the end of an item. */
+  /** Handles a progress event of an item. */
   goOn(open: OutputItem, event: ResponsesEvent, type: string): void {
     const call = this.#callOf(open)
     if (call === undefined || call.isDone) return
@@ -72,7 +72,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (type !== 'response.image_generation_call.partial_image') this.#show(call, 'running')
   }
 
-  /** Text that was streamed under such an item goes back with it. */
+  /** Completes an item. Text that was streamed under it is sent back with it. */
   complete(open: OutputItem, wire: WireItem): void {
     const item = jsonOf(wire)
     const role = roleOf(item)
@@ -89,8 +89,8 @@ export class ServiceWriter implements ItemKindWriter {
   }
 
   /**
-   * The answer is over. A call without its end is a failed one, and so is one without an output, unless the service goes on once ours are answered.
-   * So is what a person let it do, and of which it said nothing more. What does not go back takes the reasoning before it along.
+   * Ends the response. Fails a call without an end or an output, unless the provider continues after our results. Also fails an approved
+   * call without a result. Items that are not sent back also drop the reasoning before them.
    */
   end(isWaiting: boolean): void {
     if (!isWaiting) this.#settleAllowed()
@@ -156,7 +156,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (item.type === 'code_interpreter_call') this.#codePictures(call, item)
   }
 
-  /** A custom tool that nobody runs: its call goes back with a result that says so, because the service refuses a call without one. */
+  /** Adds an error result to a custom tool call that is not supported, because the API refuses a call without a result. */
   #endUnrun(call: Call, item: JsonObject): void {
     const name = textIn(item.name).slice(0, 60)
     const message = `Nothing here runs the custom tool "${name}".`
@@ -175,7 +175,7 @@ export class ServiceWriter implements ItemKindWriter {
     this.#builder.serviceTool(block)
   }
 
-  /** A generated picture carries the item, whose bytes it has. */
+  /** The state of an image generation goes to the image, which has the bytes. */
   #stateOfCall(call: Call): ProviderState {
     const { item, open, after, id } = call
     const result = item.type === 'image_generation_call' ? textIn(item.result) : ''
@@ -185,7 +185,7 @@ export class ServiceWriter implements ItemKindWriter {
     return this.#blocks.state({ shownBy: id })
   }
 
-  /** A picture that gets finer. The finished one says whether its bytes can be read. */
+  /** Updates a partial image. The final one shows whether its bytes are valid. */
   #partial(call: Call, data: unknown): void {
     if (typeof data === 'string' && isBase64(data)) this.#picture(`picture ${call.open.key}`, data, call)
   }
@@ -196,7 +196,7 @@ export class ServiceWriter implements ItemKindWriter {
     this.#builder.whole(key, { type: 'image', mimeType, data, ...(providerState && { providerState }) })
   }
 
-  /** They go back with the call. */
+  /** Emits images of code, which are sent back with the call. */
   #codePictures({ open, id }: Call, item: JsonObject): void {
     jsonObjectsIn(item.outputs).forEach(({ type, url }, index) => {
       const source = type === 'image' ? pictureAt(url) : undefined
@@ -234,7 +234,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (!isNext) this.#keepAside(open, item)
   }
 
-  /** Of a call that an earlier message began. */
+  /** Adds the output to a call of an earlier message. */
   #answerEarlier(open: OutputItem, item: JsonObject, type: string, output: { output?: JsonValue }): void {
     const callId = textIn(item.call_id)
     const blocks = this.#history.flatMap((message) => (message.role === 'assistant' ? message.content : []))
@@ -260,7 +260,7 @@ export class ServiceWriter implements ItemKindWriter {
     })
   }
 
-  /** The items go back behind the reasoning that led to them. */
+  /** Returns the state of items, which are sent back after their reasoning. */
   #stateOf(items: JsonObject[], after: ReplayPayload): ProviderState {
     return this.#blocks.state({ items, ...after })
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../contract/json.ts'
 import { nameIn, OddValue, objectIn, objectsIn, wordIn } from '../../kit/decode/wire-value.ts'
 import type { WireItem, WirePart } from './wire.ts'
 
-/** An item whose names are texts; `undefined` for nothing. */
+/** Returns an item with valid names; `undefined` for none. */
 export function itemOf(value: WireItem | null | undefined): WireItem | undefined {
   const given = objectIn(value, 'an item')
   if (given === undefined) return undefined
@@ -17,29 +17,29 @@ export function itemOf(value: WireItem | null | undefined): WireItem | undefined
   return item
 }
 
-/** An item or a part as JSON, which it came out of. */
+/** Returns an item or part as the JSON it was parsed from. */
 export function jsonOf(wire: WireItem | WirePart): JsonObject {
   return wire as JsonObject
 }
 
 const knownParts: ReadonlySet<string> = new Set(['output_text', 'text', 'input_text', 'refusal'])
 
-/** Whether nothing of a part of a message is a text, a refusal or known. */
+/** Whether a message part has no known content. */
 export function isUnknownPart(part: WirePart): boolean {
   return part.type !== undefined && !knownParts.has(part.type) && !isRefusal(part) && typeof part.text !== 'string'
 }
 
-/** Whether a part says that the model refuses. */
+/** Whether a part is a refusal. */
 export function isRefusal({ type, text, refusal }: WirePart): boolean {
   return type === 'refusal' || (refusal !== undefined && text === undefined)
 }
 
-/** What the result of a call names; empty for none. */
+/** Returns the call id of an item; may be empty. */
 export function callIdOf({ call_id }: WireItem): string {
   return typeof call_id === 'string' ? call_id : ''
 }
 
-/** The parts of a message or of a summary. */
+/** Returns the parts of a message or a summary. */
 export function partsOf(value: WireItem['content']): readonly WirePart[] {
   return typeof value === 'string' ? [{ text: value }] : objectsIn(value, 'parts')
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/model/usage.ts'
 import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
 
-/** The fields of a stream event that are read, of all types. Services leave out or null any of them, so each is looked at before use. */
+/** Fields of a stream event that are read. Providers may omit or null any of them, so each is validated before use. */
 export interface ResponsesEvent {
   type?: string
   output_index?: number
@@ -25,7 +25,7 @@ export interface ResponsesEvent {
   error?: unknown
 }
 
-/** An output item: a message, reasoning, a call, or something the service did by itself. */
+/** An output item: a message, reasoning, a call, or a provider-executed tool. */
 export interface WireItem {
   type?: string
   id?: string | null
@@ -49,7 +49,7 @@ export interface WirePart {
   logprobs?: unknown
 }
 
-/** The whole response, as the first and the last events repeat it. */
+/** The response as the first and last events repeat it. */
 export interface WireResponse {
   id?: string
   model?: string
@@ -69,7 +69,7 @@ export interface WireUsage {
   total_tokens?: number | null
   input_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   output_tokens_details?: { reasoning_tokens?: number | null } | null
-  /** xAI: ten thousand millions of them are a dollar. */
+  /** xAI: 10^10 ticks are one dollar. */
   cost_in_usd_ticks?: unknown
   /** OpenRouter: dollars. */
   cost?: unknown
@@ -77,7 +77,7 @@ export interface WireUsage {
 
 const ticksPerDollar = 10_000_000_000
 
-/** What a response says it took, in the terms of `Usage`; `undefined` where it says nothing. Cached tokens are taken out of the prompt. */
+/** Converts the usage of a response; `undefined` if not reported. Subtracts cached tokens from the prompt. */
 export function usageOf({ usage, tool_usage: tools }: WireResponse): Usage | undefined {
   const searches = tools?.web_search?.num_requests
   const isCounted = typeof searches === 'number' && searches >= 0
