@@ -7,7 +7,7 @@ const maxShown = 65_536
 /** What a person is shown of `value`, which a service sent: nothing that is encrypted, and at most 64 KiB. What is left out is said. */
 export function shownOutput(value: unknown): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
-  const shown = withoutEncrypted(value as JsonValue, 0) // off the wire, so it is JSON
+  const shown = withoutEncrypted(value as JsonValue, 0) // Parsed JSON.
   if (typeof shown === 'string') return cut(shown)
   const json = JSON.stringify(shown)
   if (json.length <= maxShown) return shown
