@@ -15,29 +15,35 @@ import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-op
 import { sessionRoutes } from './routes/session-routes.ts'
 import { addSessions } from './routes/sessions.ts'
 
-/** What `createAgentApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options of `createAgentApp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   /**
-   * Who asks: a name, whose sessions are then out of reach of everybody else; `true` for the only user there is, as `bearer(secret)` answers;
-   * anything else refuses. `loopbackOnly`: whoever is on this machine.
+   * Authenticates a request. Return a name to give each user separate sessions, `true` for a server with a single user (as
+   * `bearer(secret)` does), anything else to refuse. `loopbackOnly` accepts requests of this machine.
    */
   authorize: Authorize<E>
-  /** Where sessions live: `memoryLiveSessions(…)`, `objectLiveSessions(…)` on Cloudflare. Without it there are only runs without a session. */
+  /**
+   * Host of the sessions: `memoryLiveSessions(…)`, or `objectLiveSessions(…)` on Cloudflare. Default: none, so only runs without
+   * a session are served.
+   */
   sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
-  /** The agent that answers one `POST /runs` and is then forgotten. A problem is answered as it is. Without it that route is not there. */
+  /** Creates the agent for one `POST /runs`. Return a `Problem` to refuse. Default: the route does not exist. */
   agent?: MakeAgent<E>
   /**
-   * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes are
-   * not there.
+   * Authenticates operators, who can read all sessions and stop their runs under `/operator`. A returned name appears in the log.
+   * Default: these routes do not exist.
    */
   authorizeOperator?: Authorize<E>
-  /** Learn of every request, and what goes on. A `logger` with `info` learns of requests and of what operators do. */
+  /** Observers of requests and of the process. A `logger` with `info` also logs requests and what operators do. */
   observers?: readonly AppObserver[]
-  /** Origins of other web pages that may ask this server, such as `https://app.example`. Default: none. */
+  /** Other origins whose web pages may send requests, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
 }
 
-/** To try an app out: everybody on this machine is let in, also as an operator. Nobody else is, and nothing that a proxy passes on. */
+/**
+ * Options to try an app out: accepts every request of this machine, also on operator routes. Refuses all others, including those
+ * that a proxy forwards.
+ */
 export interface DevAppOptions<E extends Env = Env> extends Omit<AgentAppOptions<E>, 'authorize'> {
   dev: true
   authorize?: never
@@ -60,15 +66,15 @@ const allowedHeaders = [...requestHeaders, 'authorization']
 const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
 
 /**
- * Agents behind HTTP, as a Hono app: serve its `fetch`, or mount it with `app.route('/api', …)`.
+ * Creates a Hono app that serves agents over HTTP: serve its `fetch`, or mount it with `app.route('/api', …)`.
  *
- * - With `sessions`: conversations that are kept, and whose runs go on without a client, under `/sessions`.
- * - With `agent`: `POST /runs` streams one run of an agent that is then forgotten.
- * - `GET /healthz` and `/readyz` for balancers, which nobody has to be let in for.
+ * - With `sessions`: stored conversations under `/sessions`. Their runs continue without a client.
+ * - With `agent`: `POST /runs` streams one run of a new agent.
+ * - `GET /healthz` and `/readyz` for load balancers, without authentication.
  *
  * **Contract**
- * - Nobody gets in whom `authorize` does not name. Pages of other origins are refused before it is asked, unless `cors` lists them.
- * - Before the first byte a failure is a problem body with its real status; afterwards it is an event of the run.
+ * - Refuses requests that `authorize` does not accept. Refuses pages of other origins first, unless `cors` lists them.
+ * - Before the first byte a failure is a problem body with its HTTP status; afterwards it is an event of the run.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/serve-over-http.md

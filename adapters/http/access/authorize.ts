@@ -19,12 +19,12 @@ export function shareOf({ identity }: Caller, given: number | undefined, ofNamed
 }
 
 /**
- * Who asks: the identity whose sessions these are, or `false` for nobody. `true` stands for the one user of a server that has no others, as
- * `bearer` answers.
+ * The identity that owns the sessions of a request, or `false` to refuse it. `true` means that the server has a single user, as
+ * `bearer` returns.
  */
 export type Identity = string | boolean | undefined
 
-/** How requests are let in. `loopbackOnly`: requests of this machine, and no others. */
+/** Decides which requests get in. `loopbackOnly` accepts requests of this machine and refuses all others. */
 export type Authorize<E extends Env = Env> = 'loopbackOnly' | ((c: Context<E>) => Identity | Promise<Identity>)
 
 /** To try an app out, in place of `authorize`: whoever is on this machine is let in. Nobody else is, and nothing that a proxy passes on. */
@@ -51,7 +51,7 @@ export function lettingOf<E extends Env>(maker: string, { authorize, dev = false
   )
 }
 
-/** Whose sessions a request is about. Without `identity` they are those of the one user there is. */
+/** The caller whose sessions a request may use. Without `identity` the server has a single user. */
 export interface Caller {
   identity?: string
 }

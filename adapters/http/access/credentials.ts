@@ -9,13 +9,13 @@ const minLength = 8
 const noSecrets = ['undefined', '[object Object]']
 
 /**
- * Whether a request sends `secret` as `Authorization: Bearer …`: the answer to `authorize` of `createAgentApp` and `createWorker`, and of any
- * middleware. Hono's `bearerAuth` answers by itself, and takes a token that is empty.
+ * Returns a check that accepts requests with `Authorization: Bearer <secret>`. Use it for `authorize` of `createAgentApp` and
+ * `createWorker`, or in any middleware. Unlike Hono's `bearerAuth`, it sends no response and never accepts an empty token.
  *
  * **Contract**
- * - A secret that is unset, empty, or no secret (shorter than 8 characters, not printable ASCII) lets nobody in. Spaces and line breaks around
- *   it are not part of it.
- * - The comparison takes the same time for every wrong token. Never throws.
+ * - Refuses every request if the secret is unset, empty, shorter than 8 characters, or not printable ASCII. Ignores spaces and
+ *   line breaks around it.
+ * - Compares in constant time. Never throws.
  *
  * @example
  * ```ts
@@ -39,9 +39,10 @@ function usable(secret: string | undefined): string | undefined {
 }
 
 /**
- * The token that a call brings where its protocol has the key: what a factory was given as `apiKey`. It is yours to check; the proxy passes none on.
+ * Returns the token that a call carries in place of an API key: the `apiKey` of the factory that sends the call. Check it
+ * yourself; the proxy forwards no token.
  *
- * `undefined` where there is none. `authorization` (with `Bearer`) counts before `x-api-key`, `x-goog-api-key` and `api-key`.
+ * Returns `undefined` if there is none. Reads `authorization` (with `Bearer`) before `x-api-key`, `x-goog-api-key` and `api-key`.
  *
  * Source: docs/guides/keys-and-proxies.md
  */

@@ -20,14 +20,14 @@ const workerdAddress = 'cf-connecting-ip'
 type Asking = Request | Context
 
 /**
- * Whether a request comes from this machine: for a server that is tried out.
+ * Returns whether a request comes from this machine. Use it only while you develop.
  *
  * **Contract**
- * - The address of the socket is one of this machine, where the host tells it (Node behind `@hono/node-server`, Deno, Bun, workerd).
- * - Nobody has passed the request on: no header has a name that is used for that, such as `Forwarded`, `X-Forwarded-…`, `Via`, `X-Real-IP`, `CF-…`,
- *   or an address as its value, whatever its name. What it says does not matter: who passes requests on asks for others.
- * - The name that was asked for is one of this machine: a page elsewhere can make its own name mean 127.0.0.1.
- * - Never throws. A host that tells no address is believed, also behind a proxy that adds nothing: listen on loopback there.
+ * - The socket address is a loopback address, if the host exposes it (Node with `@hono/node-server`, Deno, Bun, workerd).
+ * - No proxy has forwarded the request: there is no header such as `Forwarded`, `X-Forwarded-…`, `Via`, `X-Real-IP` or `CF-…`,
+ *   and no header whose value is an IP address.
+ * - The `Host` is a loopback name. This prevents DNS rebinding by another site.
+ * - Never throws. If the host exposes no address, headers alone decide: listen on loopback there.
  *
  * Source: docs/guides/serve-over-http.md
  */

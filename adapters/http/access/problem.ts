@@ -1,4 +1,7 @@
-/** Why a request was refused: the body of an `application/problem+json` answer (RFC 9457). Who is refused for now is always told when to ask again. */
+/**
+ * The body of an `application/problem+json` response (RFC 9457): why a request was refused. With 429 and 503 it says when to
+ * retry.
+ */
 export type Problem = ProblemFields & (ForNow | ForGood)
 
 /** The server has no room, or ends, or lacks something for a while. */
@@ -27,7 +30,7 @@ interface ProblemFields {
   continuedBy?: string
 }
 
-/** What can be wrong with a request, or with the server that it came to. */
+/** Codes of problems with a request or with the server. */
 export type ProblemCode = AnyProblem | SessionProblem | ProxyProblem
 
 type AnyProblem =
@@ -78,7 +81,7 @@ type ProxyProblem =
   | 'upstreamRedirected'
   | 'upstreamTimedOut'
 
-/** The answer for a refused request. */
+/** Creates the response for a refused request. */
 export function problemResponse(problem: Problem): Response {
   const { status, retryAfterMs } = problem
   const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
@@ -107,7 +110,7 @@ export function refuse(status: Problem['status'], code: ProblemCode, detail: str
   throw new ProblemError({ status, code, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 
-/** A host has no room for one more run. */
+/** Problem for a host that has no room for another run. */
 export const tooManyRuns: Problem = {
   status: 429,
   code: 'tooManyRuns',

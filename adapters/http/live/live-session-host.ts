@@ -5,7 +5,7 @@ import type { Problem } from '../access/problem.ts'
 import type { NoticeHandlers } from '../notices/session-notices.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 
-/** What a live agent is made with; its session adds where it is recorded. */
+/** Options of a live agent. The session adds where it is recorded. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
 
 /** How often a run is taken up again that does not get on. */
@@ -17,39 +17,42 @@ export interface Place {
   from?: string
 }
 
-/** What a live session needs of the host in which it lives. */
+/** The interface between a live session and its host. */
 export interface LiveSessionHost extends NoticeHandlers {
   readonly sessionId: string
-  /** Whose session it is, where the host knows; default: the only user there is. */
+  /** The owner of the session. Default: the single user. */
   readonly caller?: Caller
   readonly store: SessionStore
   readonly logger?: Logger | false | undefined
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
-  /** Another agent goes on with the session from now on: for who talks with it in this process too. */
+  /** Called when another agent continues the session, for code in this process that uses it. */
   onAgent?(agent: Agent): void
-  /** Who else holds the right to write, where the host can tell. */
+  /** Returns the process that holds the lease, if the host can tell. */
   otherHolder?(): string | undefined
-  /** The runs of a host are counted, and its process is kept for them. */
+  /** Counts the runs of a host, and keeps its process alive for them. */
   readonly runs: {
-    /** Asks for room for one more, before it begins. A problem says why there is none. */
+    /** Reserves a slot for a new run. Returns a problem if there is none. */
     open(): Promise<Problem | undefined>
-    /** A run that was on before the process ended is on again: it has its room. */
+    /** Takes the slot of a run that was resumed after a restart. */
     keep(): void
     close(): void
   }
-  /** Prompts of the session that are said later, where the host can. */
+  /** Scheduled prompts of the session, if the host stores any. */
   readonly schedules?: SessionSchedules
-  /** Called before a run begins, and before one is taken up again. */
+  /** Called before a run begins or is resumed. */
   keepAwake?(): Promise<void>
-  /** Sessions move between processes by themselves: where another one takes a session over, its clients are cut off, so that they ask there. */
+  /**
+   * Whether sessions move between processes. If another process takes a session over, this one disconnects its clients so that
+   * they reconnect there.
+   */
   readonly moves?: boolean
-  /** A run has ended here because it could not be recorded any more: in the log it is not over. */
+  /** Called when a run ended here because it could not be recorded. Its log is still unfinished. */
   cutOff?(): void
-  /** The attempts to go on with a run that a process has left. */
+  /** Counts attempts to resume an interrupted run. */
   readonly attempts: {
-    /** Counts one more, unless there were `maxAttempts` that did not get on. */
+    /** Counts another attempt. Resolves with `false` after `maxAttempts` without progress. */
     begin(records: readonly SessionRecord[]): Promise<boolean>
-    /** The attempt that was begun last was none. */
+    /** Uncounts the last attempt. */
     takeBack(): Promise<void>
   }
 }

@@ -18,31 +18,31 @@ import { SessionAgent } from './session-agent.ts'
 import { isCutOff } from './unfinished-run.ts'
 
 /**
- * The agent of one session in memory, and its runs as they are in the log: what every host has in common.
+ * The agent of one session in memory, and its recorded runs. All hosts share this class.
  *
  * **Contract**
- * - Reading takes nothing from anybody: it makes no agent, claims no right to write and goes on with no run. So it works where another process has the
- *   session, and where no agent can be made.
- * - Who changes something, or `recover`s the session, gets an agent with its unfinished run on again, unless another writer holds the session.
- * - The last run stays readable after its end, until the session leaves the memory.
+ * - Reads create no agent, claim no ownership and resume no run. They also work if another process owns the session, or if no
+ *   agent can be created.
+ * - Commands and `recover` get an agent and resume its unfinished run, unless another writer owns the session.
+ * - The last run stays readable until the session is evicted from memory.
  */
 export class LiveSession {
   readonly #host: LiveSessionHost
   readonly sessionId: string
   readonly caller: Caller
   readonly store: SessionStore
-  /** What its store has of the session. */
+  /** The stored records of the session. */
   readonly recorded: RecordedSession
-  /** Large media of its events. */
+  /** Large media in its events. */
   readonly media: NamedMedia
   readonly #agent: SessionAgent
-  /** Begins its runs. */
+  /** Starts its runs. */
   readonly starts: RunStarter
-  /** The versions of shared state that clients have made under keys of theirs. */
+  /** Versions of shared state by the idempotency keys of clients. */
   readonly #stateChanges = new IdempotencyCache<number>()
-  /** What clients have said to runs that were on. */
+  /** Messages that clients have queued for runs. */
   readonly queued = new QueuedInputs()
-  /** The runs that requests of pages have begun. */
+  /** Runs that requests of clients have started. */
   readonly pageRuns = new PageRuns()
   /** Serializes what begins, replaces or releases the agent, so that two concurrent starts cannot create two of it. */
   readonly #mutex = new Mutex()
@@ -95,44 +95,47 @@ export class LiveSession {
     })
   }
 
-  /** Aborts when a run is left to another process: who follows it here has to ask again. */
+  /** Aborts when a run moves to another process: its readers have to reconnect. */
   get goneElsewhere(): AbortSignal {
     return this.#writing.revoked
   }
 
-  /** The agent, for who changes something; a run that a restart has cut off is on again. */
+  /** Returns the agent for a command; an interrupted run is resumed first. */
   agent(): Promise<Agent> {
     if (this.#hasLeft) return Promise.reject(new ProblemError(leaving))
     return this.#agent.opened()
   }
 
-  /** Goes on with an agent of this process, which others use as well. */
+  /** Continues with an agent of this process that other code also uses. */
   adopt(agent: Agent): Promise<void> {
     return this.#mutex.run(async () => this.#agent.adopt(agent))
   }
 
-  /** The agent, for who only reads; undefined where none was made. */
+  /** Returns the agent for a read; `undefined` if none was created. */
   inMemory(): Promise<Agent | undefined> {
     return this.#agent.inMemory()
   }
 
-  /** Whether a run is on, as far as this process knows. */
+  /** Returns whether a run is active in this process. */
   async isRunning(): Promise<boolean> {
     return (await this.inMemory())?.isStreaming === true
   }
 
-  /** What `change` makes of the shared state; once for each `key`, also after a restart. */
+  /** Applies a change of shared state, once per `key`, also after a restart. */
   changeOnce(key: string | undefined, change: () => Promise<number>): Promise<number> {
     return this.#stateChanges.get(key, async () => (key === undefined ? undefined : this.#agent.changedUnder(key)) ?? change())
   }
 
-  /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
+  /**
+   * Resumes an interrupted run, unless another writer owns the session. Resolves with whether a run is active; otherwise the
+   * reason goes to `logger`.
+   */
   async recover(): Promise<boolean> {
     const isLeft = this.#agent.isMade || isCutOff(await this.recorded.records())
     return isLeft && (await this.continuedRun()) !== undefined
   }
 
-  /** Nobody who had it writes anything more in it: what is read from now on is all that there is. */
+  /** Takes ownership of the log: earlier writers can append nothing more, so later reads are complete. */
   claim(): Promise<void> {
     this.#claim ??= this.recorded.claim().catch((error: unknown) => {
       this.#claim = undefined
@@ -142,8 +145,8 @@ export class LiveSession {
   }
 
   /**
-   * As `recover`. Rejects where no agent can be made: for a host that tries again. Where sessions move, the process that had this one may not know yet that it is another's:
-   * it is claimed first.
+   * As `recover`, but rejects if no agent can be created, so that the host can retry. If sessions move, it first claims the
+   * session, because the previous owner may not know yet that it lost it.
    */
   async takeOver(): Promise<boolean> {
     if (this.#host.moves === true && !this.#agent.isMade) await this.claim()
@@ -151,21 +154,21 @@ export class LiveSession {
     return isLeft && (await this.agent()).currentRun !== undefined
   }
 
-  /** Called by a host that keeps its process awake: says whether a run needs it further. */
+  /** Called by a host that keeps its process alive. Resolves with whether a run still needs it. */
   async keepAlive(): Promise<boolean> {
     const { isStreaming } = await this.agent()
     this.#host.runs[isStreaming ? 'keep' : 'close']()
     return isStreaming
   }
 
-  /** The run that is on in this process. */
+  /** Returns the run that is active in this process. */
   async currentRun(): Promise<AgentRun | undefined> {
     return (await this.inMemory())?.currentRun
   }
 
   /**
-   * The run that is on, for who changes something: after a restart, the one that is on again. Undefined also where no agent can be made: `logger` learns
-   * why.
+   * Returns the active run for a command; after a restart, the resumed run. Returns `undefined` also if no agent can be created;
+   * the reason goes to `logger`.
    */
   async continuedRun(): Promise<AgentRun | undefined> {
     if (!this.#agent.isMade && !(await this.recorded.isKnown())) return undefined
@@ -179,70 +182,73 @@ export class LiveSession {
     }
   }
 
-  /** The run of this loop, or of this id, as long as it is in memory. */
+  /** Returns the run of this loop or id while it is in memory. */
   async runOf({ loopId, runId }: { loopId: string; runId?: string }): Promise<AgentRun | undefined> {
     return [await this.currentRun(), this.#agent.latest?.run].find(
       (run) => run !== undefined && (run.loopId === loopId || run.id === runId),
     )
   }
 
-  /** The conversation as `run` found it; empty for a run that is not the last one. */
+  /** Returns the conversation before `run`; empty if `run` is not the last one. */
   historyBefore(run: AgentRun): readonly AgentMessage[] {
     const { latest } = this.#agent
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
-  /** The run that is on, as `continuedRun`, or the one that was on last in this process. */
+  /** Returns the active run, as `continuedRun`, or the last one of this process. */
   async latestRun(): Promise<AgentRun | undefined> {
     return (await this.continuedRun()) ?? this.#agent.latest?.run
   }
 
-  /** What became of the calls of that run. */
+  /** The state of the calls of that run. */
   get calls(): CallProgress {
     return this.#agent.calls
   }
 
-  /** How many calls wait for a person or a page, and how many messages to be heard. */
+  /** Numbers of pending calls and of queued messages. */
   get waiting(): { approvals: number; messages: number } {
     const run = this.#agent.latest?.run
     const calls = [...(run?.pendingApprovals() ?? []), ...(run?.pendingClientCalls() ?? [])]
     return { approvals: calls.length, messages: this.queued.waiting().length }
   }
 
-  /** Its prompts that are said later; undefined where the host keeps none. */
+  /** Scheduled prompts; `undefined` if the host stores none. */
   get schedules(): SessionSchedules | undefined {
     return this.#host.schedules
   }
 
-  /** A client is connected, until what this returns is called. */
+  /** Registers a connected client. Returns how to unregister it. */
   enter(): () => void {
     return this.#watch.enter()
   }
 
-  /** Whether somebody follows the session, from run to run. */
+  /** Whether a client follows the session across runs. */
   get isWatched(): boolean {
     return this.#followers.size > 0
   }
 
   /**
-   * The events of the run that is on, then those of each that begins, until `signal` is aborted. With `first` it begins with these, of the run that
-   * is on or was the last.
+   * Yields the events of the active run, then those of each later run, until `signal` aborts. With `first` it begins with these
+   * events of the active or last run.
    */
   follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
     return this.#followers.follow(signal, async () => first ?? this.currentRun())
   }
 
-  /** Calls `listener` with each version of shared state from now on; returns how to stop. */
+  /** Calls `listener` with each new version of shared state; returns how to stop. */
   onState(listener: (version: number) => void): () => void {
     return this.#followers.onState(listener)
   }
 
-  /** Epoch ms of the last event of a run here. */
+  /** Epoch milliseconds of the last event of a run here. */
   get heardAt(): number {
     return this.#heardAt
   }
 
-  /** Keeps nothing that the log has: the next command gets another agent. Not while a run is on, or somebody follows the session. */
+  /**
+   * Releases what the log has: the next command creates another agent. Does nothing during a run, or while a client follows the
+   * session.
+   */
   rest(): Promise<void> {
     return this.#mutex.run(async () => {
       if (this.isWatched || (await this.isRunning())) return
@@ -251,7 +257,7 @@ export class LiveSession {
     })
   }
 
-  /** Stops the run that is on. If one was cut off, or is on elsewhere, its end is written: it is not taken up again. */
+  /** Stops the active run. For a run that was interrupted, or is active elsewhere, records its end, so that it is not resumed. */
   stop(): Promise<void> {
     return this.#mutex.run(async () => {
       const run = (await this.#agent.inMemory())?.currentRun
@@ -265,7 +271,7 @@ export class LiveSession {
     })
   }
 
-  /** Does something with the whole log, while no agent writes to it. Throws `AgentBusyError` while a run is on. */
+  /** Calls `act` with the log while no agent writes to it. Throws `AgentBusyError` during a run. */
   withLog<Value>(act: (store: SessionStore) => Promise<Value>): Promise<Value> {
     return this.#mutex.run(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
@@ -275,7 +281,7 @@ export class LiveSession {
     })
   }
 
-  /** Stops what is on and deletes all that was said. Resolves with whether there was anything. */
+  /** Stops the active run and deletes the session. Resolves with whether it existed. */
   delete(): Promise<boolean> {
     return this.#mutex.run(async () => {
       await this.#release()
@@ -284,14 +290,14 @@ export class LiveSession {
     })
   }
 
-  /** Forgets the agent, because its session is gone. */
+  /** Releases the agent, because the session was deleted. */
   forget(): void {
     this.#agent.forget()
   }
 
   /**
-   * Stops what is on and gives back the right to write: the session can go on elsewhere. Who asks this one from now on is refused. Rejects as `handOver` where
-   * there is a `deadline`.
+   * Stops the active run and releases ownership, so that the session can continue elsewhere. Later requests are refused. Rejects
+   * as `handOver` does if there is a `deadline`.
    */
   leave(deadline?: AbortSignal): Promise<void> {
     const leaving = this.#mutex.run(async () => {
@@ -302,9 +308,9 @@ export class LiveSession {
   }
 
   /**
-   * As `leave`, but the run that is on is left to the process that recovers the session. The turn that is on may end until `deadline` aborts; what waits for
-   * a person goes on waiting. Nothing of the run is recorded after that, and who follows it is cut off. Rejects where something else, an export say, still
-   * holds the session 3 s later; then nothing more is recorded either.
+   * As `leave`, but leaves the active run to the process that recovers the session. The current turn may finish until `deadline`
+   * aborts; pending calls stay pending. Afterwards nothing of the run is recorded, and its readers are disconnected. Rejects if
+   * something else, such as an export, still holds the session 3 s later; nothing more is recorded then either.
    */
   handOver(deadline: AbortSignal): Promise<void> {
     const handing = this.#mutex.run(async () => {

@@ -5,18 +5,22 @@ import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { SessionGateway } from './gateway/session-gateway.ts'
 
-/** Answers a request for one session at its gateway: that of `sessionGateway` where it lives here. Its path is one of `/`, `/runs`, `/stop` and so on. */
+/**
+ * Handles a request for one session with its gateway: that of `sessionGateway` if it lives here. The path is one of `/`, `/runs`,
+ * `/stop` and so on.
+ */
 export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promise<Response>
 
 /**
- * Where sessions live: what `createAgentApp` asks of its host. `memoryLiveSessions` keeps them in this process, `objectLiveSessions` of
+ * The host of sessions that `createAgentApp` uses. `memoryLiveSessions` keeps them in this process, `objectLiveSessions` of
  * `phi-core/cloudflare` in one Durable Object each.
  *
  * **Contract**
- * - `fetch` answers a request for one session: with `routes` where the session lives in this process, elsewhere with the same routes there.
- * - Sessions of one caller are out of reach of every other, whatever ids they ask for.
- * - `answerWith`, where it is there, is called once by the app that is made with it, before any request: a host that is asked by other processes answers them
- *   with these routes too, and reads no longer body than `body` allows.
+ * - `fetch` handles a request for one session: with `routes` if the session lives in this process, elsewhere with the same routes
+ *   there.
+ * - Callers never reach sessions of other callers, whatever ids they send.
+ * - `answerWith`, if present, is called once by the app, before any request. A host that serves requests of other processes uses
+ *   these routes too, and reads bodies up to the limits of `body`.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -24,11 +28,14 @@ export interface LiveSessions {
   fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response>
   list(caller: Caller, page: ListPage): Promise<SessionPage>
   answerWith?(routes: SessionRoutes, body: BodyLimits): void
-  /** Those of everybody, each with its `owner`, the most recently active first: for an operator. Absent where that cannot be told. */
+  /**
+   * Lists the sessions of all callers, each with its `owner`, the most recently active first. For operators. Absent if the host
+   * cannot list them.
+   */
   listAll?(page: ListPage): Promise<SessionPage>
-  /** Whether requests may be sent to this process. Default: yes. It may reject, and take its time: who asks waits no longer than he wants to. */
+  /** Whether this process accepts requests. Default: yes. May reject, and may be slow: callers set their own timeout. */
   isReady?(): Promise<boolean>
-  /** What goes on in this process, where that can be told. */
+  /** Returns figures of this process, if the host has any. */
   figures?(): SessionFigures
 }
 

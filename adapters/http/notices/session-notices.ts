@@ -28,22 +28,22 @@ export interface EndNotice extends NoticeBase {
   error?: RunFailure
 }
 
-/** What a host of sessions tells its application. */
+/** A notification from a host of sessions to its application. */
 export type SessionNotice = WaitingNotice | EndNotice
 
 /**
- * Who is told what becomes of sessions that nobody watches.
+ * Handlers for sessions that no client is connected to.
  *
  * **Contract**
- * - Nothing waits for them, and a rejection goes to the `logger` alone.
- * - Each is told once by the process in which it happens; of a run that another process takes up, `onWaiting` is told there again. What a process has not told
- *   when it is killed nobody tells: after a restart, look at the `status` of the sessions in `list`.
+ * - Nothing waits for them. A rejection goes to `logger`.
+ * - The process in which it happens notifies once. A process that resumes a run calls `onWaiting` again. If a process is killed
+ *   first, the notification is lost: after a restart, check the `status` of the sessions in `list`.
  *
  * Source: docs/guides/deploy.md
  */
 export interface NoticeHandlers {
-  /** Somebody has to decide or to answer, and no client has been connected for 3 s, or since the question came. */
+  /** Called when an approval or input request is pending and no client has been connected for 3 s, or since it began. */
   onWaiting?: (notice: WaitingNotice) => void | Promise<void>
-  /** A run has ended: completed, stopped, at a limit, with an error. */
+  /** Called when a run has ended: completed, stopped, at a limit, or with an error. */
   onEnd?: (notice: EndNotice) => void | Promise<void>
 }

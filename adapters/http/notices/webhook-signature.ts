@@ -17,7 +17,7 @@ const limits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.
 
 type AskedCall = Pick<WaitingNotice['approvals'][number], 'toolCallId' | 'toolName' | 'argumentsHash' | 'subAgent'>
 
-/** A notice as it is sent: who asks to be answered, and not with what. Arguments and questions are read from the session, by somebody who may. */
+/** A notification as it is sent: the session and who has to respond. Read arguments and questions from the session. */
 export type WebhookNotice =
   | EndNotice
   | (Omit<WaitingNotice, 'approvals' | 'inputs' | 'clientCalls'> & {
@@ -58,12 +58,13 @@ const readOptions = optionsOf<ReadWebhookOptions>({ key: required(either(signing
 export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?: never; problem: string }
 
 /**
- * The notice in a request that `webhook` has sent.
+ * Verifies and parses a request that `webhook` has sent.
  *
  * **Contract**
- * - Nothing of a body is parsed before its signature was verified, which takes the same time wherever it differs.
- * - A request older than 5 minutes is refused: keep each `id` for so long, and act once. What is tried again has the same `id` and a new signature.
- * - Rejects with `ConfigError` `invalidOption` for a key that is not set, and for nothing that was sent. No key is in `problem`.
+ * - Verifies the signature in constant time before it parses the body.
+ * - Refuses requests older than 5 minutes. Store each `id` for that long to act once: a retry has the same `id` and a new
+ *   signature.
+ * - Rejects with `ConfigError` `invalidOption` if the key is not set, and for no other reason. `problem` never contains a key.
  *
  * Source: docs/guides/deploy.md
  */

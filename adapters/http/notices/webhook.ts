@@ -12,19 +12,19 @@ import { signingKey } from '../access/signature.ts'
 import type { SessionNotice } from './session-notices.ts'
 import { signatureHeader, signedNow, webhookBody } from './webhook-signature.ts'
 
-/** Where notices are sent, and how. */
+/** Where and how to send notifications. */
 export interface WebhookOptions {
-  /** An address of https; of this machine also http. */
+  /** An https URL; for this machine also http. */
   url: string
-  /** What the requests are signed with: at least 32 characters that nobody can guess, and the receiver has too. */
+  /** Secret that signs the requests and that the receiver shares: at least 32 random characters. */
   key: string
-  /** Milliseconds that the receiver has for each answer. Default 15,000. */
+  /** Milliseconds until the receiver must respond. Default: 15,000. */
   timeoutMs?: number
-  /** How often a request is sent again that was not taken. Default 5. */
+  /** Retries of a failed request. Default: 5. */
   maxRetries?: number
-  /** Default: that of the platform. */
+  /** Default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>
-  /** Learns of what could not be delivered: `webhookFailed`. Default: silence. */
+  /** Receives `webhookFailed` for what could not be delivered. Default: none. */
   logger?: Logger | false
 }
 
@@ -37,10 +37,10 @@ const webhookOptions = optionsOf<WebhookOptions>({
   logger: aLogger,
 })
 
-/** What sends notices: for `onWaiting` and for `onEnd`. */
+/** Sends notifications: pass its functions as `onWaiting` and `onEnd`. */
 export interface Webhook {
   (notice: SessionNotice): Promise<void>
-  /** Resolves once nothing is on its way any more. */
+  /** Resolves once nothing is in flight. */
   settled(): Promise<void>
 }
 
@@ -49,17 +49,18 @@ const maxOnTheWay = 100
 const answerMs = 15_000
 
 /**
- * Sends notices of sessions to an address, signed with a key: for `onWaiting` and `onEnd` of a host.
+ * Creates handlers that send signed notifications to a URL: pass them as `onWaiting` and `onEnd` of a host.
  *
  * **Contract**
- * - `POST` with the notice as JSON. `phi-signature` is `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>` with `key`. `readWebhook` checks it.
- * - No arguments of calls and no words of the conversation are sent: the receiver reads them from the session, if it may.
- * - Any status of 200 to 299 is taken for an answer. After 408, 425, 429, 5xx and where nobody answers, it is sent again: at random times within 1, 2, 4, 8
- *   and 16 seconds; `Retry-After` counts. Redirects are not followed, because the signature would go along.
- * - Never rejects, and nothing waits for it. The `logger` learns of notices that could not be delivered. What is on its way is in memory only: await
- *   `settled` before the process ends.
- * - At most 100 are on their way; those beyond are not sent.
- * - Throws `ConfigError` `invalidOption` for an address that is not https, and for a short key.
+ * - `POST` with the notification as JSON. `phi-signature` is `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>` with
+ *   `key`. `readWebhook` verifies it.
+ * - Contains no arguments of calls and no text of the conversation: the receiver reads them from the session, if it may.
+ * - Any status from 200 to 299 acknowledges. Retries after 408, 425, 429, 5xx and network errors, at random times within 1, 2, 4,
+ *   8 and 16 seconds; obeys `Retry-After`. Follows no redirects, because they would leak the signature.
+ * - Never rejects, and nothing waits for it. Failed deliveries go to `logger`. The queue is in memory: await `settled` before the
+ *   process ends.
+ * - At most 100 are in flight; further ones are dropped.
+ * - Throws `ConfigError` `invalidOption` for a URL that is not https, and for a short key.
  *
  * Source: docs/guides/deploy.md
  */

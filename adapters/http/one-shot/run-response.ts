@@ -33,12 +33,12 @@ const runResponseOptions = optionsOf<RunResponseOptions>({
 })
 
 /**
- * A run as the answer of a route handler: Next.js, SvelteKit, React Router, Hono, or whatever else takes a `Response`.
+ * Creates the `Response` of a route handler from a run: for Next.js, SvelteKit, React Router, Hono, and others.
  *
  * **Contract**
- * - The run is streamed as it happens; a slow client makes it join deltas, not the server buffer them.
- * - Ask who it is before you begin the run: nothing here does.
- * - Throws `ConfigError` `invalidOption` for a wrong option; the run goes on then.
+ * - Streams the run as it happens. For a slow client the run joins deltas; the server does not buffer them.
+ * - Authenticate the caller before you start the run: this function does not.
+ * - Throws `ConfigError` `invalidOption` for a wrong option; the run continues then.
  *
  * Source: docs/guides/serve-over-http.md
  *

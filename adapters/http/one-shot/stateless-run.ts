@@ -128,5 +128,5 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
   })
 }
 
-/** Makes the agent that answers one request and is then forgotten. A problem is answered as it is. */
+/** Creates the agent for one request. Return a `Problem` to refuse. */
 export type MakeAgent<E extends Env = Env> = (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>

@@ -28,32 +28,32 @@ import { accepted, callerSettings } from './caller-request.ts'
 import { chatAnswer, responseAnswer, sessionHeader } from './openai-answer.ts'
 import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCaller, refuseResponse } from './openai-error.ts'
 
-/** An agent as a model. One of both is needed. */
+/** An agent that is served as a model. Needs `agent`, `sessions`, or both. */
 export interface ServedAgent<E extends Env = Env> {
-  /** Answers requests that bring their whole conversation. */
+  /** Handles requests that carry their whole conversation. */
   agent?: MakeAgent<E>
-  /** Where conversations are kept: for requests that go on with one. */
+  /** Host of stored conversations, for requests that continue one. */
   sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
 }
 
-/** What `createOpenAiApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options of `createOpenAiApp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions, 'turnRequests' | 'imports'> {
   /**
-   * Who asks, as in `createAgentApp`: clients send their key as `Authorization: Bearer …`. A name keeps the conversations of each caller apart; `true` is the
-   * only user there is, as `bearer(secret)` answers; anything else refuses.
+   * Authenticates a request, as in `createAgentApp`. Clients send their key as `Authorization: Bearer …`. A name separates the
+   * conversations of each caller; `true` is a single user (as `bearer(secret)` returns); anything else refuses.
    */
   authorize: Authorize<E>
-  /** The agents, by the names that callers know them by as models. A function stands for `{ agent }`. */
+  /** The agents, by the model names that callers use. A function is short for `{ agent }`. */
   agents: Readonly<Record<string, MakeAgent<E> | ServedAgent<E>>>
   /**
-   * What becomes of system and developer messages of callers. `asUser`: the model is told in the place of a user, where it counts no more than what users say.
-   * `append`: they stand after the agent's own system prompt, and may change what it does; where a conversation is kept, they are told as `asUser`.
-   * Default `asUser`.
+   * Handling of system and developer messages of callers. `asUser`: sent to the model as user messages, with no more authority
+   * than those. `append`: added after the agent's system prompt, so they can change its behavior; in stored conversations they
+   * are sent as `asUser`. Default: `asUser`.
    */
   callerInstructions?: InstructionsPlace
-  /** Whether callers may bring tools of their own, which they run. Their descriptions are told to the model. Default `true`. */
+  /** Whether callers may define their own tools, which they run. The model sees their descriptions. Default: `true`. */
   callerTools?: boolean
-  /** Origins of web pages that may ask, such as `https://app.example`. Default: none. */
+  /** Origins whose web pages may send requests, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
 }
 
@@ -74,14 +74,16 @@ const openAiAppOptions = optionsOf<AnyOpenAiAppOptions<Env>>({
 })
 
 /**
- * Agents as the models of OpenAI's API, as a Hono app: `POST /v1/chat/completions`, `POST /v1/responses` and `GET /v1/models`. Serve its `fetch`, or mount it
- * with `app.route('/', …)` beside `createAgentApp`.
+ * Creates a Hono app that serves agents as models of OpenAI's API: `POST /v1/chat/completions`, `POST /v1/responses` and
+ * `GET /v1/models`. Serve its `fetch`, or mount it with `app.route('/', …)` next to `createAgentApp`.
  *
  * **Contract**
- * - The agent's own tools run inside. Tools of the caller are its own to run: their calls end the answer, and the next request brings the results.
- * - A request that goes on with a conversation (`x-session-id`, `conversation`, `previous_response_id`) says only what is new; what was said before, the server
- *   knows. Any other brings all of it, and a client that goes away stops its run.
- * - A setting that callers may not choose is refused by name. Errors, before the first byte and after, are those of OpenAI's API.
+ * - The agent's own tools run on the server. Calls of the caller's tools end the response; the next request carries their
+ *   results.
+ * - A request that continues a conversation (`x-session-id`, `conversation`, `previous_response_id`) sends only new messages. Any
+ *   other request sends all of them, and its run stops if the client disconnects.
+ * - Settings that callers may not choose are refused by name. Errors have the format of OpenAI's API, before the first byte and
+ *   after.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/openai-endpoint.md

@@ -22,16 +22,17 @@ export interface AppFigures extends SessionFigures {
 }
 
 /**
- * Learns what an app does: `meterApp` of `phi-core/otel` makes metrics of it.
+ * Observes an app. `meterApp` of `phi-core/otel` turns it into metrics.
  *
- * **Contract**: both are called synchronously; what they throw is ignored.
+ * **Contract**
+ * - Both methods are called synchronously. Their errors are ignored.
  *
  * Source: docs/guides/deploy.md
  */
 export interface AppObserver {
   /** Called for each request. */
   request?(request: AnsweredRequest): void
-  /** Called once, as the app is made. `figures` says what goes on whenever it is asked. */
+  /** Called once, when the app is created. `figures` returns the current figures. */
   begin?(figures: () => AppFigures): void
 }
 

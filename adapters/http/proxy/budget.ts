@@ -12,17 +12,17 @@ import {
 } from '../../../src/contract/shape/shape.ts'
 import { ProblemError, refuse, soonMs } from '../access/problem.ts'
 
-/** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */
+/** What one identity may use in one window of time. Set at least one limit; each covers all calls of the identity. */
 export interface BudgetWindow {
-  /** Length of the window in ms. Windows begin at multiples of it since 1970: a day begins at midnight UTC. */
+  /** Length of the window in milliseconds. Windows begin at multiples of it since 1970: a day begins at midnight UTC. */
   ms: number
-  /** Calls that were let in, also those that failed later. */
+  /** Accepted calls, including those that failed later. */
   requests?: number
-  /** Tokens of prompts and answers, cached ones included. */
+  /** Tokens of prompts and responses, including cached ones. */
   tokens?: number
-  /** USD at the prices of the upstream; a model without a price is refused. */
+  /** USD at the prices of the upstream. Refuses models without a price. */
   usd?: number
-  /** Bytes of answers. */
+  /** Bytes of responses. */
   bytes?: number
 }
 
@@ -34,22 +34,25 @@ export interface ProxyBudget {
   windows?: readonly BudgetWindow[]
 }
 
-/** One change of one counter. */
+/** A change of one counter. */
 export interface Charge {
-  /** Names the counter; it holds the identity, at its end. */
+  /** Name of the counter. Ends with the identity. */
   key: string
-  /** What is added: whole, of either sign; 0 only reads. USD are counted in millionths. */
+  /** Integer to add, of either sign; 0 only reads. USD are counted in millionths. */
   amount: number
-  /** Epoch ms from which the counter may be forgotten. A later charge may move it. */
+  /** Epoch milliseconds after which the counter may be deleted. A later charge may move it. */
   expiresAt: number
 }
 
 /**
- * Where the proxy counts: `memoryCounter` for one process. Several processes share one over a Durable Object, or whatever adds atomically.
+ * Counts usage for the proxy: `memoryCounter` for one process. To share counters between processes, use a Durable Object or a
+ * store with atomic increments.
  *
- * **Contract**: `add` makes all charges and gives the new totals in their order; a counter that is unknown or forgotten begins at 0. All charges of a
- * call are for one `identity` (empty for the one user there is), so that each may have a place of its own. Two calls at the same time may not lose
- * a charge. A rejection refuses the call with 503: what cannot be counted is not let in.
+ * **Contract**
+ * - `add` applies all charges and returns the new totals in order. Unknown counters begin at 0.
+ * - All charges of a call have the same `identity` (empty for the single user), so that counters can be sharded by it.
+ * - Two concurrent calls must not lose a charge.
+ * - A rejection refuses the call with 503.
  */
 export interface BudgetCounter {
   add(charges: readonly Charge[], identity: string): readonly number[] | Promise<readonly number[]>
@@ -78,7 +81,7 @@ export const aCounter: Shape = withMethods('a counter, such as memoryCounter()',
 
 const minSweep = 1024
 
-/** Counts in this process: nothing is kept over a restart, and other processes count for themselves. Expired counters leave memory. */
+/** Creates a counter in this process. It does not survive a restart, and is not shared. Expired counters are released. */
 export function memoryCounter(): BudgetCounter {
   const counters = new Map<string, { total: number; expiresAt: number }>()
   let sweepAt = minSweep

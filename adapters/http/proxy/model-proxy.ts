@@ -34,41 +34,50 @@ export type BudgetRule =
   | 'unlimited'
   | ((identity: string | undefined) => ProxyBudget | 'unlimited' | Promise<ProxyBudget | 'unlimited'>)
 
-/** What `createModelProxy` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options of `createModelProxy`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface ModelProxyOptions<E extends Env = Env> {
-  /** The services, by the first segment of the path: `baseUrl` of a factory is the address of the proxy with that name behind it. */
+  /**
+   * The upstream providers, by the first segment of the path. Clients set `baseUrl` of a factory to the URL of the proxy plus
+   * that name.
+   */
   upstreams: Readonly<Record<string, Upstream<E>>>
   /**
-   * Who calls: a name that budgets are kept for, or `true` for the one user there is; anything else is refused. `loopbackOnly`: whoever is on this
-   * machine. It may not read the body. See `callerToken`.
+   * Authenticates a call: a name, for budgets, or `true` for a single user; anything else refuses. `loopbackOnly` accepts
+   * requests of this machine. May not read the body. See `callerToken`.
    */
   authorize: Authorize<E>
-  /** Which models of each upstream may be called. */
+  /** Models that may be called, per upstream. */
   allow: Readonly<Record<string, AllowRule>>
   /**
-   * Hosts of MCP servers that a call may have a service connect to, such as `mcp.example.com` or `*.example.com`, and ids of connectors. Default:
-   * none, and a call that names a server is refused.
+   * Hosts of MCP servers that a call may let a provider connect to, such as `mcp.example.com` or `*.example.com`, and ids of
+   * connectors. Default: none; calls that name a server are refused.
    */
   mcpHosts?: readonly string[]
-  /** What each identity may use, over all upstreams. */
+  /** Budget of each identity, over all upstreams. */
   budget: BudgetRule
-  /** Where it is counted. Default: `memoryCounter()`, for one process. */
+  /** Default: `memoryCounter()`, for one process. */
   counter?: BudgetCounter
-  /** Origins whose pages may call, such as `https://app.example.com`. Default: none but the own one. */
+  /** Origins whose pages may send calls, such as `https://app.example.com`. Default: only its own. */
   cors?: readonly string[]
-  /** Largest request body in bytes. Default 10 MiB. */
+  /** Bytes of a request body. Default: 10 MiB. */
   maxBodyBytes?: number
-  /** Milliseconds that the first byte of an answer is waited for, headers or not; `false` is for ever. Default 600,000, as in every factory. */
+  /**
+   * Milliseconds until the first byte of a response, headers or body; `false` for no limit. Default: 600,000, as in every
+   * factory.
+   */
   firstByteTimeoutMs?: number | false
-  /** Milliseconds between two bytes of an answer; `false` is for ever. Default 300,000, as in every factory. A request may pause for 120,000 at most. */
+  /**
+   * Milliseconds between two bytes of a response; `false` for no limit. Default: 300,000, as in every factory. A request body may
+   * pause for at most 120,000.
+   */
   idleTimeoutMs?: number | false
-  /** Milliseconds that a call may last, whatever the others say. Default 1,800,000. */
+  /** Milliseconds that a call may last in all. Default: 1,800,000. */
   maxDurationMs?: number
   /** Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
-  /** Told of each call that was let in, once it is over. */
+  /** Called after each accepted call. */
   onCall?: (report: CallReport) => void
-  /** Learns what went wrong. Default: silence. */
+  /** Receives failures. Default: none. */
   logger?: Logger | false
 }
 
@@ -108,17 +117,19 @@ interface Settings<E extends Env> {
 const maxPauseMs = 120_000
 
 /**
- * Forwards calls of models and adds the key, as a Hono app: serve its `fetch`, or mount it with `app.route('/models', …)`. Every factory of
- * `phi-core/providers` works behind it with `baseUrl` set to the address of the proxy and the name of the upstream.
+ * Creates a Hono app that forwards model calls and adds the API key: serve its `fetch`, or mount it with
+ * `app.route('/models', …)`. Every factory of `phi-core/providers` works with it: set `baseUrl` to the URL of the proxy plus the
+ * name of the upstream.
  *
  * **Contract**
- * - Refused before anything is sent: who is not let in (401), pages of other origins (403), models that are not allowed (404, as services
- *   say it), MCP servers that are not in `mcpHosts` (403), paths and methods that the protocol does not have (404, 405), bodies that are too long, too slow or can be read in two ways (413, 408, 400), what is over budget
- *   (429 with `retry-after`). These answers are `application/problem+json`.
- * - The address that is called is made of the server's `baseUrl` and the checked model; nothing else of the path, no header that says who asks or
- *   where, and no unknown query gets through. Redirects are not followed.
- * - Answers are passed on byte for byte as the client reads them. A client that leaves ends the call. Errors of the service keep their status;
- *   the key is taken out of them.
+ * - Refuses before it sends anything: callers that are not accepted (401), pages of other origins (403), models that are not
+ *   allowed (404, in the format of the provider), MCP servers that are not in `mcpHosts` (403), unknown paths and methods (404,
+ *   405), bodies that are too long, too slow or ambiguous (413, 408, 400), and calls over budget (429 with `retry-after`). These
+ *   responses are `application/problem+json`.
+ * - Builds the upstream URL from the server's `baseUrl` and the checked model. Forwards no other part of the path, no header
+ *   about the client, and no unknown query. Follows no redirects.
+ * - Forwards responses byte for byte, at the pace of the client. A client that disconnects ends the call. Errors of the provider
+ *   keep their status; the key is removed from them.
  * - Throws `ConfigError` `invalidOption` for a wrong option, also for an upstream without a rule in `allow`.
  *
  * Source: docs/guides/keys-and-proxies.md

@@ -21,45 +21,54 @@ import { bedrock, bedrockRegion } from '../../../src/providers/bedrock/index.ts'
 import type { KnownApi } from '../../../src/providers.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
 
-/** The key of an upstream, where to get it for a call (`c.env` holds secrets on Workers), or a provider that also learns of a rejected one. */
+/**
+ * The API key of an upstream: a text, a function of the request (`c.env` holds secrets on Workers), or a provider that is
+ * notified of rejected keys.
+ */
 export type UpstreamKey<E extends Env = Env> = string | ((c: Context<E>) => string | Promise<string>) | CredentialProvider
 
-/** A service that calls are forwarded to. */
+/** A provider that calls are forwarded to. */
 export interface Upstream<E extends Env = Env> {
-  /** The protocol it speaks: what is called, where the model stands, where the key goes, how usage is told. */
+  /** The protocol of the upstream: paths, place of the model and the key, format of usage. */
   api: KnownApi
-  /** Its address, as `baseUrl` of the provider's factory. Default: the service's own; Azure and Vertex AI have none. */
+  /** Base URL, as `baseUrl` of the provider's factory. Default: the provider's own. Required for Azure and Vertex AI. */
   baseUrl?: string
   /**
-   * Its key. For Bedrock an API key, or `accessKeyId:secretAccessKey[:sessionToken]` to sign with. May only be left out with a `baseUrl`, for a
-   * service that wants none.
+   * API key. For Bedrock a key, or `accessKeyId:secretAccessKey[:sessionToken]` to sign with. Optional with a `baseUrl` that
+   * needs none.
    */
   apiKey?: UpstreamKey<E>
-  /** Where the key goes. Default: where the service wants it; a token of Entra ID, and the one for a project of Vertex AI, is a bearer. */
+  /** Place of the key. Default: that of the provider; a bearer token for Entra ID and for projects of Vertex AI. */
   keyPlace?: KeyPlace
-  /** The region of Bedrock. Default: that of an AWS `baseUrl`, else `us-east-1`. */
+  /** Region of Bedrock. Default: that of an AWS `baseUrl`, else `us-east-1`. */
   region?: string
-  /** Headers of yours in every call, over those of a client. They may hold secrets. */
+  /** Headers added to every call. They override those of the client and may hold secrets. */
   headers?: Record<string, string>
-  /** Headers of a client that are passed on beside what the protocol needs, such as `anthropic-beta`. None that says who asks or where. */
+  /**
+   * Headers of the client to forward in addition to those of the protocol, such as `anthropic-beta`. Must not identify the
+   * client.
+   */
   passHeaders?: readonly string[]
-  /** USD per million tokens by model, with `*` as in `allow`. The first that fits counts. */
+  /** USD per million tokens by model, with `*` as in `allow`. The first match counts. */
   prices?: Record<string, CostConfig>
 }
 
-/** A call that somebody who was let in wants to make. */
+/** A call of an accepted caller. */
 export interface ModelCall {
-  /** What `authorize` said; absent for `true`. */
+  /** The name that `authorize` returned; absent for `true`. */
   identity?: string
   /** The name of the upstream. */
   upstream: string
-  /** Every model that the call names, the one that answers first. */
+  /** All models that the call names, the first choice first. */
   models: readonly string[]
-  /** What is sent. Do not change it. */
+  /** The request body. Read-only. */
   body: JsonObject
 }
 
-/** Which models of an upstream may be called: ids, with `*` for any characters but `/`, or alone for any model; or a function of the call. */
+/**
+ * Models of an upstream that may be called: ids, with `*` for any characters but `/`, or alone for any model; or a function of
+ * the call.
+ */
 export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
 
 const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')

@@ -10,38 +10,38 @@ export interface ScheduledPrompt {
   everyMs?: number
 }
 
-/** The same, and to which session it is said. */
+/** A scheduled prompt with its session. */
 export interface ScheduleEntry extends ScheduledPrompt {
   address: SessionAddress
 }
 
 /**
- * Where scheduled prompts are recorded. `memorySchedules` keeps them in this process, `fileSchedules` of `phi-core/node` in a file;
+ * Stores scheduled prompts. `memorySchedules` keeps them in this process, `fileSchedules` of `phi-core/node` in a file;
  * `LiveSessionObject` has its own.
  *
  * **Contract**
- * - When a promise resolves, the change is durable, as far as the store promises.
- * - `move` is one step: of any number of processes that try the same, one is told `true`. So each time is taken once.
+ * - A promise resolves when the change is durable, as far as the store promises.
+ * - `move` is atomic: of several processes that try the same move, one gets `true`. So each prompt is sent once.
  *
  * Source: docs/guides/deploy.md
  */
 export interface ScheduleStore {
-  /** Where other processes write to it too: milliseconds after which it is looked at again. Absent: only when something is due that this process knows of. */
+  /** Milliseconds between checks for entries of other processes. Absent: only this process writes. */
   readonly lookMs?: number
   add(entry: ScheduleEntry): Promise<void>
-  /** Those of one session, the next one first. */
+  /** Lists the prompts of one session, the next first. */
   list(address: SessionAddress): Promise<ScheduleEntry[]>
-  /** Those that were due at `now`, the oldest first, 100 at most. */
+  /** Lists up to 100 prompts that were due at `now`, the oldest first. */
   due(now: number): Promise<ScheduleEntry[]>
-  /** When the next one of all is due, epoch ms; undefined without any. */
+  /** Epoch milliseconds of the next prompt; `undefined` without any. */
   nextAt(): Promise<number | undefined>
-  /** Puts `to` in place of `entry.at`, or takes the entry out without it, if the entry is still there and due when the caller knows. */
+  /** Moves an entry to `to`, or removes it without `to`, if it still exists with the same time. */
   move(entry: ScheduleEntry, to: number | undefined): Promise<boolean>
-  /** Takes out those of a session, or one of them; resolves with whether there was any. */
+  /** Deletes the prompts of a session, or one of them. Resolves with whether any existed. */
   delete(address: SessionAddress, id?: string): Promise<boolean>
 }
 
-/** A list of all entries, as some medium keeps it. */
+/** A list of all entries in some storage. */
 export interface ScheduleBook {
   read(): Promise<readonly ScheduleEntry[]>
   /** Resolves once it is durable. */
@@ -51,7 +51,7 @@ export interface ScheduleBook {
 /** So many of those that are due are given at a time. */
 export const dueAtOnce = 100
 
-/** A store over a list that one process reads and writes as a whole: for some thousand entries. */
+/** Creates a store over a list that one process reads and writes as a whole. Suitable for some thousand entries. */
 export function bookSchedules(book: ScheduleBook): ScheduleStore {
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <Value>(act: () => Promise<Value>): Promise<Value> => {
@@ -83,7 +83,7 @@ export function bookSchedules(book: ScheduleBook): ScheduleStore {
   }
 }
 
-/** Scheduled prompts in this process: they end with it. For tests, and where the process is all there is. */
+/** Creates a store in memory. Schedules are lost when the process ends. */
 export function memorySchedules(): ScheduleStore {
   let entries: readonly ScheduleEntry[] = []
   return bookSchedules({

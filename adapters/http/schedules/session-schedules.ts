@@ -10,11 +10,11 @@ const shortestMs = 60_000
 const furthestMs = 10 * 365 * 86_400_000
 
 /**
- * The prompts of one session that are said later.
+ * The scheduled prompts of one session.
  *
  * **Contract**
- * - When a promise resolves, the change is recorded. Throws `ConfigError` `invalidOption` for an empty prompt, a time further than ten years, less than a
- *   minute between two times, and for more than 50 of one session.
+ * - A promise resolves when the change is recorded. Throws `ConfigError` `invalidOption` for an empty prompt, a time more than
+ *   ten years ahead, an interval below a minute, and for more than 50 prompts in a session.
  *
  * Source: docs/guides/deploy.md
  */
@@ -23,19 +23,22 @@ export class SessionSchedules {
   readonly #address: SessionAddress
   readonly #changed: () => Promise<void>
 
-  /** `changed` is called when something was added: it may be due before all others. */
+  /** `changed` is called after a prompt was added, so that the caller can reset its timer. */
   constructor(store: ScheduleStore, address: SessionAddress, changed: () => Promise<void>) {
     this.#store = store
     this.#address = address
     this.#changed = changed
   }
 
-  /** Says `prompt` at this time, once; a time that is over is now. With an `id` that is there already nothing is added. */
+  /** Schedules `prompt` once. A past time means now. Does nothing if the `id` exists already. */
   runAt(time: Date | number, prompt: string, { id }: { id?: string | undefined } = {}): Promise<ScheduledPrompt> {
     return this.#add({ prompt, at: Number(time) }, id)
   }
 
-  /** Says `prompt` every `everyMs` milliseconds, first after these, or at `from`. Times at which no process was there are said once, together. */
+  /**
+   * Schedules `prompt` every `everyMs` milliseconds, first after that time or at `from`. Times missed while no process ran are
+   * merged into one.
+   */
   every(
     everyMs: number,
     prompt: string,
@@ -44,12 +47,12 @@ export class SessionSchedules {
     return this.#add({ prompt, at: Number(from), everyMs }, id)
   }
 
-  /** The next one first. */
+  /** Lists the prompts, the next first. */
   async list(): Promise<ScheduledPrompt[]> {
     return (await this.#store.list(this.#address)).map(shown)
   }
 
-  /** Whether there was one. Without an id all of them. */
+  /** Deletes one prompt, or all without an id. Resolves with whether any existed. */
   delete(id?: string): Promise<boolean> {
     return this.#store.delete(this.#address, id)
   }

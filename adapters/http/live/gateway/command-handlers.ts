@@ -80,7 +80,7 @@ async function answerInput(live: LiveSession, { inputId, answer }: GatewayComman
   return about(run)
 }
 
-/** The gateway of a session that lives in this process: what its host gives to routes. */
+/** Creates the gateway of a session that lives in this process, for its host to pass to the routes. */
 export function sessionGateway(live: LiveSession): SessionGateway {
   const { sessionId, caller } = live
   return {

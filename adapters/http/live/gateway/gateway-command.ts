@@ -60,11 +60,17 @@ interface Queueing {
   key?: string | undefined
 }
 
-/** What is asked of a session, by the type of the command. All of it is plain JSON. */
+/** Commands of a session, by type. All are plain JSON. */
 export interface GatewayCommands extends BeginCommands {
-  /** Of a page that knows messages by ids of its own: settles calls, says something, says it anew, has an answer made again, or joins what is on. */
+  /**
+   * A request of a client that names messages by its own ids: settles calls, sends or edits a prompt, regenerates a response, or
+   * joins the current run.
+   */
   turn: PageTurn
-  /** Decisions and results of a client that cannot know whether somebody else was faster: what is settled already is passed over. `messages` are said after them, unless they were said before. */
+  /**
+   * Decisions and results of calls. Calls that another client has settled already are skipped. `messages` are sent afterwards,
+   * unless the session has them already.
+   */
   settle: {
     decisions: readonly Decision[]
     results: readonly ClientResult[]
@@ -81,7 +87,7 @@ export interface GatewayCommands extends BeginCommands {
   stop: object
   rename: { title: string }
   changeState: StateChange
-  /** The state as a page has made it. Nothing where it is as it was, or none is shared. */
+  /** Replaces shared state with the client's version. Does nothing if it is unchanged, or if the session shares none. */
   takeState: { value: JsonObject; version?: number | undefined }
   import: { text: string; replace: boolean }
   delete: object
@@ -89,7 +95,7 @@ export interface GatewayCommands extends BeginCommands {
   unschedule: { id: string }
 }
 
-/** A change of the shared state, made once for its key. */
+/** A change of shared state, applied once per key. */
 export interface StateChange {
   change: { value: JsonObject } | { patch: readonly PatchOperation[] }
   ifVersion: number

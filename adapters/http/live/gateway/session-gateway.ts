@@ -9,56 +9,56 @@ import type { History, LoopPage, PageQuery } from '../read/history-page.ts'
 import type { GatewayCommand, GatewayCommandType, GatewayResults } from './gateway-command.ts'
 
 /**
- * Where routes ask for a session: commands, events and reads, and nothing that lives. So the session may be wherever its host has it. `sessionGateway` makes one of
- * a `LiveSession`.
+ * The interface between routes and a session: commands, events and reads. The session may live in this process or elsewhere.
+ * `sessionGateway` creates one for a `LiveSession`.
  *
  * **Contract**
- * - Commands and their answers are plain JSON, and so is what `read` answers, but for the bytes of media. What is refused rejects with a problem that routes
- *   answer as it is.
- * - Only a command changes something, makes an agent, or takes up a run that was cut off.
+ * - Commands, their results and what `read` returns are plain JSON, except the bytes of media. A refused command rejects with a
+ *   problem that routes send as it is.
+ * - Only commands change state, create an agent or resume an interrupted run.
  *
  * Source: docs/guides/serve-over-http.md
  */
 export interface SessionGateway {
   readonly sessionId: string
-  /** Whose session it is. */
+  /** The owner of the session. */
   readonly caller: Caller
   command<Type extends GatewayCommandType>(command: GatewayCommand<Type>): Promise<GatewayResults[Type]>
-  /** The events of one run from a place on. Rejects with 404 where it never was, 410 where they are gone. */
+  /** Returns the events of one run from a cursor. Rejects with 404 if the run does not exist, 410 if its events were released. */
   events(place: RunPlace, media?: MediaForm): Promise<RunSource>
-  /** The events of the run that is on, or of this one from a place on, then those of each that begins. */
+  /** Returns the events of the current run, or of the given run from a cursor, then those of each later run. */
   follow(place: RunPlace | undefined, media?: MediaForm): Promise<EventSource>
   readonly read: SessionReads
 }
 
-/** What there is to read of a session, whoever has it. */
+/** Reads of a session that work in any process. */
 export interface SessionReads {
-  /** Whether anything was ever said. */
+  /** Returns whether the session has any messages. */
   isKnown(): Promise<boolean>
-  /** The loop that is on here. */
+  /** The loop that runs in this process. */
   running(): Promise<string | undefined>
-  /** Everything that the store has; undefined where nothing was said. */
+  /** Returns the stored session; `undefined` if it has no messages. */
   session(): Promise<(Running & { session: Session }) | undefined>
-  /** Undefined where nothing was said. Rejects with 400 `invalidCursor`. */
+  /** Returns a page of loops; `undefined` if the session has no messages. Rejects with 400 `invalidCursor`. */
   loops(query: PageQuery): Promise<(Running & LoopPage) | undefined>
-  /** One loop, here or in the log; undefined for none of the session. */
+  /** Returns one loop, from memory or the log; `undefined` if the session does not have it. */
   loop(loopId: string): Promise<LoopStanding | undefined>
-  /** Rejects with 404 for a loop that is none of the session, 400 `invalidCursor`. */
+  /** Returns messages of the session. Rejects with 404 for an unknown loop, 400 `invalidCursor`. */
   history(query: HistoryQuery): Promise<ReadHistory>
-  /** The calls that wait for a person. */
+  /** Returns the pending approvals. */
   approvals(): Promise<PendingApproval[]>
-  /** What running calls ask. */
+  /** Returns the pending user input requests. */
   inputs(): Promise<PendingInput[]>
-  /** The calls that wait for a page. */
+  /** Returns the pending calls of client tools. */
   clientCalls(): Promise<PendingClientCall[]>
-  /** What became of a message that was said to a run while it was on. */
+  /** Returns the state of a message that was queued for a run. */
   queued(messageId: string): Promise<RecordedInput | undefined>
-  /** What it shares with its pages. */
+  /** Returns the shared state. */
   state(): Promise<SavedState | undefined>
   schedules(): Promise<ScheduledPrompt[]>
-  /** Media that the session has; undefined where it names no such bytes. Rejects with 410 where they are damaged. */
+  /** Returns media of the session; `undefined` if it has none with this hash. Rejects with 410 if the bytes are damaged. */
   media(hash: string): Promise<StoredMedia | undefined>
-  /** The whole log as text, as far as it is stored: also while a run is on. */
+  /** Returns the stored log as text, also during a run. */
   exported(): Promise<string>
 }
 

@@ -38,14 +38,14 @@ interface Resident extends InMemory {
 }
 
 /**
- * Live sessions in this process: for Node, Deno, Bun, and tests.
+ * Creates live sessions in this process: for Node, Deno, Bun, and tests.
  *
  * **Contract**
- * - A run goes on without a client. If a process ended, the next one takes up its runs with `recover`; until then they rest, unless somebody
- *   changes something in its session.
- * - One process at a time changes a session, and any may read it. Where a second one writes to the same store, the store's promises hold: the older is
- *   refused.
- * - `drain` and `close` give back the right to write and leave no timer. No run is lost: the next process takes it up.
+ * - Runs continue without a client. If a process ends, the next one resumes its runs with `recover`, or with the first command in
+ *   their session.
+ * - One process at a time changes a session; any process can read it. If another process opens the same session, the store
+ *   refuses the older writer.
+ * - `drain` and `close` release ownership and leave no timer. No run is lost: the next process resumes it.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/serve-over-http.md

@@ -86,22 +86,23 @@ export const recoverOptions = optionsOf<RecoverOptions>({
 export const drainOptions = optionsOf<DrainOptions>({ deadlineMs: wholeFrom(0) })
 export const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
 
-/** Live sessions in this process, and how they begin and end with it. */
+/** Live sessions in this process, with startup and shutdown. */
 export interface MemoryLiveSessions extends LiveSessions {
   /**
-   * Takes up the runs that processes have left in the store: call it once when the process starts, and where no other one has them. Resolves with how
-   * many are on again; what cannot be taken up the `logger` learns. A run that got nowhere three times ends with the error `interrupted`. Eight are taken up
-   * at the same time.
+   * Resumes the interrupted runs in the store. Call it once at startup, if no other process owns them. Resolves with how many are
+   * active again; failures go to `logger`. A run without progress in three attempts ends with the error `interrupted`. Resumes
+   * eight at a time.
    */
   recover(options?: RecoverOptions): Promise<number>
   /**
-   * Ends the service here without losing a run: call it when the process is told to end. From now on reading is answered, and everything else refused with
-   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is left
-   * as it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
+   * Shuts down without losing a run: call it on SIGTERM. Afterwards reads work, and everything else is refused with 503 and
+   * `Retry-After`. Current turns may finish within `deadlineMs` (default 10,000). Then, or at once if a call is pending, each run
+   * stays in the store, and its clients are disconnected so that they reconnect to the next process, which resumes the run with
+   * `recover`.
    */
   drain(options?: DrainOptions): Promise<void>
-  /** The prompts of a session that are said later. Throws `ConfigError` `invalidOption` without `schedules`. */
+  /** Returns the scheduled prompts of a session. Throws `ConfigError` `invalidOption` without `schedules`. */
   schedulesOf(address: SessionAddress): SessionSchedules
-  /** As `drain`, at once and for now: later requests begin again. With `abort` the runs are stopped for good instead. */
+  /** As `drain`, but at once, and later requests start again. With `abort` the runs are stopped for good. */
   close(options?: CloseOptions): Promise<void>
 }
