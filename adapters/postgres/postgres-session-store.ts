@@ -6,15 +6,15 @@ import { postgresLogDriver } from './postgres-log-driver.ts'
 import { aPool, placeOf } from './schema.ts'
 import type { SqlPool } from './sql-pool.ts'
 
-/** Where sessions are kept. */
+/** Options of `postgresSessionStore`. */
 export interface PostgresSessionStoreOptions {
-  /** A `Pool` of `pg`, or anything else with its `query`. The one who made the pool ends it. */
+  /** A `Pool` of `pg`, or any object with its `query`. The caller ends it. */
   pool: SqlPool
-  /** The schema that `migrate` has made. Default `phi`. */
+  /** The schema that `migrate` created. Default: `phi`. */
   schema?: string
-  /** Whose sessions these are: those of others are out of reach. At most 200 characters. Default: nobody's in particular. */
+  /** Owner of the sessions; those of other tenants are unreachable. At most 200 characters. Default: none. */
   tenant?: string
-  /** Milliseconds in which a statement must be answered, the wait for a connection among them; then it has failed. Default 30,000. */
+  /** Milliseconds until a statement fails, including the wait for a connection. Default: 30,000. */
   statementTimeoutMs?: number
 }
 
@@ -27,14 +27,15 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
 }
 
 /**
- * Sessions in PostgreSQL, for any number of processes and machines. Call `migrate({ pool })` before, at each start or when you deploy.
+ * Creates a session store in PostgreSQL, for any number of processes and machines. Call `migrate({ pool })` first, at each start or
+ * when you deploy.
  *
  * **Contract**
- * - Each session has one writer at a time; the row of the session decides, so a writer that was taken over gets no acknowledgement any more, whatever its
- *   clock says.
- * - An acknowledged record survives a power cut, as far as the database is told to keep it (`synchronous_commit`).
- * - Everything is one statement each: it works over a pooler in transaction mode.
- * - Rejects with `SessionError`: `quota` where there is no room, `io` where the database does not answer, `conflict`.
+ * - Each session has one writer at a time. The row of the session decides, so a writer that lost ownership gets no
+ *   acknowledgement, whatever its clock says.
+ * - An acknowledged record survives a power failure, as far as `synchronous_commit` of the database promises.
+ * - Each operation is one statement, so a pooler in transaction mode works.
+ * - Rejects with `SessionError`: `quota` if there is no room, `io` if the database does not respond, `conflict`.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/choose-a-store.md
@@ -42,7 +43,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
  * @example
  * ```ts
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL })
- * await migrate({ pool })
+ * await migrate(pool)
  * const store = postgresSessionStore({ pool })
  * ```
  */

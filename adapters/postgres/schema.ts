@@ -158,8 +158,12 @@ function rowSecurityOf(schema: string): string {
 }
 
 /**
- * Makes the tables, or brings them up to date. Safe from any number of processes at once: one does it, the others wait. One statement, so it works over a
- * pooler too. Rejects with what the database says, with `SessionError` `io` if it cannot be reached, and with `ConfigError` `invalidOption` for a name that is none.
+ * Creates the tables, or migrates them. Any number of processes may call it at once: one migrates, the others wait. It is one
+ * statement, so a pooler works too.
+ *
+ * **Contract**
+ * - Rejects with the error of the database, with `SessionError` `io` if it is unreachable, and with `ConfigError` `invalidOption`
+ *   for an invalid name.
  *
  * Source: docs/guides/choose-a-store.md
  */

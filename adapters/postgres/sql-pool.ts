@@ -3,11 +3,12 @@ import { errorText } from '../../src/contract/errors.ts'
 import { SessionError } from '../../src/session.ts'
 
 /**
- * What is asked of a database: one statement at a time, on any connection. A `Pool` of `pg` is one; others take a few lines.
+ * The interface to a database: one statement at a time, on any connection. A `Pool` of `pg` implements it.
  *
  * **Contract**
- * - `values` are texts, numbers, lists of these, and bytes, for `$1`, `$2` and so on. `rows` have `bytea` as `Uint8Array`, and `bigint` as a text or a number.
- * - Rejects when the statement has failed; a `code` of PostgreSQL says why.
+ * - `values` are texts, numbers, lists of these, and bytes, for `$1`, `$2` and so on. `rows` have `bytea` as `Uint8Array`, and
+ *   `bigint` as a text or a number.
+ * - Rejects if the statement fails, with the PostgreSQL error code in `code`.
  *
  * Source: docs/guides/choose-a-store.md
  */

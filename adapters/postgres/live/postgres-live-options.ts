@@ -7,19 +7,26 @@ import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-
 import { type PeerOptions, peerOptions } from './forwarding/peers.ts'
 import type { SqlListen } from './wake-up.ts'
 
-/** How sessions are shared by processes. */
+/** Options of `postgresLiveSessions`. */
 export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store'> {
-  /** Default: `postgresSessionStore` over the same pool. Give another one that leads to the same sessions, such as `withEvents` of it. */
+  /**
+   * Default: `postgresSessionStore` over the same pool. Another store must have the same sessions, such as `withEvents` of it.
+   */
   store?: SessionStore
-  /** Wakes this process when there is something for it, such as `listenWith(pool)`. Default: it looks every `pollMs`. */
+  /** Wakes this process when it has something to do, such as `listenWith(pool)`. Default: polls every `pollMs`. */
   listen?: SqlListen
-  /** Milliseconds between two looks where `listen` is not given. Default 50. */
+  /** Milliseconds between polls without `listen`. Default: 50. */
   pollMs?: number
-  /** Milliseconds after which a process that says nothing is taken for gone, and others take up its runs. At least 1,000; default 10,000. */
+  /**
+   * Milliseconds without a heartbeat after which other processes resume the runs of a process. At least 1,000. Default: 10,000.
+   */
   leaseMs?: number
-  /** How processes reach each other over HTTP, so that what they stream does not go through the database. Serve `forwarded` there. Default: they do not. */
+  /** Direct HTTP between processes, so that streams do not go through the database. Serve `forwarded` there. Default: none. */
   peers?: PeerOptions
-  /** Milliseconds that another process has until it begins to answer what was passed on to it. Default 600,000: an answer that is no stream begins when its run is over. */
+  /**
+   * Milliseconds until another process must begin its response to a forwarded request. A response without a stream begins when
+   * its run has ended. Default: 600,000.
+   */
   forwardTimeoutMs?: number
 }
 
@@ -36,20 +43,24 @@ export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
   forwardTimeoutMs: wholeFrom(1),
 }
 
-/** Live sessions that processes share, and how a process leaves. */
+/** Live sessions that processes share, with shutdown. */
 export interface PostgresLiveSessions extends LiveSessions, Pick<MemoryLiveSessions, 'schedulesOf'> {
   /**
-   * Answers what another process has passed on: serve it at the `url` of `peers`, where only these processes come if possible. Refuses with 401 what is not
-   * signed with their key, and with 404 where there are no `peers`. It needs no `this`.
+   * Handles requests that another process forwards: serve it at the `url` of `peers`, if possible where only these processes
+   * reach it. Refuses requests without their signature with 401, and all requests with 404 if there are no `peers`. Needs no
+   * `this`.
    */
   readonly forwarded: (request: Request) => Promise<Response>
-  /** Takes up runs that processes which are gone have left, at once instead of soon. Resolves with how many are on again here. */
+  /** Resumes runs of crashed processes now instead of with the next poll. Resolves with how many are active again here. */
   recover(): Promise<number>
   /**
-   * Leaves without losing a run: call it when the process is told to end, and `close` after it. From now on this process changes nothing; turns that are on may
-   * end within `deadlineMs` (default 10,000), then each run is left to the other processes, which take it up at once.
+   * Shuts down without losing a run: call it on SIGTERM, then `close`. Afterwards this process changes nothing. Current turns may
+   * finish within `deadlineMs` (default 10,000); then other processes resume each run at once.
    */
   drain(options?: DrainOptions): Promise<void>
-  /** As `drain`, without waiting, and ends all that goes on here: requests are refused from now on. With `abort` the runs are stopped for good instead. */
+  /**
+   * As `drain`, without waiting, and stops everything here: requests are refused from now on. With `abort` the runs are stopped
+   * for good.
+   */
   close(options?: CloseOptions): Promise<void>
 }

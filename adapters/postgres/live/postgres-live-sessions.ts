@@ -4,15 +4,16 @@ import { liveOptionTable, type PostgresLiveSessions, type PostgresLiveSessionsOp
 import { SharedSessions } from './shared-sessions.ts'
 
 /**
- * Live sessions that any number of processes answer for, on PostgreSQL. Whichever process a request reaches, it is answered by the one that has the session.
+ * Creates live sessions in PostgreSQL that any number of processes serve. The process that owns a session handles its requests,
+ * whichever process receives them.
  *
  * **Contract**
- * - A session is in the memory of one process at a time. Others pass requests on to it through the database, and stream its answers, events that are in no log
- *   yet among them.
- * - A process that is gone for `leaseMs` has lost its sessions: the others take up their runs by themselves. Where it comes back, the store refuses what it
- *   writes.
- * - `migrate({ pool })` was called. Clocks of machines play no part.
- * - Call `close` in the end: until then it asks the database every now and then.
+ * - One process at a time has a session in memory. Others forward requests to it through the database and stream its responses,
+ *   including events that are not in the log yet.
+ * - A process without a heartbeat for `leaseMs` loses its sessions: others resume their runs. If it comes back, the store refuses
+ *   its writes.
+ * - Call `migrate({ pool })` first. Clocks of machines need not agree.
+ * - Call `close` at the end: until then it polls the database.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/choose-a-store.md

@@ -11,12 +11,14 @@ import { asked } from '../sql-pool.ts'
 const lookMs = 30_000
 
 /**
- * Scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Whichever process comes first says what is due, in the process that has the session.
+ * Creates a store of scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Any process can take a due prompt; the process
+ * that owns the session sends it.
  *
  * **Contract**
- * - `migrate({ pool })` was called. Each time is taken by one process.
- * - What is due is decided by the clock of the process that looks. If a process records a schedule and ends, another one finds it within 30 s.
- * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` as the database fails.
+ * - Call `migrate({ pool })` first. One process takes each prompt.
+ * - The clock of the process that polls decides what is due. If a process records a schedule and ends, another one finds it
+ *   within 30 s.
+ * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` if the database fails.
  *
  * Source: docs/guides/deploy.md
  */

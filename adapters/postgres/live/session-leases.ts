@@ -18,7 +18,7 @@ export function addressOf({ owner, sessionId }: LeaseKey): SessionAddress {
   return { sessionId, ...(owner !== '' && { identity: owner }) }
 }
 
-/** The same as a text, for maps. */
+/** Returns the key as text, for maps. */
 export function textOf({ owner, sessionId }: LeaseKey): string {
   return JSON.stringify([owner, sessionId])
 }

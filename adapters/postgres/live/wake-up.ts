@@ -3,25 +3,27 @@ import { checkOptions } from '../../../src/contract/shape/read.ts'
 import { withMethods } from '../../../src/contract/shape/shape.ts'
 
 /**
- * Hears what the database tells: calls `heard` with the channel, and its text, of each notification, and with no text after a gap in which some may have been
- * missed.
+ * Listens for notifications of the database. Calls `heard` with channel and text of each, and without a text after a gap in which
+ * some may be lost.
  *
- * **Contract**: resolves once it listens, with what ends it. Never throws afterwards: where the connection is lost it comes back by itself.
+ * **Contract**
+ * - Resolves once it listens, with a function that stops it.
+ * - Never throws afterwards: it reconnects by itself.
  *
  * Source: docs/guides/choose-a-store.md
  */
 export type SqlListen = (channels: readonly string[], heard: (channel: string, text?: string) => void) => Promise<() => Promise<void>>
 
-/** A connection of its own, as the `connect` of a `Pool` of `pg` gives it. */
+/** A dedicated connection, as `connect` of a `Pool` of `pg` returns it. */
 export interface ListeningClient {
   query(text: string): Promise<unknown>
   on(event: 'notification', heard: (message: { channel: string; payload?: string | undefined }) => void): unknown
   on(event: 'error' | 'end', lost: () => void): unknown
-  /** With `true` it is closed instead of being used again. */
+  /** With `true` the connection is closed, not reused. */
   release(isBroken?: boolean): void
 }
 
-/** What such connections come from: a `Pool` of `pg`. */
+/** A source of such connections: a `Pool` of `pg`. */
 export interface ListeningPool {
   connect(): Promise<ListeningClient>
 }
@@ -31,7 +33,8 @@ const longestGapMs = 5000
 const shortestGapMs = 100
 
 /**
- * Listens over one connection that it takes from `pool`, and keeps. It must lead to the database itself, not to a pooler in transaction mode.
+ * Listens on one connection that it takes from `pool` and keeps. The connection must reach the database itself, not a pooler in
+ * transaction mode.
  *
  * Source: docs/guides/choose-a-store.md
  */
