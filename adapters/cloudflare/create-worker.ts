@@ -4,14 +4,14 @@ import { aFunction, kind, options as optionsOf, required } from '../../src/contr
 import type { Agent } from '../../src/index.ts'
 import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type LiveSessions } from '../http/index.ts'
 
-/** What `createWorker` needs to know. `Bindings` is what wrangler.toml binds: variables, secrets, namespaces. */
+/** Options of `createWorker`. `Bindings` are those of wrangler.toml: variables, secrets, namespaces. */
 export interface WorkerOptions<Bindings extends object>
   extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'authorizeOperator' | 'dev' | 'sessions'> {
-  /** Who asks, as for `createAgentApp`. A Worker is public: everybody who gets in spends your tokens. */
+  /** Authenticates a request, as for `createAgentApp`. A Worker is public: every accepted caller spends your tokens. */
   authorize: (env: Bindings, request: Request) => Identity | Promise<Identity>
-  /** Where sessions live: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
+  /** Host of the sessions: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
   sessions?: (env: Bindings) => LiveSessions
-  /** The agent that answers one `POST /runs`; on Workers keys and stores exist only here, per request, in `env`. */
+  /** Creates the agent for one `POST /runs`. On Workers keys and stores exist only in `env`, per request. */
   agent?: (env: Bindings, request: Request, caller: Caller) => Agent | Promise<Agent>
 }
 
@@ -37,11 +37,13 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
 })
 
 /**
- * Agents as a Cloudflare Worker: `export default createWorker({ … })`.
+ * Creates a Cloudflare Worker that serves agents: `export default createWorker({ … })`.
  *
  * It is the Hono app of `createAgentApp` with the bindings of a Worker; add your own routes to it. Needs no Node compatibility.
  *
- * **Contract**: workerd notices that a client went away when it cannot write to it, so a run without a session is aborted at a ping, not at once.
+ * **Contract**
+ * - workerd notices a disconnected client only when a write fails. So a run without a session is aborted at the next ping, not at
+ *   once.
  *
  * Source: docs/guides/serve-over-http.md
  */

@@ -1,6 +1,6 @@
 import { isHighSurrogate } from '../../../src/base/text/characters.ts'
 
-/** What the stores use of a Durable Object namespace binding. */
+/** The part of a Durable Object namespace binding that the stores use. */
 export interface ObjectNamespace {
   getByName(name: string): ObjectStub
 }
@@ -10,7 +10,7 @@ export interface ObjectStub {
   fetch(request: Request): Promise<Response>
 }
 
-/** What the objects use of the state that the platform hands to their constructor. */
+/** The part of the constructor's state that the objects use. */
 export interface ObjectState {
   readonly storage: ObjectStorage
   blockConcurrencyWhile<Value>(action: () => Promise<Value>): Promise<Value>
@@ -24,10 +24,10 @@ export interface ObjectStorage {
   transactionSync<Value>(action: () => Value): Value
   get<Value>(key: string): Promise<Value | undefined>
   put<Value>(key: string, value: Value): Promise<void>
-  /** Resolves when everything written so far is durable. */
+  /** Resolves when all earlier writes are durable. */
   sync(): Promise<void>
   deleteAll(): Promise<void>
-  /** Calls `alarm()` of the object at this time, epoch ms, and starts the object for it. Replaces the alarm before. */
+  /** Schedules a call of `alarm()`, in epoch milliseconds; it starts the object if necessary. Replaces the alarm before. */
   setAlarm(at: number): Promise<void>
   deleteAlarm(): Promise<void>
 }

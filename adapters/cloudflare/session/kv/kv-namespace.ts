@@ -20,10 +20,10 @@ export async function kvOutcome<Value>(operation: 'get' | 'put' | 'list' | 'dele
   }
 }
 
-/** What `kvSessionStore` uses of a Workers KV namespace. A binding has it; so may a wrapper of one. */
+/** The part of a Workers KV namespace that `kvSessionStore` uses. A binding implements it, and so can a wrapper. */
 export interface KvNamespace {
   get(key: string): Promise<string | null>
-  /** Up to 100 keys; one operation of the limit that a Worker has per request. */
+  /** Reads up to 100 keys. Counts as one operation of a request. */
   get(keys: string[]): Promise<Map<string, string | null>>
   put(key: string, value: string, options?: { metadata?: unknown }): Promise<void>
   delete(key: string): Promise<void>

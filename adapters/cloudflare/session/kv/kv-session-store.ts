@@ -21,9 +21,9 @@ import { logKeys, readLines, writeLines } from './kv-log.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 import { bytesOf, maxAgentIdBytes, summaryFrom, summaryMetadata } from './kv-summary.ts'
 
-/** What `kvSessionStore` may be told. */
+/** Options of `kvSessionStore`. */
 export interface KvSessionStoreOptions {
-  /** Bytes that a value may have; longer records are cut into pieces. Default 25 MiB, what KV takes. */
+  /** Bytes of a value; longer records are split. Default: 25 MiB, the limit of KV. */
   maxValueBytes?: number
 }
 
@@ -48,17 +48,18 @@ interface Writing {
 }
 
 /**
- * Sessions in Workers KV, for sessions that one writer writes and that others read later. For live ones use `durableObjectSessionStore`.
+ * Creates a session store in Workers KV, for sessions with one writer that others read later. For live sessions use
+ * `durableObjectSessionStore`.
  *
  * **Contract**
- * - An acknowledged record is durable, but readers elsewhere may see it a minute later or more, and lists too. So may a new writer: it must
- *   not be opened while there may be records that it cannot see. Where some are visible that were written after others which are not, `open`
- *   rejects with `io`, and readers see those before.
- * - Two writers at once are not noticed. Their records have keys of their own, so both are kept, and readers report a fork.
- * - Lists give what is up to 10 s old while a session is written. A title is cut to what the metadata of a key has room for.
- * - `agentId` has at most 900 bytes as JSON; `open` rejects with `invalidSession` otherwise. Throws `ConfigError` `invalidOption` for `maxValueBytes`
- *   below 6.
- * - A record costs one write (more when it is larger than a value), a session one summary; `load` costs one read per 100 writes.
+ * - An acknowledged record is durable, but readers and lists elsewhere may see it a minute later or more. Open no second writer
+ *   before all records are visible. If visible records follow ones that are not, `open` rejects with `io`, and readers see the
+ *   earlier ones.
+ * - Does not detect two concurrent writers. Their records have separate keys, so both are stored, and readers report a fork.
+ * - Lists are up to 10 s old while a session is written. A title is cut to the limit of key metadata.
+ * - `agentId` has at most 900 bytes as JSON; otherwise `open` rejects with `invalidSession`. Throws `ConfigError` `invalidOption`
+ *   for `maxValueBytes` below 6.
+ * - A record costs one write (more if it exceeds a value), a session one summary; `load` costs one read per 100 writes.
  *
  * Source: docs/concepts/sessions.md
  */

@@ -36,24 +36,24 @@ interface Begun {
 }
 
 /**
- * A Durable Object in which the agent of one session lives: it runs without a client, and goes on after an eviction. Extend it, export your
- * class, bind it with SQLite, and pass requests on with `forwardToSession`.
+ * A Durable Object in which the agent of one session lives: it runs without a client and resumes after an eviction. Extend it,
+ * export your class, bind it with SQLite, and forward requests with `forwardToSession`.
  *
- * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 while a run is on.
- * - `GET /runs/:loopId/events` reads on after `Last-Event-ID`. 410 `gone` when the object has been restarted since: then `GET /` has what was
- *   stored, and `continuedBy` names the loop that goes on with the run.
- * - `GET /` gives `{ session, runningLoopId? }`. `POST /stop` stops the run, also one that was cut off.
- * - 404 for a session in which nothing was said.
+ * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 during a run.
+ * - `GET /runs/:loopId/events` resumes after `Last-Event-ID`. 410 `gone` if the object has restarted since: then read `GET /`;
+ *   `continuedBy` names the loop that continues the run.
+ * - `GET /` returns `{ session, runningLoopId? }`. `POST /stop` stops the run, also an interrupted one.
+ * - 404 for a session without messages.
  *
  * **Contract**
- * - A client that leaves stops nothing.
- * - While a run is on an alarm every 20 s keeps the object. When the platform ends it all the same, the alarm or the next request starts it
- *   again, and the run goes on from what the log has: a finished answer is not asked for again, and a tool that was begun is not run again
- *   unless it is idempotent.
- * - A run is taken up at most three times without completing a turn; then its end is written with status `error`, code `interrupted`.
- * - When `agentOptions` throws, that is no attempt: the session can be read and stopped, and the next request tries again.
- * - `durableObjectSessionStore` reads the same sessions. An agent that opens one there takes it over from the run, and the object does not take it
- *   back until that writer is closed, or a client prompts or stops the session here.
+ * - A client that disconnects stops nothing.
+ * - During a run an alarm every 20 s keeps the object alive. If the platform ends it anyway, the alarm or the next request
+ *   restarts it. The run continues from the log: finished responses are not requested again, and interrupted tools run again only
+ *   if they are idempotent.
+ * - A run is resumed at most three times without completing a turn. Then it ends with status `error`, code `interrupted`.
+ * - If `agentOptions` throws, that counts as no attempt: the session can be read and stopped, and the next request tries again.
+ * - `durableObjectSessionStore` reads the same sessions. An agent that opens one there takes it over from the run. The object
+ *   takes it back when that writer is closed, or when a client prompts or stops the session here.
  *
  * Source: docs/guides/serve-over-http.md
  *
@@ -73,25 +73,25 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly env: Bindings
   /** Milliseconds between the alarms of a run. */
   protected readonly keepAliveMs: number = 20_000
-  /** Largest body of a request, in bytes. */
+  /** Bytes of a request body. */
   protected readonly maxBodyBytes: number = routeDefaults.maxBodyBytes
-  /** Milliseconds in which a body must be there. */
+  /** Milliseconds until a request body must be complete. */
   protected readonly bodyTimeoutMs: number = routeDefaults.bodyTimeoutMs
-  /** Answers that stream at once of one session. */
+  /** Concurrent streams of one session. */
   protected readonly maxOpenStreams: number = shareOfNamed
-  /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
+  /** Whether `POST /import` accepts sessions, as for `createAgentApp`. */
   protected readonly imports: boolean = false
-  /** Whether `turnRequest` events, which hold the system prompt, leave the server. */
+  /** Whether clients receive `turnRequest` events, which contain the system prompt. */
   protected readonly turnRequests: boolean = false
   /** Settings that clients may choose per prompt, as for `createAgentApp`. Default: none. */
   protected readonly clientSettings: NonNullable<RouteOptions['clientSettings']> = []
-  /** Where pages reach the sessions, as for `createAgentApp`: large media are told by their address. Default: none. */
+  /** Base URL of the sessions for clients, as for `createAgentApp`: large media are sent as URLs. Default: none. */
   protected readonly mediaBase: string | undefined = undefined
-  /** Which events of runs are kept with the session, for `replayEvents` and pages; see `withEvents`. Default: none. */
+  /** Events that are stored with the session, for `replayEvents` and clients; see `withEvents`. Default: none. */
   protected readonly keptEvents: EventKeeping | undefined = undefined
-  /** Milliseconds between the comments that keep an idle connection open. */
+  /** Milliseconds between the pings of an idle connection. */
   protected readonly pingMs: number = routeDefaults.pingMs
-  /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
+  /** Sessions of a tenant with an active run; a further prompt gets 429. Needs `index()`. Default: no limit. */
   protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
   /** When something is to be said next, epoch ms. */
@@ -106,31 +106,31 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     this.env = env
   }
 
-  /** What the agent of this session is made with. Called once per start of the object, before its first run. */
+  /** Returns the options of this session's agent. Called once per start of the object, before its first run. */
   protected abstract agentOptions(address: ObjectAddress): LiveAgentOptions | Promise<LiveAgentOptions>
 
-  /** Binding of the `IndexObject` that lists the session. Default: none does. */
+  /** Returns the binding of the `IndexObject` that lists the session. Default: none. */
   protected index(): ObjectNamespace | undefined {
     return undefined
   }
 
-  /** Learns why an agent could not be started. Default: nobody does. */
+  /** Returns the logger for failures to start an agent. Default: none. */
   protected logger(): Logger | false | undefined {
     return undefined
   }
 
-  /** Somebody has to decide, and nobody is connected; see `NoticeHandlers`. Default: nothing. */
+  /** Called when a call is pending and no client is connected; see `NoticeHandlers`. Default: none. */
   protected onWaiting?(notice: WaitingNotice): void | Promise<void>
 
-  /** A run has ended. Default: nothing. */
+  /** Called when a run has ended. Default: none. */
   protected onEnd?(notice: EndNotice): void | Promise<void>
 
-  /** The agent of this session, its unfinished run on again, for what the routes do not offer: steering, approvals. */
+  /** Returns the agent of this session with its unfinished run resumed, for features without a route: steering, approvals. */
   protected async agent(): Promise<Agent | undefined> {
     return (await this.#begin())?.live.agent()
   }
 
-  /** The prompts of this session that are said later; undefined before anybody has asked for the session. */
+  /** Returns the scheduled prompts of this session; `undefined` before its first request. */
   protected async schedules(): Promise<SessionSchedules | undefined> {
     return (await this.#begin())?.live.schedules
   }
@@ -145,7 +145,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     return begun.routes(request, sessionGateway(begun.live))
   }
 
-  /** For the platform. */
+  /** Called by the platform. */
   async alarm(): Promise<void> {
     const begun = await this.#begin()
     if (begun === undefined) return
@@ -227,7 +227,9 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     return { live, scheduler, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 
-  /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */
+  /**
+   * Sets an alarm before a run begins and keeps it until the run has ended, so that the platform keeps or restarts the object.
+   */
   async #keepAwake(address: ObjectAddress): Promise<void> {
     // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
     await this.#keep(address)
@@ -240,7 +242,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     this.#isKept = true
   }
 
-  /** There is one alarm: for the run that is on, or for what is said next. */
+  /** Sets the only alarm of the object: for the active run, or for the next scheduled prompt. */
   async #setAlarm(): Promise<void> {
     const times = [this.#dueAt, this.#isRunning ? Date.now() + this.keepAliveMs : undefined].filter((at) => at !== undefined)
     if (times.length > 0) await this.state.storage.setAlarm(Math.min(...times))

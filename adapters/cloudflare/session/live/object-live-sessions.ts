@@ -36,14 +36,14 @@ const forwardOptions = optionsOf<ForwardOptions>({
 const aRequest = kind('a Request', (value) => value instanceof Request)
 
 /**
- * Passes the request of a client on to the live session that it is about (see `LiveSessionObject`). Check first who the client is: `tenant`
- * and `sessionId` are all that decides what it reads and whose tokens it spends.
+ * Forwards a request to its live session (see `LiveSessionObject`). Authenticate the client first: `tenant` and `sessionId` alone
+ * decide what it reads and whose tokens it spends.
  *
  * **Contract**
- * - `sessionId` and `path` may be what the client sent. An id that is none is answered with 400 `invalidId`, an unknown path with 404.
- * - Who asks is answered in `timeoutMs`, and what reaches the object later begins nothing.
- * - An object that is ended while it is asked is asked again where nothing was sent along; otherwise the answer is 503 `unavailable`.
- * - Rejects with `ConfigError` when `tenant` is no text: who is signed in decides that, not the client.
+ * - `sessionId` and `path` may come from the client. An invalid id gets 400 `invalidId`, an unknown path 404.
+ * - Responds within `timeoutMs`; a request that reaches the object later starts nothing.
+ * - If an object ends during a request without a body, the request is retried; otherwise it gets 503 `unavailable`.
+ * - Rejects with `ConfigError` if `tenant` is not a text. Derive it from the authenticated user, not from the client.
  */
 export async function forwardToSession(request: Request, options: ForwardOptions): Promise<Response> {
   checkOptions(request, aRequest, 'request')
@@ -124,9 +124,10 @@ const aBinding = required(withMethods('a binding of Durable Objects', 'getByName
 const liveOptions = optionsOf<ObjectLiveSessionsOptions>({ sessions: aBinding, index: aBinding, tenant: aFunction })
 
 /**
- * Live sessions in Durable Objects, one each: what `createAgentApp` and `createWorker` take as `sessions` on Cloudflare.
+ * Creates live sessions in one Durable Object each: the `sessions` of `createAgentApp` and `createWorker` on Cloudflare.
  *
- * **Contract**: callers with different identities never reach the same object, unless `tenant` says that they are one.
+ * **Contract**
+ * - Callers with different identities never reach the same object, unless `tenant` maps them to one.
  *
  * Source: docs/guides/serve-over-http.md
  */

@@ -133,13 +133,16 @@ export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: 
   }
 }
 
-/** Where sessions are kept. */
+/** Bindings of the session store. */
 export interface SessionBindings {
   /** Binding of `SessionObject`, or of a class that extends `LiveSessionObject`. */
   sessions: ObjectNamespace
   /** Binding of `IndexObject`. */
   index: ObjectNamespace
-  /** Whose sessions: tenants do not see each other's, and their ids do not clash. Take it from who is signed in. Default `default`. */
+  /**
+   * Owner of the sessions. Tenants cannot see each other's sessions, and their ids do not clash. Derive it from the authenticated
+   * user. Default: `default`.
+   */
   tenant?: string
 }
 
@@ -147,11 +150,13 @@ const aBinding = required(withMethods('a binding of Durable Objects', 'getByName
 const bindingOptions = optionsOf<SessionBindings>({ sessions: aBinding, index: aBinding, tenant: aText })
 
 /**
- * Sessions in Durable Objects: one object per session, and one per tenant that lists them. For a Worker that holds the bindings.
+ * Creates a session store in Durable Objects: one object per session, and one per tenant that lists them. For a Worker with these
+ * bindings.
  *
  * **Contract**
- * - Strongly consistent: an acknowledged record is durable, and every reader everywhere sees it. Of two writers the older one is refused.
- * - An append is one request to the session's object and one to the index. Records are not limited in size, except by the memory of an object.
+ * - Strongly consistent: an acknowledged record is durable, and every reader sees it. Of two writers the older one is refused.
+ * - An append is one request to the session's object and one to the index. The memory of an object is the only limit for a
+ *   record.
  *
  * Source: docs/concepts/sessions.md
  */

@@ -24,8 +24,8 @@ interface RunCall {
 }
 
 /**
- * A Durable Object that knows the sessions of one tenant. Export it from your Worker, bind it as a class with SQLite, and give the binding to
- * `durableObjectSessionStore` as `index`. It answers that store and nobody else.
+ * A Durable Object that lists the sessions of one tenant. Export it from your Worker, bind it as a class with SQLite, and pass
+ * the binding to `durableObjectSessionStore` as `index`. Only that store may call it.
  */
 export class IndexObject {
   readonly #sql: ObjectState['storage']['sql']

@@ -8,13 +8,13 @@ type LogCall = SqliteRight & { lines: LogLine[]; after: number; hashes: string[]
 type BlobCall = SqliteRight & { hash: string }
 
 /**
- * A Durable Object that keeps one session. Export it from your Worker, bind it as a class with SQLite (`new_sqlite_classes`), and give the binding
- * to `durableObjectSessionStore`.
+ * A Durable Object that stores one session. Export it from your Worker, bind it as a class with SQLite (`new_sqlite_classes`),
+ * and pass the binding to `durableObjectSessionStore`.
  *
  * **Contract**
- * - It answers that store and nobody else. Never pass requests of clients on to it.
- * - An answer leaves only when what it acknowledges is durable: the platform holds it back until then.
- * - A session that was deleted leaves nothing behind.
+ * - Only that store may call it. Never forward requests of clients to it.
+ * - It responds once the acknowledged data is durable: the platform holds the response back until then.
+ * - A deleted session leaves nothing behind.
  */
 export class SessionObject {
   protected readonly state: ObjectState
@@ -61,7 +61,7 @@ export class SessionObject {
     }
   }
 
-  /** Deletes everything; resolves with whether there was a session. */
+  /** Deletes everything. Resolves with whether there was a session. */
   protected deleteSession(): Promise<boolean> {
     // Nobody may begin a session between the question and the deletion.
     return this.state.blockConcurrencyWhile(async () => {
