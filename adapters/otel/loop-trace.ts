@@ -13,14 +13,14 @@ import { ToolTrace } from './tool-trace.ts'
 import type { Operation, Tracing } from './tracing.ts'
 import { WaitTraces } from './wait-traces.ts'
 
-/** Where a loop stands. */
+/** The position of a loop in a trace. */
 export interface LoopPlace {
   parent: Context
-  /** All that are open. */
+  /** All open traces. */
   open: Set<ReadTrace>
-  /** Epoch ms, for a loop that is read from its events: then they say when everything was. Default: it runs here, now. */
+  /** Epoch milliseconds, for a loop that is read from its events. Default: now, for a loop that runs here. */
   at?: number
-  /** Within another loop, whose cost its own is part of. */
+  /** Whether the loop runs inside another one whose cost includes its own. */
   isInner?: boolean
 }
 

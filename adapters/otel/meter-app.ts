@@ -4,9 +4,9 @@ import { options as optionsOf, withMethods } from '../../src/contract/shape/shap
 import type { AppObserver } from '../http/index.ts'
 import type { AppFigures } from '../http/internal.ts'
 
-/** What measuring an app is told. Source: docs/guides/deploy.md */
+/** Options of `meterApp`. Source: docs/guides/deploy.md */
 export interface MeterAppOptions {
-  /** Default: that of the global meter provider. */
+  /** Default: the meter of the global meter provider. */
   meter?: Meter
 }
 
@@ -40,11 +40,12 @@ const gauges: readonly Gauge[] = [
 const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /**
- * Metrics of an app by OpenTelemetry: `createAgentApp({ observers: [meterApp()], … })`. How long requests take, by route, and what goes on in
- * the process. For the time and the cost of runs, put `traceLoops` among the `observers` of an agent.
+ * Creates an observer that records OpenTelemetry metrics of an app: `createAgentApp({ observers: [meterApp()], … })`. Measures
+ * the duration of requests by route, and figures of the process. For the duration and cost of runs, add `traceLoops` to the
+ * `observers` of an agent.
  *
  * **Contract**
- * - Attributes are routes, methods and statuses: no id and no name of anybody.
+ * - Attributes are routes, methods and statuses, never ids or names of users.
  * - Throws `ConfigError` `invalidOption` for a wrong option, and nothing afterwards.
  *
  * Source: docs/guides/deploy.md

@@ -7,9 +7,9 @@ import { LoopTrace } from './loop-trace.ts'
 import { ReadLoops, type ReadTrace } from './read-loops.ts'
 import { type TraceOptions, Tracing } from './tracing.ts'
 
-/** How to stop tracing. */
+/** A handle that stops tracing. */
 export interface AgentTrace {
-  /** Ends every span that is open, now, and begins none any more. May be called again. */
+  /** Ends all open spans now and starts no more. Safe to call twice. */
   stop(): void
   [Symbol.dispose](): void
 }
@@ -24,17 +24,17 @@ const traceOptions = optionsOf<TraceOptions>({
 })
 
 /**
- * Traces every run of an agent from now on, by OpenTelemetry's conventions for generative AI: spans `invoke_agent`, `chat` and `execute_tool`, and
- * the figures that belong to them. Sub-agents and branches hang below what started them.
+ * Traces every later run of an agent with OpenTelemetry's conventions for generative AI: spans `invoke_agent`, `chat` and
+ * `execute_tool`, and their metrics. Spans of sub-agents and branches are children of the span that started them.
  *
  * **Contract**
- * - The words of people, models and tools are recorded only with `captureContent`; keys never are.
- * - Every span ends: with what it stands for, with the run, or with `stop`. A tracer that throws costs spans, not the run.
- * - Parents are handed on explicitly. Where a context manager is registered, the run begins below the span that is active, and `execute` of tools and
- *   the model's `fetch` run inside of theirs.
- * - An `Agent` gets an observer among its settings, from its next run on; agents made by `with` and `fork` have it too. Another `ChatAgent`, such as a
- *   remote session, is traced from its events: times are those of the server, and what events do not say is missing.
- * - Called twice, it traces twice.
+ * - Records the text of users, models and tools only with `captureContent`, and never keys.
+ * - Every span ends: with its operation, with the run, or with `stop`. A tracer that throws loses spans, not the run.
+ * - Parents are passed explicitly. With a context manager, the run begins below the active span, and `execute` of tools and the
+ *   model's `fetch` run inside their spans.
+ * - An `Agent` gets an observer for later runs; agents made by `with` and `fork` inherit it. Another `ChatAgent`, such as a
+ *   remote session, is traced from its events: times are those of the server, and data without an event is missing.
+ * - Two calls trace twice.
  * - Throws `ConfigError` `invalidOption`.
  *
  * Source: docs/reference/tracing.md
@@ -52,8 +52,8 @@ export function traceAgent(agent: Agent | ChatAgent, options: TraceOptions = {})
 }
 
 /**
- * The observer behind {@link traceAgent}, for loops without an agent: `agentLoop(prompt, context, { model, observers: [traceLoops()] }, …)`, and the
- * configurations of a parallel loop.
+ * Creates the observer behind {@link traceAgent}, for loops without an agent:
+ * `agentLoop(prompt, context, { model, observers: [traceLoops()] }, …)`, and the configurations of a parallel loop.
  *
  * Source: docs/reference/tracing.md
  */

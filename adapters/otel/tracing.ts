@@ -20,13 +20,13 @@ import { captured } from './content.ts'
 /** Name of our spans' scope, and of the instruments. */
 const scope = 'phi-core'
 
-/** What tracing is told. Everything has a default. Source: docs/reference/tracing.md */
+/** Options of tracing. Source: docs/reference/tracing.md */
 export interface TraceOptions {
-  /** Default: that of the global tracer provider. */
+  /** Default: the tracer of the global tracer provider. */
   tracer?: Tracer
-  /** Default: that of the global meter provider. */
+  /** Default: the meter of the global meter provider. */
   meter?: Meter
-  /** Record what people, models and tools say, as attributes of at most 65,536 UTF-16 units each. Default `false`. */
+  /** Records the text of users, models and tools, as attributes of at most 65,536 UTF-16 units. Default: `false`. */
   captureContent?: boolean
 }
 
