@@ -11,16 +11,16 @@ import { connectMcpOver, connectTable, type McpConnection, type McpConnectOption
 import { boundedFetch, resumableFetch, tracedFetch } from './fetch-layers.ts'
 import { originFetch, originProvider } from './origin-fetch.ts'
 
-/** Which server to talk to over HTTP, and as whom. */
+/** Options of `connectMcp`. */
 export interface McpHttpOptions extends McpConnectOptions {
   url: string | URL
-  /** Sent with every request to the origin of `url`, and to no other. */
+  /** Headers for every request to the origin of `url`. No other origin receives them. */
   headers?: Record<string, string>
-  /** Keeps tokens and sends people to where they log in, as the SDK's `OAuthClientProvider`. */
+  /** Stores tokens and redirects users to the login, as the SDK's `OAuthClientProvider`. */
   authProvider?: OAuthClientProvider
-  /** What came back from there: exchanged for tokens before the connection is made. */
+  /** Authorization code from the redirect. It is exchanged for tokens before the connection is made. */
   authorizationCode?: string
-  /** Default: the runtime's own. */
+  /** Default: the global `fetch`. */
   fetch?: FetchLike
 }
 
@@ -39,15 +39,16 @@ const httpOptions = optionsOf<McpHttpOptions>({
 })
 
 /**
- * Connects to an MCP server over Streamable HTTP, or over SSE where that is what it speaks.
+ * Connects to an MCP server over Streamable HTTP, or over SSE if the server only supports that.
  *
  * **Contract**
- * - Redirects are followed within the origin alone: headers and tokens go nowhere else. An answer, or one event, has at most 10 MiB.
- * - A session that the server has forgotten (404, or 400 with words about a session) is begun again, once per call.
- * - A stream that breaks is resumed where it broke. Where the server cannot go on with it, as after a restart, the call fails at once; one that does no harm when
- *   it is repeated is made once more.
- * - Values of `headers`, and tokens, stand in no error and no log. No code is generated: it runs where that is forbidden.
- * - Rejects with `McpError` `unauthorized` when it is refused, also after people were sent to log in: connect again with `authorizationCode`.
+ * - Follows redirects within the origin only, so headers and tokens never leave it. A response, or one event, has at most 10 MiB.
+ * - If the server has lost the session (404, or 400 that mentions a session), starts a new one, once per call.
+ * - Resumes a broken stream. If the server cannot resume it, for example after a restart, the call fails at once; a read-only or
+ *   idempotent call is repeated once.
+ * - Errors and logs never contain tokens or values of `headers`. Generates no code, so a strict CSP is fine.
+ * - Rejects with `McpError` `unauthorized` if access is refused, also after a redirect to the login: connect again with
+ *   `authorizationCode`.
  *
  * Source: docs/guides/mcp.md
  *

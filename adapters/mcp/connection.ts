@@ -37,34 +37,34 @@ import { escapeControls } from '../../src/store.ts'
 import { AskingCalls } from './asking-calls.ts'
 import { unusedValidator } from './unused-validator.ts'
 
-/** What every connection may be told. */
+/** Options of every MCP connection. */
 export interface McpConnectOptions {
-  /** How this program introduces itself. Default `phi-core`. */
+  /** Name and version sent to the server. Default: `phi-core`. */
   clientInfo?: { name: string; version: string }
-  /** Milliseconds until a server must have introduced itself. Default 30,000. */
+  /** Milliseconds until the server must have initialized. Default: 30,000. */
   connectTimeoutMs?: number
   /**
-   * Answers what a server asks a person in the middle of a call. Servers are told of it only when it is there. `'event'`: the run that made the call asks,
-   * as an `inputRequested` event.
+   * Answers elicitation requests during a call. Announced as a capability if set. `'event'`: the run of the call emits
+   * `inputRequested`.
    */
   onElicit?: 'event' | ((request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult)
-  /** Has a model answer for a server. Servers are told of it only when it is there. */
+  /** Answers sampling requests. Announced as a capability if set. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
-  /** The folders that a server is to keep to, as it may ask for them. Default: none, and a server that asks gets an empty list. */
+  /** Folders that the server should stay in, returned when it asks for roots. Default: none, an empty list. */
   roots?: readonly McpRoot[]
-  /** Told of what a server gets wrong and of reconnections. Default: silence. */
+  /** Receives protocol errors of the server and reconnects. Default: none. */
   logger?: Logger | false
 }
 
-/** A folder that is offered to a server: a `file:` address, and what people call it. */
+/** A root for a server: a `file:` URL and a display name. */
 export interface McpRoot {
   uri: string
   name?: string
 }
 
-/** A connection to one server, as `mcpTools` takes it. */
+/** A connection to one server, for `mcpTools`. */
 export interface McpConnection extends McpClientLike, AsyncDisposable {
-  /** What the server says of how it is used, without control characters; it is not trusted. */
+  /** The server's instructions without control characters. Do not trust them. */
   readonly instructions: string | undefined
 }
 
@@ -107,10 +107,10 @@ const aRoute = withMethods('a route', 'open')
  * Connects to a server over any transport of the SDK.
  *
  * **Contract**
- * - A connection that breaks is made again once, by the next call; the call that was under way fails. A session the server has forgotten is begun
- *   again at once. Then tools are listed again.
+ * - After a broken connection the current call fails, and the next call reconnects once. A session that the server has lost is
+ *   restarted at once. Then tools are listed again.
  * - `close()` closes the transport, and every later call rejects.
- * - Rejects with `McpError` `connection`, or `unauthorized`, when there is no server to talk to; nothing is left open then.
+ * - Rejects with `McpError` `connection`, or `unauthorized`, if it cannot connect; nothing stays open then.
  *
  * Source: docs/guides/mcp.md
  */

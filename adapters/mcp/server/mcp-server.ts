@@ -174,19 +174,19 @@ function toolAnswer({ messages, error }: Awaited<AgentRun['result']>): CallToolR
 export interface McpServerConnection extends AsyncDisposable {
   /** Resolves when the connection has ended, from either side. */
   readonly ended: Promise<void>
-  /** Ends it, and what runs for it. */
+  /** Closes the connection and stops its calls. */
   close(): Promise<void>
 }
 
 const aTransport = withMethods('a transport of the SDK', 'start', 'send', 'close')
 
 /**
- * Offers agents, tools and skills to the client at the other end of any transport of the SDK.
+ * Serves agents, tools and skills to one client over any transport of the SDK.
  *
  * **Contract**
- * - The client at the other end of the transport is let in: it is for one client, such as the program that started this one.
- * - When the connection ends, what runs for it is stopped.
- * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with what the transport rejects with.
+ * - Trusts the client at the other end, such as the program that started this one.
+ * - Stops its calls when the connection ends.
+ * - Throws `ConfigError` `invalidOption` for a wrong option; rejects as the transport does.
  *
  * Source: docs/guides/mcp.md
  */

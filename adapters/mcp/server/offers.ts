@@ -18,18 +18,18 @@ import { type Agent, type AgentTool, ConfigError } from '../../../src/index.ts'
 import { toolJsonSchema, toolList } from '../../../src/internal.ts'
 import type { SkillSet, Workspace } from '../../../src/tools.ts'
 
-/** Who calls: a name where the server tells its callers apart. */
+/** The caller: a name if the server has several users. */
 export interface McpCaller {
   identity?: string
 }
 
-/** An agent as a tool of a server. */
+/** An agent that is served as a tool. */
 export interface McpAgent {
-  /** What it does, for the model that may call it. */
+  /** Description for the model of the client. */
   description: string
-  /** For people. Default: its name. */
+  /** Display name. Default: its name. */
   title?: string
-  /** Makes the agent that answers one call and is then forgotten. */
+  /** Creates the agent for one call. */
   agent: (caller: McpCaller) => Agent | Promise<Agent>
 }
 
@@ -40,25 +40,25 @@ export interface McpSkills {
   workspace: Workspace
 }
 
-/** What a server offers its clients, and how it introduces itself. Source: docs/guides/mcp.md */
+/** Options of an MCP server. Source: docs/guides/mcp.md */
 export interface McpServerOptions {
-  /** How it introduces itself. Default `phi-core`. */
+  /** Server name. Default: `phi-core`. */
   name?: string
-  /** Default `1.0.0`. */
+  /** Server version. Default: `1.0.0`. */
   version?: string
-  /** What clients tell their model about it. */
+  /** Instructions for the client's model. */
   instructions?: string
-  /** Agents, by the names of the tools that they are: each takes a `prompt`, and answers with what it says last. */
+  /** Agents, by tool name. Each takes a `prompt` and returns its last message. */
   agents?: Readonly<Record<string, McpAgent>>
-  /** Tools as they are. One that needs approval asks the user of the client. */
+  /** Tools to serve. Those that need approval ask the user of the client. */
   tools?: readonly AgentTool[]
   /** Skills as prompts, and as resources `skill://name`. */
   skills?: McpSkills
-  /** Milliseconds that somebody has to answer a question; then the answer is no. Default 300,000. */
+  /** Milliseconds until an elicitation request is declined. Default: 300,000. */
   askTimeoutMs?: number
-  /** Calls of one connection at once; one more is answered with an error. Default 16. */
+  /** Concurrent calls of a connection; further calls get an error. Default: 16. */
   maxCalls?: number
-  /** Learns why an agent could not be made. Default: silence. */
+  /** Receives failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 

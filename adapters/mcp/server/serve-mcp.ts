@@ -22,31 +22,32 @@ import { McpServing } from './mcp-server.ts'
 import { McpSessions } from './mcp-sessions.ts'
 import { checkOffers, type McpServerOptions, serverTable } from './offers.ts'
 
-/** What `serveMcp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options of `serveMcp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
   /**
-   * Who calls, as in `createAgentApp`: a name, `true` for the only user there is (`bearer(secret)`), anything else refuses. `loopbackOnly`: whoever is on this
-   * machine, and no page that has made a name of its own mean this machine.
+   * Authenticates a request, as in `createAgentApp`: a name, or `true` for a single user (`bearer(secret)`); anything else
+   * refuses. `loopbackOnly` accepts requests of this machine, and prevents DNS rebinding.
    */
   authorize: Authorize<E>
-  /** Default `/mcp`. */
+  /** Default: `/mcp`. */
   path?: string
-  /** Origins of web pages that may call, such as `https://app.example`. Default: none. */
+  /** Origins whose web pages may send requests, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
   /**
-   * Whether clients have a session in this process: then the server can ask their users, and a client whose connection broke reads on. `false`, for hosts
-   * that keep no memory between requests: every request stands for itself, nobody can be asked, and what needs approval is denied. Default `true`.
+   * Whether clients have a session in this process: then the server can send elicitation requests, and a client can resume a
+   * broken connection. `false` is for hosts without memory between requests: calls that need approval are denied. Default:
+   * `true`.
    */
   sessions?: boolean
-  /** Milliseconds after which a session in which nothing happens is let go. Default 1,800,000. */
+  /** Milliseconds without activity after which a session is evicted. Default: 1,800,000. */
   idleMs?: number
-  /** Sessions at once. Default 500. */
+  /** Concurrent sessions. Default: 500. */
   maxSessions?: number
-  /** The same for one caller. Default 100; all of them for the only user of a server. */
+  /** Concurrent sessions of one caller. Default: 100; with a single user, `maxSessions`. */
   maxSessionsPerCaller?: number
-  /** Largest request body in bytes. Default 16 MiB. */
+  /** Bytes of a request body. Default: 16 MiB. */
   maxBodyBytes?: number
-  /** Milliseconds in which a body must be there. Default 30,000. */
+  /** Milliseconds until a request body must be complete. Default: 30,000. */
   bodyTimeoutMs?: number
 }
 
@@ -65,9 +66,9 @@ const serveMcpOptions = optionsOf<AnyServeMcpOptions<Env>>({
   bodyTimeoutMs: aPositiveNumber,
 })
 
-/** A server of the Model Context Protocol, as a Hono app. */
+/** An MCP server as a Hono app. */
 export type McpApp<E extends Env = Env> = Hono<E> & {
-  /** Ends all connections, and what runs for them. */
+  /** Closes all connections and stops their calls. */
   close(): Promise<void>
 }
 
@@ -75,12 +76,13 @@ export type McpApp<E extends Env = Env> = Hono<E> & {
 const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
 
 /**
- * Agents, tools and skills as a server of the Model Context Protocol over Streamable HTTP: a Hono app with one path, for any runtime.
+ * Creates an MCP server over Streamable HTTP that serves agents, tools and skills: a Hono app with one path, for any runtime.
  *
  * **Contract**
- * - An agent is a tool that takes a `prompt`. The client hears of progress, can cancel the call, and is asked about calls that need approval.
- * - Nobody gets in whom `authorize` does not name. Pages of other origins are refused before that, unless `cors` lists them. A session is its caller's alone.
- * - A call goes on when its connection breaks; it ends when the client cancels it or ends the session.
+ * - An agent is a tool with a `prompt`. The client receives progress, can cancel the call, and is asked for approvals.
+ * - Refuses callers that `authorize` does not accept. Refuses pages of other origins first, unless `cors` lists them. A session
+ *   belongs to one caller.
+ * - A call continues if its connection breaks. It ends when the client cancels it or ends the session.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/mcp.md
