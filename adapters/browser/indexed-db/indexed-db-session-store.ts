@@ -5,35 +5,41 @@ import { logSessionStore } from '../../../src/session.ts'
 import { claimWatch, lockedSessions } from './claim-watch.ts'
 import { indexedDbDriver } from './indexed-db-driver.ts'
 
-/** How sessions are kept in a browser. */
+/** Options of `indexedDbSessionStore`. */
 export interface IndexedDbSessionOptions {
-  /** Name of the database. Default `phi-core`. */
+  /** Name of the database. Default: `phi-core`. */
   name?: string
-  /** A session that this store was writing is now written, or was deleted, by another tab: what is appended here is refused. Called once each time. */
+  /**
+   * Called when another tab takes over or deletes a session that this store writes: later appends here reject. Called once each
+   * time.
+   */
   onTakenOver?: (sessionId: string) => void
-  /** Another tab has opened, begun, closed or deleted a session: lists may be old. A tab that crashes says nothing. */
+  /**
+   * Called when another tab has created, opened, closed or deleted a session, so that lists may be outdated. A tab that crashes
+   * sends nothing.
+   */
   onChange?: (sessionId: string) => void
 }
 
 /** A `SessionStore` that several tabs share. */
 export interface IndexedDbSessionStore extends SessionStore {
-  /** Ids of the sessions that a living tab or worker writes to, this one included. Empty where there are no Web Locks. */
+  /** Returns the ids of the sessions that open tabs and workers write to, including this one. Empty without Web Locks. */
   openIds(): Promise<string[]>
 }
 
 const storeOptions = optionsOf<IndexedDbSessionOptions>({ name: aText, onTakenOver: aFunction, onChange: aFunction })
 
 /**
- * Sessions in the IndexedDB of this origin, for pages and workers.
+ * Creates a session store in IndexedDB, for web pages and workers of this origin.
  *
  * **Contract**
- * - `open` takes a session over from another tab and waits for nobody; the other tab is told through `onTakenOver`, and its next append rejects
- *   with `conflict`. A tab that has crashed stands in nobody's way.
- * - Transactions are `strict`: an acknowledged record survives the end of the tab, of the browser and of the power. The browser may still delete
- *   everything of a site, when the disk is full or a person asks for it; Safari does after 7 days without a visit.
- *   `navigator.storage.persist()` asks it not to.
- * - Rejects with `quota` when the site has no more room, and with `io` where there is no IndexedDB. Making a store touches nothing, so that it may
- *   be done while a page is rendered on a server.
+ * - `open` takes a session over from another tab without waiting. The other tab gets `onTakenOver`, and its next append rejects
+ *   with `conflict`. A crashed tab blocks nothing.
+ * - Transactions are `strict`: an acknowledged record survives a crash of the tab or browser and a power failure. The browser may
+ *   still delete the data of a site if the disk is full or the user asks for it; Safari does after 7 days without a visit.
+ *   `navigator.storage.persist()` prevents this.
+ * - Rejects with `quota` if the site has no more room, and with `io` without IndexedDB. Creating a store opens nothing, so
+ *   server-side rendering is safe.
  * - Listeners must not throw.
  *
  * Source: docs/concepts/sessions.md

@@ -37,16 +37,16 @@ const hashedBytes = 32 * 1024 * 1024
 const workspaceOptions = optionsOf<OpfsWorkspaceOptions>({ directory: aText })
 
 /**
- * Files that the browser keeps for this origin (the origin private file system), for tabs and workers.
+ * Creates a workspace in the origin private file system, for tabs and workers.
  *
  * **Contract**
- * - The port's, exactly. A write replaces the file as a whole, also when the tab ends meanwhile.
- * - Writers of one directory take turns, also from other tabs, and readers wait for them: by a Web Lock.
- * - A `version` is the SHA-256 of the content; of a file over 32 MiB, its time and size.
- * - `write` rejects with `io` when the quota is used up, and the old file stays. The browser may delete all of it when the device runs out of space,
- *   unless the page has got `navigator.storage.persist()`.
- * - Every method rejects with `io` where the browser has no such file system, as WebKitGTK.
- * - Throws `ConfigError` for a wrong option, `WorkspaceError` `outside` for a directory that is no path of this kind.
+ * - Follows the `Workspace` port. A write replaces the whole file, also if the tab ends during it.
+ * - Writers of one directory are serialized by a Web Lock, also across tabs, and readers wait for them.
+ * - A `version` is the SHA-256 of the content; for files over 32 MiB, time and size.
+ * - `write` rejects with `io` if the quota is exhausted, and the old file stays. The browser may delete all files if the device
+ *   runs out of space, unless `navigator.storage.persist()` was granted.
+ * - Every method rejects with `io` if the browser has no such file system, such as WebKitGTK.
+ * - Throws `ConfigError` for a wrong option, `WorkspaceError` `outside` for an invalid directory path.
  *
  * Source: docs/guides/files-and-bash.md
  */
