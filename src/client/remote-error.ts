@@ -1,10 +1,11 @@
 import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
- * Why a session elsewhere could not do what it was asked:
- * - `connectionLost`: every attempt failed; the cause is the last failure. A run may go on: `load()` tries again.
- * - `unexpectedAnswer`: somebody else answered: a proxy, a login page, a wrong address. The message says with what.
- * - `stalled`: nothing came for a while, not even a ping.
+ * Codes of a `RemoteError`:
+ * - `connectionLost`: all attempts failed; `cause` is the last failure. The run may still be active: `load()` reconnects.
+ * - `unexpectedAnswer`: something else responded, such as a proxy, a login page or a wrong URL. The message contains the
+ *   response.
+ * - `stalled`: no data for a while, not even a ping.
  * - `closed`: the session was closed on this side.
  * - any other: the code of the server's problem, such as `unauthorized`, `busy`, `notFound`, `argumentsChanged`.
  */
@@ -24,7 +25,7 @@ export interface RemoteErrorOptions extends PhiErrorOptions {
   continuedBy?: string
 }
 
-/** What a session elsewhere, or the way there, answered instead of doing what it was asked. Holds no header and no body. */
+/** An error of a remote session or of the connection to it. Contains no header and no body. */
 export class RemoteError extends PhiError<RemoteErrorCode> {
   override readonly name = 'RemoteError'
   declare readonly status?: number

@@ -20,38 +20,40 @@ import {
 import type { Logger } from '../types/logger.ts'
 import type { ChatOptions } from '../types/run/chat-agent.ts'
 
-/** How a lost connection is taken up again. */
+/** Backoff and timeout of reconnects. */
 export interface ReconnectOptions {
-  /** Attempts in a row that bring nothing, after the first. Default 10. */
+  /** Retries in a row that bring no data. Default: 10. */
   maxRetries?: number
-  /** Milliseconds before the first, at most: each wait is any part of the backoff. Default 500. */
+  /** Milliseconds of the first backoff; each wait is a random part of the backoff. Default: 500. */
   initialDelayMs?: number
-  /** Milliseconds; caps the backoff, which doubles. Default 30,000. */
+  /** Milliseconds; limits the backoff, which doubles. Default: 30,000. */
   maxDelayMs?: number
-  /** Milliseconds without a byte, not even a ping, after which a connection counts as dead. Three pings of the server. Default 45,000. */
+  /**
+   * Milliseconds without data, not even a ping, until a connection counts as dead. Three pings of the server. Default: 45,000.
+   */
   idleTimeoutMs?: number
 }
 
 /** Headers of a request. Not `HeadersInit`: projects for Node have no such type. */
 type RequestHeaders = Headers | Readonly<Record<string, string>>
 
-/** Where a session is, and how it is reached. */
+/** Options of `remoteSession`. */
 export interface RemoteSessionOptions {
-  /** Where `createAgentApp` is mounted, such as `https://agents.example/api`. In a page it may be relative. */
+  /** Base URL of `createAgentApp`, such as `https://agents.example/api`. May be relative in a web page. */
   url: string
-  /** Any id; a session begins with its first prompt. */
+  /** Any id. The first prompt creates the session. */
   sessionId: string
-  /** Sends the requests. Default: the platform's. `app.fetch` reaches an app in the same process. */
+  /** Sends the requests. Default: the global `fetch`. `app.fetch` calls an app in the same process. */
   fetch?: (request: Request) => Response | Promise<Response>
-  /** Sent with each request. A function is asked before each, so that tokens can be renewed, and once more after a 401. */
+  /** Headers of each request. A function is called before each request, so that it can refresh tokens, and again after a 401. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   reconnect?: ReconnectOptions
   /**
-   * Names this page where it runs tools, a text of 8 to 100 characters that nobody can guess: of two pages that could run a call, the one that holds it is known by it. Where it stays the same over a
-   * reload, a call goes on at once that the page ran before. Default: a new one.
+   * Secret id of this client for client tool calls: 8 to 100 random characters. The client that claims a call is identified by
+   * it. Keep it over a reload to continue the calls of the client before. Default: a new id.
    */
   clientId?: string
-  /** Learns of lost connections, and of what could not be told to anybody. Default: the console; `false` silences. */
+  /** Receives lost connections and errors without another receiver. Default: the console; `false` disables it. */
   logger?: Logger | false
 }
 
@@ -96,7 +98,7 @@ export function checkChatOptions(given: ChatOptions): void {
   checkOptions(given, chatOptions)
 }
 
-/** How attempts are spaced. */
+/** Backoff of attempts. */
 export interface Patience extends RetryConfig {
   idleTimeoutMs: number
 }

@@ -16,58 +16,68 @@ export interface LoadOptions {
   limit?: number
 }
 
-/** A session on a server, with the surface of a local agent. See `remoteSession`. */
+/** A session on a server with the interface of a local agent. See `remoteSession`. */
 export interface RemoteSession extends ChatAgent {
   /**
-   * Reads what was said so far, and the run that is on: `messages`, `pendingApprovals()`, `queued` and `currentRun` know it then. Also after a connection
-   * was given up. With `loopId` it goes back to the end of that loop: what begins a run next goes on from there, and is a branch where the session had
-   * gone on. Until then the server remembers nothing of it. Rejects with `RemoteError`: `notFound` for a loop that is none of the session, `busy` where a
-   * run is on.
+   * Loads the conversation and the active run: afterwards `messages`, `pendingApprovals()`, `queued` and `currentRun` are
+   * current. Also reconnects after a connection was given up.
+   *
+   * With `loopId` it goes back to the end of that loop: the next run continues there, and becomes a branch if the session has
+   * later loops. The server stores nothing until then.
+   *
+   * Rejects with `RemoteError`: `notFound` for an unknown loop, `busy` during a run.
    */
   load(options?: LoadOptions): Promise<readonly AgentMessage[]>
-  /** Whether more was said before `messages`: `load({ limit })` reads the last ones only. */
+  /** Whether there are messages before `messages`: `load({ limit })` loads only the last ones. */
   readonly hasEarlier: boolean
   /**
-   * Reads what was said before `messages`, and puts it there: as many messages as `limit` says (1 to 200), by default 50. Resolves with these, the empty list where there are
-   * no more. Rejects with `RemoteError`: `invalidCursor` where the conversation has gone another way meanwhile.
+   * Loads up to `limit` earlier messages (1 to 200, default 50) and puts them before `messages`. Resolves with these; empty if
+   * there are no more. Rejects with `RemoteError` `invalidCursor` if the conversation has moved to another branch.
    */
   loadEarlier(options?: { limit?: number }): Promise<readonly AgentMessage[]>
-  /** What waits to be said in the run that is on, in order: what was queued here, and what `load` found. */
+  /** Messages that are queued for the active run, in order: those of this client and those that `load` found. */
   readonly queued: readonly QueuedReceipt[]
   /**
-   * Lets the call run that was shown, also one that a run has left when it ended `paused`: it is continued. Rejects with `RemoteError` `notFound` where no
-   * such call waits, `argumentsChanged`, and when the server cannot be reached.
+   * Approves a pending call with the shown arguments. Also works for a call of a run that ended `paused`: the run is continued.
+   * Rejects with `RemoteError` `notFound` if the call is not pending, `argumentsChanged`, and if the server is unreachable.
    */
   approve(request: ApprovalRef): Promise<void>
-  /** Refuses a call that waits; otherwise as `approve`. */
+  /** Denies a pending call; otherwise as `approve`. */
   deny(request: ApprovalRef | string, reason?: string): Promise<void>
-  /** Says that the client `clientId` runs this call, as `run.claimCall` does, also of one that a run has left. Rejects with `RemoteError`. */
+  /**
+   * Claims a call for the client `clientId`, as `run.claimCall` does, also of a run that ended `paused`. Rejects with
+   * `RemoteError`.
+   */
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
-  /** Says what came of a call that a page was to run, also of one that a run has left. Resolves once that is recorded; rejects with `RemoteError`. */
+  /**
+   * Submits the result of a client tool call, also of a run that ended `paused`. Resolves once it is recorded; rejects with
+   * `RemoteError`.
+   */
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
   /**
-   * Runs calls in this page, from now on and those that wait; returns how to stop. Each is claimed first, so that one page runs it. A tool with description and
-   * parameters is offered with each prompt, to a server that allows its name. `Tools` has the types of the tools: `InferTools<typeof agent>`.
+   * Runs pending and later client tool calls here; returns how to stop. Each call is claimed first, so that one client runs it. A
+   * tool with description and parameters is sent with each prompt, for a server that allows its name. `Tools` has the types of
+   * the tools: `InferTools<typeof agent>`.
    */
   tools<Tools extends ToolTypesByName = AnyTools>(handlers: ClientTools<Tools>): () => void
-  /** What the session shares with its pages. */
+  /** The state that the session shares with its clients. */
   readonly sharedState: RemoteSharedState
-  /** Names the session. Rejects with `RemoteError`. */
+  /** Sets the title of the session. Rejects with `RemoteError`. */
   rename(title: string): Promise<void>
-  /** Lets the connection go. Runs go on on the server; here they end with the code `closed`. */
+  /** Closes the connection. Runs continue on the server; here they end with the code `closed`. */
   close(): void
 }
 
 /**
- * A session that lives behind `createAgentApp`, as if its agent were here.
+ * Creates a client of a session behind `createAgentApp`, with the interface of a local agent.
  *
  * **Contract**
- * - Nothing is connected until something is asked of it. While a run is on here, or somebody subscribes, there is one connection; it is taken up again with
- *   backoff, from the last event.
- * - Each event is seen once, in order, whatever happens on the way. A request that begins a run is sent with a key, so that the run begins once, however
- *   often it has to be sent.
- * - `subscribe` also hears runs that other clients begin.
- * - A run that the server refuses ends with `agentEnd`, status `error` and the code of the refusal, and gives its messages back.
+ * - Connects on first use. During a run, or while something is subscribed, it holds one connection, and reconnects with backoff
+ *   from the last event.
+ * - Delivers each event once and in order, also over reconnects. A request that starts a run has an idempotency key, so that
+ *   retries start one run.
+ * - `subscribe` also receives runs that other clients start.
+ * - A run that the server refuses ends with `agentEnd`, status `error` and the code of the refusal, and returns its messages.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/guides/serve-over-http.md

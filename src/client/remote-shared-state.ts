@@ -8,22 +8,24 @@ import { RemoteError } from './remote-error.ts'
 import type { Wire } from './wire/wire.ts'
 
 /**
- * What a session on a server shares with its pages.
+ * State that a session on a server shares with its clients.
  *
  * **Contract**
- * - `read` asks the server; `set` and `patch` change what this page knows, version by version, and resolve with what it is then. They reject with `RemoteError`: `stateConflict` where
- *   somebody else was faster (then `current` is what they made of it), `invalidState` for what does not fit, `notFound` where nothing is shared.
- * - `subscribe` hears each version that this page learns of: what it reads, what it changes, and, as soon as it happens, what others change.
+ * - `read` loads it from the server. `set` and `patch` change the last known version and resolve with the result. They reject
+ *   with `RemoteError`: `stateConflict` if another client was faster (then `current` is its version), `invalidState` if the value
+ *   does not fit, `notFound` if nothing is shared.
+ * - `subscribe` receives each version that this client learns of: what it reads and changes, and, as soon as they happen, changes
+ *   of others.
  *
  * Source: docs/guides/shared-state.md
  */
 export interface RemoteSharedState {
-  /** The newest version that this page knows; undefined before the first. */
+  /** The newest known version; `undefined` before the first. */
   readonly current: SavedState | undefined
   read(): Promise<SavedState>
   set(value: JsonObject): Promise<SavedState>
   patch(operations: readonly PatchOperation[]): Promise<SavedState>
-  /** Calls `listener` with each version from now on; returns how to stop. */
+  /** Calls `listener` with each later version; returns how to stop. */
   subscribe(listener: (state: SavedState) => void): () => void
 }
 

@@ -6,7 +6,7 @@ import { codeOf } from '../remote-error.ts'
 import { saidIn } from '../said.ts'
 import type { Wire } from '../wire/wire.ts'
 
-/** What waits to be said, and as what. */
+/** A queued message. */
 export interface QueuedReceipt extends Receipt {
   readonly kind: 'steer' | 'followUp'
 }

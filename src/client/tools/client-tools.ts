@@ -4,11 +4,11 @@ import type { ApprovalRef, ClientCallAnswer } from '../../types/run/question.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import type { Wire } from '../wire/wire.ts'
 
-/** What a page knows of a call that it runs. */
+/** Context of a client tool call. */
 export interface ClientCallContext {
   readonly toolCallId: string
   readonly toolName: string
-  /** Aborts when the result is not wanted any more: the run was stopped, or the time is over. */
+  /** Aborts when the result is no longer needed: the run was stopped, or the call timed out. */
   readonly signal: AbortSignal
 }
 
@@ -33,7 +33,10 @@ export interface OfferedClientTool<Input = JsonObject, Output = JsonValue> {
 /** Tools of whose types nothing is known. */
 export type AnyTools = Record<string, { input: JsonObject; output: JsonValue }>
 
-/** The tools of a page by name: a function for one that the server declares, with description and parameters for one that the page brings along. */
+/**
+ * Client tools by name: a function for a tool that the server declares; description, parameters and `execute` for one that the
+ * client declares.
+ */
 export type ClientTools<Tools extends ToolTypesByName = AnyTools> = {
   readonly [Name in keyof Tools]?:
     | ClientToolFunction<Tools[Name]['input'], Tools[Name]['output']>

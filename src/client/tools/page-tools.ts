@@ -232,8 +232,8 @@ interface LocalAgent {
 }
 
 /**
- * Runs the calls of an agent in this process whose tools are of pages, as `session.tools` does for one on a server; returns how to stop. Calls that a run has left
- * wait until it is continued. Throws `ConfigError` `invalidOption` for what is no tool.
+ * Runs the client tool calls of an agent in this process, as `session.tools` does for a remote one; returns how to stop. Calls of
+ * a paused run wait until it is continued. Throws `ConfigError` `invalidOption` for an invalid tool.
  *
  * Source: docs/concepts/tools.md
  */
