@@ -4,7 +4,7 @@ import { type MessageView, type RunState, type ToolView, withEntries } from './s
 /** Messages (and turns, and notes) that are kept of a loop a tool runs. */
 const childLimit = 50
 
-/** The loop that a call started, as far as its tool reports it; `undefined` for a call that reports none. */
+/** Returns the loop that a call started, as far as its tool reports it; `undefined` for a call without one. */
 export function childOf(state: RunState, toolCallId: string): RunState | undefined {
   return state.children[toolCallId] ?? state.tools[toolCallId]?.child
 }

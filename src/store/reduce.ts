@@ -25,16 +25,17 @@ import {
 import { initialState, type RunState, type TurnView, withEntries } from './state.ts'
 
 /**
- * The state after `event`. Pure; the argument is never changed.
+ * Returns the state after `event`. Pure; never changes its argument.
  *
  * **Contract**
- * - Replaying is safe: an event at or before the cursor of the same run gives back the same state object.
- * - Coalesced deltas (`fromSeq`) count as all the events they stand for: the result is the same. One that overlaps what is already part of
- *   the state cannot be cut and is skipped; `messageEnd` restores the exact text.
- * - An event of another run begins that run: messages, tools and usage go on, the rest starts again.
- * - A delta costs O(blocks of its message), never O(conversation) or O(text); one of a child also O(calls that run now).
- * - A response that failed and was asked for again leaves `messages` once the next attempt has content; `usage` and `retries` count it. A history keeps it.
- * - The events of a child are reduced like those of a run, into `children`; only its newest 50 messages are kept.
+ * - Replay is safe: an event at or before the cursor of the same run returns the same state object.
+ * - A coalesced delta (`fromSeq`) counts as all its events: the result is the same. One that overlaps the state is skipped;
+ *   `messageEnd` restores the exact text.
+ * - An event of another run starts that run: messages, tools and usage continue, the rest is reset.
+ * - A delta costs O(blocks of its message), never O(conversation) or O(text); one of a child also O(active calls).
+ * - A failed response that is retried leaves `messages` once the next attempt has content; `usage` and `retries` count it. The
+ *   history keeps it.
+ * - Events of a child are reduced in the same way, into `children`; only its newest 50 messages are kept.
  */
 export function reduce(state: RunState, event: AgentEvent): RunState {
   if (event.runId !== state.runId) return apply(beginRun(state, event), event)

@@ -8,14 +8,16 @@ import { cancelOpenCalls, endOfCall } from './reduce-tool.ts'
 import { initialState, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
 /**
- * What a user interface shows of a conversation that was stored: begin with it when a page is loaded again, and reduce the events of the next run
- * into it.
+ * Returns the state of a stored conversation for a user interface. Start with it after a reload, and reduce the events of the
+ * next run into it.
  *
  * **Contract**
- * - As after the runs that made `messages`, except for what only their events told: turns, notes, durations, reasons of refusals.
- * - `approvals` are the calls that wait for a person, `clientCalls` those that wait for a page: those that a paused run has left, unless `agent.pendingApprovals()`
- *   and `agent.pendingClientCalls()` are given, which know also the calls of a process that ended while they waited. Of other calls without a result those are `unknown` with which the history ends,
- *   because their process may have ended while they ran, and the rest `cancelled`.
+ * - Equals the state after the runs that made `messages`, except for data that only events have: turns, notes, durations, reasons
+ *   of denials.
+ * - `approvals` and `clientCalls` are the pending calls of a paused run. Pass `agent.pendingApprovals()` and
+ *   `agent.pendingClientCalls()` to include those of a process that ended.
+ * - Other calls without a result are `unknown` at the end of the history, because their process may have crashed, and `cancelled`
+ *   elsewhere.
  */
 export function restoredState(
   messages: readonly AgentMessage[],
@@ -61,7 +63,7 @@ function leftCalls(messages: readonly AgentMessage[]): string[] {
   return []
 }
 
-/** What is left of `state` when a run goes back to `messages`: what is no part of them any more is out of sight, whatever else is known of the others stays. */
+/** Returns `state` after a run goes back to `messages`: other messages are removed, all data of the remaining ones is kept. */
 export function rewoundState(state: RunState, messages: readonly AgentMessage[]): RunState {
   const ids = new Set(messages.map(({ id }) => id))
   const kept = state.messages.filter(({ id }) => ids.has(id))

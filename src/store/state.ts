@@ -16,10 +16,12 @@ import type {
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
-/** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
+/** A block of a message on screen. A tool call holds only its id: see `RunState.tools[toolCallId]`. */
 export type BlockView =
   | { type: 'text'; text: string; citations?: readonly Citation[] }
-  /** `startedAt` and `updatedAt` (epoch ms) say how long the model thought; both absent for messages that were not streamed. */
+  /**
+   * `startedAt` and `updatedAt` (epoch milliseconds) give the thinking time; both are absent for messages that were not streamed.
+   */
   | { type: 'thinking'; text: string; startedAt?: number; updatedAt?: number }
   | { type: 'toolCall'; toolCallId: string; toolName: string; argumentsText: string }
   | ImageContent
@@ -27,23 +29,24 @@ export type BlockView =
   | ServiceToolContent
   | OpaqueContent
 
-/** A message on screen. The object is replaced whenever anything in it changes, and only then. */
+/** A message on screen. The object is replaced only when anything in it changes. */
 export interface MessageView {
   id: string
   role: AgentMessage['role']
   status: 'streaming' | 'done'
   blocks: readonly BlockView[]
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   startedAt: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   endedAt?: number
-  /** The finished message, once it is finished: usage, stop reason and error are read from it. */
+  /** The finished message: usage, stop reason and error. */
   message?: AgentMessage
 }
 
 /**
- * Where a tool call is: its arguments arrive (`streaming`), it waits for its turn (`ready`), for a person (`pendingApproval`) or for a page to run it (`pendingClient`), it runs,
- * or it is over. `cancelled`: the run ended before the call did. `unknown`: its process ended while it ran, and nobody knows what it did.
+ * The status of a tool call: its arguments are streamed (`streaming`), it waits for its turn (`ready`), for approval
+ * (`pendingApproval`) or for a client (`pendingClient`), it runs, or it has ended. `cancelled`: the run ended first. `unknown`:
+ * its process crashed during the call, so its effect is unknown.
  */
 export type ToolStatus =
   | 'streaming'
@@ -57,17 +60,17 @@ export type ToolStatus =
   | 'cancelled'
   | 'unknown'
 
-/** What a call began beside the run, on screen. */
+/** A background task of a call, on screen. */
 export interface BackgroundTaskView {
   backgroundId: string
   task: string
-  /** `cancelled`: the run ended without its end. */
+  /** `cancelled`: the run ended without its result. */
   status: Extract<ToolStatus, 'running' | 'done' | 'failed' | 'cancelled'>
-  /** Its report, once it has ended. */
+  /** Its result, once it has ended. */
   result?: ToolResult
-  /** Milliseconds it took. */
+  /** Milliseconds. */
   durationMs?: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   startedAt: number
 }
 
@@ -76,22 +79,22 @@ export interface ToolView {
   toolCallId: string
   toolName: string
   status: ToolStatus
-  /** Complete arguments; absent while they stream. */
+  /** The complete arguments; absent during streaming. */
   args?: JsonObject
-  /** The newest line of progress. */
+  /** The last line of progress. */
   progress?: string
-  /** The newest partial result, while the call runs. */
+  /** The last partial result, while the call runs. */
   partialResult?: ToolResult
   result?: ToolResult
-  /** Why a person refused. */
+  /** The reason of a denial. */
   reason?: string
-  /** Epoch ms of the start of the execution. */
+  /** Epoch milliseconds of the start. */
   startedAt?: number
-  /** Milliseconds the execution took. */
+  /** Milliseconds of the execution. */
   durationMs?: number
-  /** What the call began goes on beside the run, or has ended; see `BackgroundTaskView`. */
+  /** The background task that the call started; see `BackgroundTaskView`. */
   background?: BackgroundTaskView
-  /** The loop the call ran, once the call is over; see `childOf`. */
+  /** The loop of the call, once it has ended; see `childOf`. */
   child?: RunState
 }
 
@@ -104,38 +107,38 @@ export interface BranchesView {
   selectedConfigIndex?: number
 }
 
-/** A turn: one model call and the tools it asked for. */
+/** A turn: one model call and its tool calls. */
 export interface TurnView {
   loopId: string
   turnIndex: number
   triggeredBy: TurnTrigger
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   startedAt: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   endedAt?: number
   usage?: Usage
 }
 
-/** A model call that is about to be repeated: "retrying in …". */
+/** A scheduled retry of a model call: "retrying in …". */
 export interface RetryView {
   attempt: number
   maxRetries: number
   error: RunFailure
-  /** Epoch ms at which the retry is made. */
+  /** Epoch milliseconds of the retry. */
   retryAt: number
 }
 
 /**
- * Everything a user interface shows of a conversation, as one immutable value.
+ * The complete state of a conversation for a user interface, as one immutable value.
  *
  * **Contract**
- * - Plain JSON. Two states share every part that did not change, by identity.
- * - `messages` are in conversation order; `live` is the message being streamed and comes after all of them. So a delta replaces `live` alone
- *   and costs the same in the first minute and in the tenth.
+ * - Plain JSON. Two states share all unchanged parts by identity.
+ * - `messages` are in conversation order; `live` is the streaming message and follows them. So a delta replaces `live` alone and
+ *   costs the same in a long conversation.
  */
 export interface RunState {
   status: 'idle' | 'running' | RunStatus
-  /** Cursor: the newest event that is part of this state. Pass it as `after` to read on. */
+  /** Cursor: the newest event in this state. Pass it as `after` to resume. */
   seq: number
   runId?: string
   loopId?: string
@@ -144,39 +147,39 @@ export interface RunState {
   live?: MessageView
   /** Tool calls by id. */
   tools: ById<ToolView>
-  /** Loops of the calls that run now, by call id, where their tools pass on events: the newest messages of each. See `childOf`. */
+  /** Loops of active calls, by call id, if their tools forward events: the newest messages of each. See `childOf`. */
   children: ById<RunState>
   /** Compactions, prunes and reverts, oldest first. */
   notes: readonly NoteView[]
-  /** Calls that wait for a person, oldest first. */
+  /** Pending approvals, oldest first. */
   approvals: readonly PendingApproval[]
-  /** What running calls ask a person, oldest first. */
+  /** Pending user input requests, oldest first. */
   inputs: readonly PendingInput[]
-  /** Calls that wait for a page to run them, oldest first. */
+  /** Pending client tool calls, oldest first. */
   clientCalls: readonly PendingClientCall[]
   turns: readonly TurnView[]
-  /** Tokens of all runs so far, the current one included. */
+  /** Tokens of all runs so far, including the current one. */
   usage: Usage
   /** Tokens of the runs before the current one. */
   previousUsage: Usage
-  /** Present while the loop waits before it repeats a failed model call. */
+  /** Present while the loop waits to retry a model call. */
   retry?: RetryView
   /** Retries of the current run. */
   retries: number
-  /** Why the run failed, or why its events can no longer be read. */
+  /** Why the run failed, or why its events cannot be read. */
   failure?: RunFailure
-  /** Why an input filter, or a hook, refused to go on. */
+  /** Why an input filter or a hook refused. */
   rejection?: string
-  /** Which limit ended the run. */
+  /** The limit that ended the run. */
   limit?: ReachedLimit
-  /** What ended a completed run before the model had nothing more to do. */
+  /** What ended a completed run early. */
   endedBy?: EndedBy
-  /** What the model was sent last, where the run captures it. */
+  /** The last request to the model, if the run captures it. */
   lastRequest?: AnnotatedRequest
   branches?: BranchesView
 }
 
-/** The state before anything happened. */
+/** Returns the empty state. */
 export function initialState(): RunState {
   return {
     status: 'idle',
@@ -195,7 +198,7 @@ export function initialState(): RunState {
   }
 }
 
-/** The messages of `state` as one list. Builds a new array: call it per frame, not per event. */
+/** Returns all messages of `state` as a new array. Call it per frame, not per event. */
 export function allMessages(state: RunState): readonly MessageView[] {
   return state.live === undefined ? state.messages : [...state.messages, state.live]
 }
@@ -215,13 +218,13 @@ export function withEntries<Value>(record: ById<Value>, changes: ById<Value> = {
 interface NotePlace {
   /** Unique within a state. */
   id: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
   /** The newest message at that time; absent: before all messages. */
   afterMessageId?: string
 }
 
-/** The older part of the conversation is sent in short form. `failed`: nothing came of it. Tokens are estimates. */
+/** A summary replaced the older part of the conversation in requests. `failed`: the compaction failed. Tokens are estimates. */
 export interface CompactionNote extends NotePlace {
   type: 'compaction'
   status: 'running' | 'done' | 'failed'
@@ -235,18 +238,18 @@ export interface CompactionNote extends NotePlace {
   error?: RunFailure
 }
 
-/** The model had messages taken out of what it is sent. */
+/** The model removed messages from later requests. */
 export interface PruneNote extends NotePlace {
   type: 'prune'
   /** Estimate. */
   tokensRemoved: number
   messagesRemoved: number
-  /** Ids of the messages that are not sent any more. */
+  /** Ids of the removed messages. */
   messageIds: readonly string[]
   memo?: string
 }
 
-/** The model went back to an earlier point, or asked to and was refused. */
+/** The model went back to an earlier point, or tried to and was refused. */
 export interface RevertNote extends NotePlace {
   type: 'revert'
   category: RevertCategory
@@ -254,9 +257,9 @@ export interface RevertNote extends NotePlace {
   abandonedNodeIds: readonly number[]
   summary?: string
   applied: boolean
-  /** Why it was refused. */
+  /** The reason of the refusal. */
   reason?: string
 }
 
-/** What happened between two messages to that which the model is sent. On screen the conversation stays whole. */
+/** A change of later requests, between two messages. The conversation on screen stays complete. */
 export type NoteView = CompactionNote | PruneNote | RevertNote

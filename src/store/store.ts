@@ -11,35 +11,38 @@ import { reduce } from './reduce.ts'
 import { restoredState, rewoundState } from './restored-state.ts'
 import { initialState, type RunState } from './state.ts'
 
-/** How a store spaces its notifications. */
+/** Options of `createStore`. */
 export interface StoreOptions {
-  /** Runs `flush` soon, once. Default `queueMicrotask`; in a page pass `requestAnimationFrame`. */
+  /** Calls `flush` once, soon. Default: `queueMicrotask`; in a browser pass `requestAnimationFrame`. */
   schedule?: (flush: () => void) => void
-  /** What to begin with, such as `restoredState(messages)` of a stored conversation. Default: what an agent has said, else `initialState()`. */
+  /**
+   * Initial state, such as `restoredState(messages)` of a stored conversation. Default: the conversation of the agent, else
+   * `initialState()`.
+   */
   initial?: RunState
 }
 
 /**
- * Holds the newest `RunState` and tells who is interested. `subscribe`, `getSnapshot` and `getServerSnapshot` are what React's `useSyncExternalStore`
- * takes, in this order.
+ * Holds the newest `RunState` and notifies listeners. Pass `subscribe`, `getSnapshot` and `getServerSnapshot` to React's
+ * `useSyncExternalStore` in this order.
  */
 export interface Store {
-  /** The published state. The same object until the next notification. */
+  /** Returns the published state. The same object until the next notification. */
   getSnapshot(): RunState
-  /** The state that the store began with, always the same object: for a page that is made on a server, and for its first look in the browser. */
+  /** Returns the initial state, always the same object: for server-side rendering and hydration. */
   getServerSnapshot(): RunState
   /**
-   * The answer of the run as a value, as far as it is written, where its `responseFormat` asks for JSON: as `run.partial()` gives it, taken out of its wrapper,
-   * not checked. Of the published state, and the same value until it says more; `undefined` before that, and for conversations that were stored.
+   * Returns the response as a value while it is streamed, if `responseFormat` asks for JSON: as `run.partial()`, unwrapped and
+   * not validated. The value is stable until the published state changes; `undefined` before that and for stored conversations.
    */
   getOutput(): JsonValue | undefined
   /** Calls `listener` after each published change; returns how to stop. A listener must not throw. */
   subscribe(listener: () => void): () => void
-  /** Takes one event in. It is published with the next batch. */
+  /** Adds one event. It is published with the next batch. */
   dispatch(event: AgentEvent): void
-  /** Takes all events of a run in. Resolves at its end; rejects with what reading threw, which is then also `failure` of the state. */
+  /** Adds all events of a run. Resolves at its end; rejects if reading fails, which is then also `failure` of the state. */
   follow(source: AsyncIterable<AgentEvent>): Promise<void>
-  /** Hears no more of the agent that it was made for. */
+  /** Stops following the agent. */
   close(): void
 }
 
@@ -49,14 +52,14 @@ type Heard = Pick<ChatAgent, 'messages' | 'pendingApprovals' | 'pendingClientCal
 const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anObject })
 
 /**
- * A store for user interfaces, free of any framework.
+ * Creates a framework-free store for user interfaces.
  *
  * **Contract**
- * - However many events arrive, the snapshot changes and listeners run at most once per batch of `options.schedule`.
- * - An agent, here or on a server (`remoteSession`), is heard until `close`: what it has said, the run that is on, and each that begins. Messages that a
- *   run takes back, as another answer does, are out of sight when it begins.
- * - A run, or events read from a server, is followed at once. It may be replayed from any cursor: known events are ignored.
- * - Without an agent a store follows one run at a time; give it the next run of the same conversation when the last one ended.
+ * - The snapshot changes and listeners run at most once per batch of `options.schedule`, however many events arrive.
+ * - Follows an agent, here or on a server (`remoteSession`), until `close`: its conversation, the active run, and each later run.
+ *   Messages that a run replaces, as a regenerated response does, are removed when it begins.
+ * - Follows a run, or events from a server, at once. Replay from any cursor is safe: known events are ignored.
+ * - Without an agent a store follows one run at a time. Pass the next run of the same conversation when the last one has ended.
  */
 export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options: StoreOptions = {}): Store {
   checkOptions(options, storeOptions)

@@ -8,46 +8,52 @@ import type { ApprovalRef, InputAnswer, InputRef } from '../../types/run/questio
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import type { BlockView, MessageView, RunState, ToolStatus } from '../state.ts'
 
-/** A call of a tool on screen, with all that is known of it. `part.toolName === 'add'` narrows `input` and `output` where the tools are typed; else both are `unknown`. */
+/**
+ * A tool call on screen. `part.toolName === 'add'` narrows `input` and `output` if the tools are typed; otherwise both are
+ * `unknown`.
+ */
 export type ToolPart<Tools extends ToolTypesByName = ToolTypesByName> = {
   [Name in keyof Tools & string]: {
     type: 'tool'
     toolCallId: string
     toolName: Name
     status: ToolStatus
-    /** The arguments as far as they have come, as text. */
+    /** The arguments received so far, as text. */
     inputText: string
-    /** The arguments, once they are complete. */
+    /** The arguments, once complete. */
     input?: Tools[Name]['input']
-    /** What the tool gave back to people: `details`, where there are any, else its text; a text that is a JSON object or list is given as that. */
+    /** The result for the user: `details` if present, else its text; a text that is a JSON object or list is parsed. */
     output?: Tools[Name]['output']
-    /** All of the result, also while it is partial. */
+    /** The whole result, also while it is partial. */
     result?: ToolResult
-    /** The newest line of progress. */
+    /** The last line of progress. */
     progress?: string
-    /** Why a person refused. */
+    /** The reason of a denial. */
     reason?: string
-    /** Milliseconds the execution took. */
+    /** Milliseconds of the execution. */
     durationMs?: number
-    /** What a person is asked before the call runs. */
+    /** The pending approval of the call. */
     approval?: PendingApproval
-    /** What the running call asks a person. */
+    /** The pending user input request of the call. */
     question?: PendingInput
-    /** The loop that the call runs, where its tool tells of it. */
+    /** The loop that the call runs, if its tool reports it. */
     child?: RunState
   }
 }[keyof Tools & string]
 
-/** A piece of a message on screen: text, thinking, media, what a service did, or a call with its result. The object is replaced when it changes, and only then. */
+/**
+ * A part of a message on screen: text, thinking, media, a provider-executed call, or a call with its result. The object is
+ * replaced only when it changes.
+ */
 export type ChatPart<Tools extends ToolTypesByName = ToolTypesByName> = Exclude<BlockView, { type: 'toolCall' }> | ToolPart<Tools>
 
-/** A message on screen. The object is replaced when anything in it changes, and only then. */
+/** A message on screen. The object is replaced only when anything in it changes. */
 export interface ChatMessage<Part = ChatPart> extends Omit<MessageView, 'blocks' | 'role'> {
   role: Exclude<AgentMessage['role'], 'toolResult'>
   parts: readonly Part[]
 }
 
-/** Something that waits to be said in the run that is on. */
+/** A message that is queued for the active run. */
 export interface QueuedMessage {
   id: string
   kind: 'steer' | 'followUp'
@@ -65,7 +71,7 @@ export interface ChatBranch {
   messages: readonly AgentMessage[]
 }
 
-/** What has gone wrong, until something else is done. */
+/** The last error, until the next action. */
 export type ChatError = Pick<RunFailure, 'code' | 'message'>
 
 /** What a person does. None of it throws or rejects: what could not be done is `error` of the state. The functions are always the same. */
@@ -99,28 +105,28 @@ export interface ChatActions {
   reload(): Promise<void>
 }
 
-/** What a page shows of a conversation and does with it, as one immutable value. Source: docs/guides/frameworks.md */
+/** The state of a conversation and its actions for a UI, as one immutable value. Source: docs/guides/frameworks.md */
 export interface ChatState<Part = ChatPart> extends ChatActions {
-  /** `loading`: what was said is still read from the server. Else that of the run. */
+  /** `loading`: the conversation is still loaded from the server. Else the status of the run. */
   status: 'loading' | RunState['status']
-  /** In order, the one that is written last. Results of tools are in the parts of their calls. */
+  /** In order, the streaming one last. Results of tools are in the parts of their calls. */
   messages: readonly ChatMessage<Part>[]
-  /** The same list until a message comes or goes. */
+  /** The ids of `messages`. The same list until a message is added or removed. */
   messageIds: readonly string[]
-  /** Calls that wait for a person, oldest first, those of sub-agents among them. */
+  /** Pending approvals, oldest first, including those of sub-agents. */
   approvals: readonly PendingApproval[]
-  /** What running calls ask a person, oldest first. */
+  /** Pending user input requests, oldest first. */
   inputs: readonly PendingInput[]
-  /** What waits to be said, oldest first. */
+  /** Queued messages, oldest first. */
   queue: readonly QueuedMessage[]
-  /** What was replaced in this page: see `goTo`. */
+  /** Branches that this client has replaced: see `goTo`. */
   branches: readonly ChatBranch[]
   /** Tokens of all runs. */
   usage: Usage
-  /** Why the run failed, or what could not be done. */
+  /** Why the run or an action failed. */
   error?: ChatError
-  /** The answer as a value, while it is written: see `Store`. */
+  /** The response as a value, while it is streamed: see `Store`. */
   output?: JsonValue
-  /** All else that is known: turns, notes, the retry that is waited for. */
+  /** The complete state: turns, notes, the pending retry. */
   run: RunState
 }

@@ -11,16 +11,19 @@ import type { ChatActions, ChatBranch, ChatError, ChatPart, ChatState } from './
 import { Show } from './show.ts'
 import { answerAt, branchAt, decide, errorOf, lastLoopOf, partingOf, Queue, type SomeAgent, taken } from './talk.ts'
 
-/** A conversation for user interfaces, whatever they are made with. */
+/** A conversation for user interfaces of any framework. */
 export interface Chat<Part = ChatPart> {
   readonly agent: ChatAgent
-  /** Those of the state, for who shows nothing. */
+  /** The actions of the state, for code that shows nothing. */
   readonly actions: ChatActions
-  /** The same object until something changes. */
+  /** Returns the state. The same object until something changes. */
   getSnapshot(): ChatState<Part>
-  /** What the agent knew before anybody listened: for a page that is made on a server, and its first look in the browser. */
+  /** Returns the state before the first subscription: for server-side rendering and hydration. */
   getServerSnapshot(): ChatState<Part>
-  /** Calls `listener` after each change; returns how to stop. While anybody listens, the agent is heard. A listener must not throw. */
+  /**
+   * Calls `listener` after each change; returns how to stop. The chat follows the agent while it has listeners. A listener must
+   * not throw.
+   */
   subscribe(listener: () => void): () => void
 }
 
@@ -29,10 +32,10 @@ export interface WithTools<Tools extends ToolTypesByName> {
   readonly '~tools'?: Tools
 }
 
-/** An agent, here or on a server, or a chat made of one, with the types of its tools where it knows them. */
+/** An agent, here or on a server, or a chat of one, with the types of its tools if known. */
 export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName> = (ChatAgent | Chat) & WithTools<Tools>
 
-/** How a chat spaces its notifications. */
+/** Timing of notifications. */
 export type CreateChatOptions = Pick<StoreOptions, 'schedule'>
 
 /** An agent of any place, by what is asked of each. */
@@ -40,14 +43,15 @@ const aChatAgent = withMethods('an Agent or a remote session', 'prompt', 'subscr
 const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
 
 /**
- * What the bindings for React, Vue, Svelte and Solid and the web components stand on: one state and one set of actions, the same for an `Agent` in this page
- * and for a `remoteSession`.
+ * Creates the chat that the bindings for React, Vue, Svelte and Solid and the web components use: one state and one set of
+ * actions, for an `Agent` and for a `remoteSession`.
  *
  * **Contract**
- * - The agent is heard while anybody listens, or a run that was begun here is on, and nothing is asked of it before; who makes a page on a server never listens. A session on a server is
- *   loaded then.
- * - A delta replaces one part, its message and the list. All else is the same object as before, so that what is selected of the state says what to draw.
- * - A failure is `error` of the state until the next action.
+ * - Follows the agent while it has listeners or during a run that was started here, and does nothing before. Server-side
+ *   rendering never subscribes. A remote session is loaded on the first subscription.
+ * - A delta replaces one part, its message and the list. All other objects stay the same, so that selectors can compare by
+ *   identity.
+ * - `error` of the state is the last failure, until the next action.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -62,7 +66,7 @@ export function createChat<Tools extends ToolTypesByName = ToolTypesByName>(
 
 const chats = new WeakMap<ChatAgent, Chat>()
 
-/** The chat of this agent: one for all parts of a page, made when it is first asked for. */
+/** Returns the chat of this agent. Created on the first call, and shared by all components. */
 export function chatOf<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): Chat<ChatPart<Tools>> {
   if (isChat(source)) return typed(source)
   let chat = chats.get(source)

@@ -86,7 +86,10 @@ export class Show {
 /** Where each message of a list stands. */
 const places = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
 
-/** The message of this id, found without looking through all. For the component that shows it: it changes when that message does, and only then. */
+/**
+ * Returns the message with this id in constant time. For the component that shows it: the object changes only when the message
+ * does.
+ */
 export function messageOf<State extends Pick<ChatState, 'messageIds'> & { messages: readonly unknown[] }>(
   { messages, messageIds }: State,
   id: string,

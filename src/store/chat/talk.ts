@@ -21,7 +21,7 @@ export function errorOf(error: unknown): ChatError {
 }
 
 /**
- * Resolves with true when what began `run` is in the conversation, with false when the run gives it back or was refused: it is still unsaid then.
+ * Resolves with `true` when the input of `run` is part of the conversation, with `false` if the run returns it or was refused.
  *
  * Source: docs/guides/frameworks.md
  */
