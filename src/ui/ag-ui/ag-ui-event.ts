@@ -21,13 +21,13 @@ export interface AgUiToolCall {
 export const activityTypes = ['phi.image', 'phi.file', 'phi.sources'] as const
 export type AgUiActivityType = (typeof activityTypes)[number]
 
-/** A message as an AG-UI client keeps it. */
+/** A message as AG-UI clients store it. */
 export type AgUiMessage =
   | { id: string; role: 'user'; content: string | AgUiPart[] }
   | { id: string; role: 'system'; content: string }
   | { id: string; role: 'assistant'; content?: string; toolCalls?: AgUiToolCall[] }
   | { id: string; role: 'reasoning'; content: string }
-  /** `phi.image` and `phi.file`: a block of the answer. `phi.sources`: what its texts rest on. */
+  /** `phi.image` and `phi.file`: a block of the response. `phi.sources`: the sources of its texts. */
   | { id: string; role: 'activity'; activityType: AgUiActivityType; content: { [name: string]: unknown } }
   | { id: string; role: 'tool'; toolCallId: string; content: string | AgUiPart[]; metadata?: { isError: true; outcome?: 'unknown' } }
 
@@ -44,7 +44,7 @@ export interface AgUiTokenUsage {
   cacheWriteInputTokens: number
 }
 
-/** What a person has to decide before the run goes on. `id` is bound to the arguments that are shown. */
+/** A pending approval of AG-UI. `id` is bound to the shown arguments. */
 export interface AgUiInterrupt {
   id: string
   reason: 'tool_call'
@@ -60,7 +60,7 @@ interface Attributed {
   subagentRunId?: string
 }
 
-/** An event of AG-UI 1.0, as far as our runs have them. */
+/** An event of AG-UI 1.0 that our runs use. */
 export type AgUiEvent = AgUiContentEvent | AgUiRunEvent
 
 /** What frames the content: the run, and the sub-agents in it. */

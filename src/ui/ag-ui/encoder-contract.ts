@@ -24,13 +24,13 @@ export const encoderOptions = optionsOf<AgUiEncoderOptions>({
   sentResults: listOf(aText),
 })
 
-/** Turns the events of one run into the events of one response. A client answers what a run waits for in a new run. */
+/** Encodes the events of one run as the events of one response. A client resolves interrupts with a new run. */
 export interface AgUiEncoder extends RunEncoder<AgUiEvent> {}
 
 /** The headers of an AG-UI stream. */
 export const agUiHeaders: Readonly<Record<string, string>> = streamHeaders
 
-/** One event as a server-sent event. Throws what `JSON.stringify` throws. */
+/** Returns an event as a server-sent event. Throws what `JSON.stringify` throws. */
 export function agUiSse(event: AgUiEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`
 }

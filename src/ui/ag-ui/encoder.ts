@@ -17,17 +17,17 @@ import { noteOf, SubAgentEvents } from './sub-agent-events.ts'
 import { CallIds, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 
 /**
- * Encodes a run for clients of AG-UI 1.0.
+ * Creates an encoder of a run for AG-UI 1.0 clients.
  *
  * **Contract**
- * - Give it every event from the first one of the run. One encoder per response; what it makes begins with `RUN_STARTED` and ends with
- *   `RUN_FINISHED` or `RUN_ERROR`. Every start has its end, and no delta is empty.
- * - `RUN_STARTED` waits for what the person said and has it in `input.messages`: a client that said it does not get it twice, another one sees it.
- * - Ids are those of `toAgUiMessages`. Messages of a sub-agent are shown when they end.
- * - With `sharedState` the state comes first, and each later change of it as `STATE_DELTA`.
- * - Arguments that were streamed and then repaired are replaced by a `MESSAGES_SNAPSHOT` of the conversation so far.
- * - An event without a counterpart is `CUSTOM` with a `phi.` name. The encoder keeps the messages of the run, the open block and the open calls. Pure.
- *   Throws only for options that there are not.
+ * - Pass every event from the first one of the run, with one encoder per response. The output begins with `RUN_STARTED` and ends
+ *   with `RUN_FINISHED` or `RUN_ERROR`. Every start has an end, and no delta is empty.
+ * - `RUN_STARTED` contains the prompt in `input.messages`, so that other clients see it too.
+ * - Ids are those of `toAgUiMessages`. Messages of a sub-agent are sent when they end.
+ * - With `sharedState` the state comes first, and each later change as `STATE_DELTA`.
+ * - If streamed arguments are repaired, a `MESSAGES_SNAPSHOT` of the conversation replaces them.
+ * - An event without a counterpart becomes `CUSTOM` with a `phi.` name.
+ * - The encoder keeps the messages of the run, the open block and the open calls. Pure. Throws only for unknown options.
  *
  * Source: docs/reference/ui-protocols.md
  *

@@ -30,8 +30,9 @@ const decisionSchema = {
 }
 
 /**
- * The events of a whole response that tells where a conversation stands, for a client that asks while no run is on: `RUN_STARTED`, all of `history` as
- * `MESSAGES_SNAPSHOT`, and `RUN_FINISHED`, with what waits for a person as interrupts. A call without a result is the page's to run.
+ * Returns a complete response with the state of a conversation, for a client that connects while no run is active: `RUN_STARTED`,
+ * `history` as `MESSAGES_SNAPSHOT`, and `RUN_FINISHED` with pending approvals as interrupts. A call without a result is for the
+ * client to run.
  *
  * Source: docs/reference/ui-protocols.md
  */

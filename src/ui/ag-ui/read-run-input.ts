@@ -17,31 +17,31 @@ import {
 } from '../shared/client-input.ts'
 import { type ClientState, readState } from './shared-state.ts'
 
-/** What an AG-UI client asks for, as far as a client may say it. With neither message nor decisions: to be told of the run that is on, or was last. */
+/** A parsed request of an AG-UI client. Without a message and decisions it asks to follow the active or last run. */
 export interface RunInput {
   threadId: string
   runId: string
-  /** What the person says, under the client's own id. It comes again with every run: a server that has the id already takes it for said. */
+  /** The user's message, under the client's id. Clients send it with every run: a server that has the id already ignores it. */
   message?: UserMessage & { id: string }
-  /** What a person has decided about the interrupts of the run before. Anything but a clear approval denies. */
+  /** Decisions about the interrupts of the run before. Anything but a clear approval denies. */
   decisions: ToolDecision[]
-  /** What came of calls that the page runs: the messages of tools after the last calls. Only one for a call that waits for a page is to be believed. */
+  /** Results of client tool calls: the tool messages after the last calls. Accept one only for a pending client tool call. */
   results: ToolOutcome[]
-  /** Tools that the page brings along. A server says which of them may be. */
+  /** Tools that the client declares. The server decides which are allowed. */
   tools: ClientToolDeclaration[]
-  /** What the page has of the shared state, where it has any. */
+  /** The client's shared state, if it has any. */
   state?: ClientState
 }
 
 /**
- * Reads a `RunAgentInput`: JSON, parsed or as text.
+ * Parses a `RunAgentInput`: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only the last message is read, if the user said it, and the messages of tools after the last calls. Context of the client is not
- *   taken.
- * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
- * - Pictures, sounds, videos, documents and `binary` parts come with their data, or by an https address for the service; nothing is fetched here.
- *   A part that cannot be read is a `problem` that names the part, for a person to read; so is a result that is none.
+ * - Of the conversation it reads only the last message, if the user sent it, and the tool messages after the last calls. Ignores
+ *   the client's context.
+ * - A decision contains the hash of the shown arguments; `run.approve` refuses it for others.
+ * - Pictures, sounds, videos, documents and `binary` parts have their data, or an https URL for the provider; nothing is fetched
+ *   here. An unreadable part or result is a `problem` with a message that names it.
  */
 export function readRunInput(body: unknown): Read<RunInput> {
   const { value, problem: wrong } = readBody(body)

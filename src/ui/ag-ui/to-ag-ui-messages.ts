@@ -71,13 +71,13 @@ export class CallIds {
 }
 
 /**
- * A history as a client of AG-UI keeps it, for `MESSAGES_SNAPSHOT`, or to begin with.
+ * Converts a history to AG-UI messages, for `MESSAGES_SNAPSHOT` or as initial messages.
  *
  * **Contract**
- * - Ids are those that the events of the runs have, in every process: a message has its own, a thought `{message}:{index}`, a result
+ * - Ids are those of the events of the runs, in every process: a message has its own, a thought `{message}:{index}`, a result
  *   `{call}:result`.
- * - Calls that a service ran are calls with their results. Pictures, files and sources of an answer are activities, after its message.
- * - Signatures of services and messages of the application are not shown.
+ * - Provider-executed calls are calls with results. Pictures, files and sources of a response are activities after its message.
+ * - Omits provider signatures and messages of the application.
  */
 export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds = new CallIds()): AgUiMessage[] {
   const shown: AgUiMessage[] = []
@@ -262,8 +262,8 @@ function answerOf(message: AssistantMessage & MessageEnvelope, calls: ShownCall[
 }
 
 /**
- * A snapshot that replaces all a client has of a conversation. Clients keep the thoughts they have unless a snapshot holds some: what they had of a run
- * that is shown again would then be doubled. So there is always one, if only an empty one. Activities they keep unless they are told not to.
+ * Returns a snapshot that replaces the client's whole conversation. Clients keep their thoughts unless a snapshot contains one,
+ * so there is always at least an empty one. They keep activities unless the snapshot replaces them.
  */
 export function snapshotOf(messages: AgUiMessage[]): AgUiEvent & { type: 'MESSAGES_SNAPSHOT' } {
   return {

@@ -14,13 +14,15 @@ import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-
 import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 
 /**
- * Encodes a run for `useChat` of the AI SDK (UI message stream v1).
+ * Creates an encoder of a run for `useChat` of the AI SDK (UI message stream v1).
  *
  * **Contract**
- * - Give it every event from the first one of the run, so that a client that resumes builds its message again. One encoder per response.
- * - All of a run is one message. Its id is that of the first message of the answer, as `toUiMessages` has it; `start` waits for it.
- * - One text or reasoning block is open at a time. A message whose deltas were missed is shown whole at its end.
- * - The encoder keeps the open block and the open calls, and no text. Pure: no clock, no ids of its own. Throws only for options that there are not.
+ * - Pass every event from the first one of the run, so that a client that resumes rebuilds its message. Use one encoder per
+ *   response.
+ * - A run is one message. Its id is that of the first message of the response, as in `toUiMessages`; `start` waits for it.
+ * - One text or reasoning block is open at a time. A message whose deltas were lost is sent whole at its end.
+ * - The encoder keeps the open block and the open calls, and no text. Pure: no clock, no ids of its own. Throws only for unknown
+ *   options.
  *
  * Source: docs/reference/ui-protocols.md
  *

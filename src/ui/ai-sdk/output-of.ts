@@ -2,20 +2,20 @@ import { PartialOutput } from '../../base/json/partial-output.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { OutputForm } from '../../contract/model/request-settings.ts'
 
-/** What is read of a message of `useChat`; those of its `UIMessage` and of our `UiMessage` are such. */
+/** The part of a `useChat` message that `outputOf` reads: a `UIMessage` or our `UiMessage`. */
 export interface WithText {
   readonly parts: readonly { readonly type: string }[]
   readonly metadata?: unknown
 }
 
 /**
- * The answer in a message as a value, as far as it is written: call it each time the message is shown.
+ * Returns the response of a message as a value, while it is streamed. Call it on each render.
  *
  * **Contract**
- * - As `run.partial()` gives it, not checked, and taken out of the property that holds an answer which is no object. `undefined` where nothing was said yet,
- *   and where the run did not ask for JSON.
- * - `form` is what the stream, or `toUiMessages`, said in `metadata.output`.
- * - If an answer has several steps, the last one counts. Reads all of its text.
+ * - Equals `run.partial()`: not validated, and unwrapped from the property that holds a non-object. `undefined` before the first
+ *   text, and if the run did not ask for JSON.
+ * - `form` is `metadata.output` of the stream or of `toUiMessages`.
+ * - If a response has several steps, the last one counts. Reads all of its text.
  *
  * Source: docs/guides/structured-output.md
  *

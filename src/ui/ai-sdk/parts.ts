@@ -29,7 +29,7 @@ export function fileChunk({ filename, ...file }: UiFilePart): UiFileChunk {
   return filename === undefined ? file : { ...file, providerMetadata: { phi: { filename } } }
 }
 
-/** What a tool gave back: its text, or its parts where there are images. */
+/** Returns the output of a tool: its text, or its parts if there are images. */
 export function outputOf(content: readonly Content[]): UiToolOutput {
   return content.some(isMedia) ? partsOf(content) : textOf(content)
 }

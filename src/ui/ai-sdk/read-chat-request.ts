@@ -14,38 +14,42 @@ import {
   textIn,
 } from '../shared/client-input.ts'
 
-/** What `useChat` asks for, as far as a client may say it. */
+/** A parsed request of `useChat`. */
 export interface ChatRequest {
-  /** Its `id`. */
+  /** The chat `id`. */
   sessionId: string
   trigger: 'submit-message' | 'regenerate-message'
   /**
-   * What the person says, under the id that the page knows it by. With `regenerate-message`: what is to be answered again; a server that does not
-   * have it takes it as new. Absent where decisions were sent.
+   * The user's message, under the client's id. With `regenerate-message`: the message to respond to again; a server that does not
+   * have it treats it as new. Absent if decisions were sent.
    */
   message?: UserMessage & { id: string }
-  /** The message the request is about: the user message that is edited (then it is `message.id`), the answer to make again, or the one with the decisions. */
+  /**
+   * The message that the request is about: the edited user message (equal to `message.id`), the response to regenerate, or the
+   * one with the decisions.
+   */
   messageId?: string
-  /** The last answer as the page has it: it may come with the next message. */
+  /** The client's version of the last response. May come with the next message. */
   answer?: { id: string; steps: number }
-  /** What a person has decided about calls of the last answer. A decision that was made before comes again until its call has a result. */
+  /** Decisions about calls of the last response. Clients repeat a decision until its call has a result. */
   decisions: ToolDecision[]
   /**
-   * What came of calls that the page runs, in the last step of the last answer. It comes again, with those of all other calls of the step: only one for a call that waits for a
-   * page is to be believed.
+   * Results of client tool calls in the last step of the last response. Clients repeat them, together with those of all other
+   * calls: accept one only for a pending client tool call.
    */
   results: ToolOutcome[]
 }
 
 /**
- * Reads the body that `useChat` sends: JSON, parsed or as text.
+ * Parses the body that `useChat` sends: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only two messages are read: what the person says last, and what was decided about calls of the last answer or came of them. Words that a client puts
- *   into an earlier message, or gives to an assistant or a tool, are not taken. Results of calls that the page itself runs are.
- * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
- * - Files of any media type come with their data, or by an https address for the service; nothing is fetched here. A part that cannot be read is a
- *   `problem` that names the part, for a person to read.
+ * - Of the conversation it reads only two messages: the last prompt, and decisions and results of calls of the last response.
+ *   Ignores text that a client puts into earlier messages or attributes to the assistant or a tool. Accepts results of client
+ *   tools.
+ * - A decision contains the hash of the shown arguments; `run.approve` refuses it for others.
+ * - Files of any media type have their data, or an https URL for the provider; nothing is fetched here. An unreadable part is a
+ *   `problem` with a message that names it.
  */
 export function readChatRequest(body: unknown): Read<ChatRequest> {
   const { value, problem: wrong } = readBody(body)

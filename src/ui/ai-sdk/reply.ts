@@ -4,22 +4,22 @@ import { finishReasonOf } from './run-end.ts'
 import { emptyStep, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
 import type { UiChunk, UiMessage, UiPart } from './ui-message.ts'
 
-/** Which answer a client asks for, and what it has of it. */
+/** The response that a client asks for, and how much of it the client has. */
 export interface UiReplyOptions extends UiMessageOptions {
-  /** The id of the message of a person: the answer to it, of which the client has nothing. */
+  /** The id of the user message whose response is sent in full. */
   to?: string
-  /** The id of the answer, where the client knows it. Default: the last one. */
+  /** The id of the response. Default: the last one. */
   answerId?: string
-  /** How many steps of the answer `answerId` the client has. Default 0. */
+  /** Steps of the response `answerId` that the client has. Default: 0. */
   knownSteps?: number
 }
 
 /**
- * The chunks of a whole response that tells what a history says, for a client that asks for it once more while no run is on.
+ * Returns the chunks of a complete response from the history, for a client that connects while no run is active.
  *
  * **Contract**
- * - What the client has is not sent again. Calls that wait for a page are asked of it, unless it has their step.
- * - `useChat` does not send by itself after it, unless it is asked to.
+ * - Omits what the client has. Includes pending client tool calls, unless the client has their step.
+ * - `useChat` does not send automatically after it, unless configured to.
  *
  * Source: docs/reference/ui-protocols.md
  */

@@ -25,11 +25,14 @@ import { blockId, fileParts, outputOf, partsOf, transcriptPart } from './parts.t
 import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
 
-/** How a history is shown. */
+/** Options of `toUiMessages`. */
 export interface UiMessageOptions {
-  /** The calls that wait for a person. Default: those that a paused run has left. `run.pendingApprovals()` of a live run, else `agent.pendingApprovals()`, knows all. */
+  /**
+   * Pending approvals. Default: those of a paused run. `run.pendingApprovals()` of a live run, else `agent.pendingApprovals()`,
+   * knows all.
+   */
   approvals?: readonly PendingApproval[]
-  /** The calls that wait for a page, as `approvals`. Default: those that a paused run has left. */
+  /** Pending client tool calls, as `approvals`. Default: those of a paused run. */
   clientCalls?: readonly PendingClientCall[]
   /** Prices, for `metadata.costUsd`. */
   cost?: CostOf
@@ -38,16 +41,16 @@ export interface UiMessageOptions {
 const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything), clientCalls: listOf(anything), cost: aFunction })
 
 /**
- * A history as `useChat` shows it: give it as `messages` when a page opens.
+ * Converts a history to messages of `useChat`: pass it as `messages` when a page opens.
  *
  * **Contract**
- * - Equal to what the chunks of the runs have built, except for what only events tell: approvals that were given, arguments that a hook put in place of
- *   the model's, calls of sub-agents, `details` of results, `status`; and for names of files that a model made, which a stream has in
+ * - Equals the messages that the chunks of the runs build, except for data that only events have: given approvals, arguments that
+ *   a hook replaced, calls of sub-agents, `details` of results, `status`. A stream has names of model-made files in
  *   `providerMetadata.phi`.
- * - An answer is one message: all that was said between two things a person said, with steering inside. Its id is that of its first message, that of a user message its
- *   own; so ids are the same in every process. `historyIndexOf` finds the way back.
- * - An answer that ends with calls ends with an empty step, so that `useChat` does not send their results again.
- * - An answer that failed and was repeated is not shown, nor are messages of the application and signatures of services.
+ * - A response is one message: everything between two user messages, including steering. Its id is that of its first message, so
+ *   ids are the same in every process. `historyIndexOf` maps them back.
+ * - A response that ends with calls ends with an empty step, so that `useChat` does not send their results again.
+ * - Omits failed responses that were retried, messages of the application and provider signatures.
  */
 export function toUiMessages(messages: readonly AgentMessage[], options: UiMessageOptions = {}): UiMessage[] {
   checkOptions(options, messageOptions)
@@ -56,7 +59,7 @@ export function toUiMessages(messages: readonly AgentMessage[], options: UiMessa
   return shown
 }
 
-/** Where the message begins that a client knows as `id`: an index of `messages`, `undefined` where there is none. */
+/** Returns the index in `messages` of the message that a client knows as `id`; `undefined` if there is none. */
 export function historyIndexOf(messages: readonly AgentMessage[], id: string): number | undefined {
   const index = messages.findIndex((message) => message.id === id)
   return index < 0 ? undefined : index

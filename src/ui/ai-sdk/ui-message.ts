@@ -4,26 +4,26 @@ import type { OutputForm } from '../../contract/model/request-settings.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { RunStatus } from '../../contract/run/run-facts.ts'
 
-/** What an answer cost, for `message.metadata`. The sums of all that belongs to the answer, so far. */
+/** The cost of a response so far, for `message.metadata`. Sums over all its model calls. */
 export interface UiMetadata {
   /** Model id of the last model call. */
   model: string
   /** Provider name, such as `anthropic`. */
   provider: string
   usage: Usage
-  /** USD, where the encoder was told prices. */
+  /** USD, if the encoder knows prices. */
   costUsd?: number
-  /** Where in its text the answer stands, where the run asks for JSON: see `outputOf`. */
+  /** Position of the value in the text, if the run asks for JSON: see `outputOf`. */
   output?: OutputForm
-  /** How the run ended; only while it is streamed, and in nobody's history. */
+  /** Status of the ended run. Only in streams, not in histories. */
   status?: RunStatus
-  /** Also of sub-agents, compactions and tools that ask models; where `status` is. */
+  /** Includes sub-agents, compactions and tools that call models. Present together with `status`. */
   totalUsage?: Usage
-  /** USD of `totalUsage`, as `agentEnd` says it; absent where something in it has no price. */
+  /** USD of `totalUsage`, as in `agentEnd`; absent if a part of it has no price. */
   totalCostUsd?: number
 }
 
-/** The price of one answer of a model in USD; `undefined` where it is not known. */
+/** Returns the price of one model response in USD; `undefined` if unknown. */
 export type CostOf = (message: AssistantMessage) => number | undefined
 
 /** Text of a message, or of a tool's result. */
@@ -33,7 +33,7 @@ export interface UiTextPart {
   state?: 'done'
 }
 
-/** A file of a message; `url` is a `data:` URL, or the address that the block has. */
+/** A file of a message. `url` is a `data:` URL or the URL of the block. */
 export interface UiFilePart {
   type: 'file'
   mediaType: string
@@ -78,18 +78,18 @@ export interface UiToolCall {
   providerExecuted?: true
 }
 
-/** A tool call of an answer, and where it stands. */
+/** A tool call of a response with its state. */
 export type UiToolPart = UiToolCall & UiToolState
 
-/** What was said while an answer was made: by a person, or by the runtime that stopped the run. */
+/** Text during a response: from a user, or from the runtime that stopped the run. */
 export type Interjection =
   | { type: 'steering-message'; id: string; parts: (UiTextPart | UiFilePart)[] }
   | { type: 'data-phi-notice'; data: { text: string } }
 
-/** One part of a `UiMessage`. */
+/** A part of a `UiMessage`. */
 export type UiPart = UiTextPart | UiFilePart | UiSourcePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
 
-/** A message as `useChat` keeps it. One answer may be several messages of our history. */
+/** A message as `useChat` stores it. One response may be several messages of our history. */
 export interface UiMessage {
   id: string
   role: 'user' | 'assistant'
@@ -97,7 +97,7 @@ export interface UiMessage {
   parts: UiPart[]
 }
 
-/** One chunk of the stream that `useChat` reads. */
+/** A chunk of the stream that `useChat` reads. */
 export type UiChunk =
   | { type: 'start'; messageId?: string; messageMetadata?: Partial<UiMetadata> }
   | { type: 'start-step' | 'finish-step' | 'reset-step' }
@@ -110,9 +110,9 @@ export type UiChunk =
       toolCallId: string
       toolName: string
       input: JsonValue
-      /** Absent for what the page itself runs: its tools have names there. */
+      /** Absent for client tools, whose names the client knows. */
       dynamic?: true
-      /** Not for the page to run; false takes that back. */
+      /** `true`: the client does not run it; `false` takes that back. */
       providerExecuted?: boolean
       title?: string
     }

@@ -4,24 +4,24 @@ import { isObject } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { ReadMessages } from './sent-messages.ts'
 
-/** Reads the frames of one connection, in their order. */
+/** Decodes the frames of one connection, in order. */
 export interface EventDecoder {
   /**
-   * The event that `data`, the JSON of a frame, stands for. `id` is the cursor that came beside it, where the transport has one.
+   * Returns the event of a frame. `data` is its JSON, `id` the cursor next to it, if the transport has one.
    *
-   * Throws `PhiError` `brokenStream` when the frame is no event, or rests on one that was not seen: a proxy has lost or doubled something.
-   * Connect again after the cursor of the last event; the first frame of a connection is whole, so the same decoder reads on.
+   * Throws `PhiError` `brokenStream` if the frame is no event, or refers to a frame that is missing: a proxy has lost or repeated
+   * data. Reconnect after the cursor of the last event; the first frame of a connection is complete, so the same decoder works.
    */
   decode(data: string, id?: string): AgentEvent
 }
 
 /**
- * Restores what `eventEncoder` wrote: each event with all its fields.
+ * Creates a decoder that restores the events of `eventEncoder` with all their fields.
  *
  * **Contract**
- * - Events are told apart by `type`; one of a newer server is handed on as it is.
- * - Keeps the event before and the messages of the loop that is on, until its `agentEnd`; the same for each running call.
- * - The frames `event: error` and `event: sharedState` of a server-sent stream are no events: look at the field `event` first.
+ * - Passes unknown types of a newer server through.
+ * - Keeps the event before and the messages of the active loop until its `agentEnd`, and the same for each active call.
+ * - The frames `event: error` and `event: sharedState` are no events: check the field `event` first.
  */
 export function eventDecoder(): EventDecoder {
   return new LeanDecoder()

@@ -5,29 +5,33 @@ import { aFlag, options as optionsOf } from '../../contract/shape/shape.ts'
 import { asEmitted, isWithheld, type ShownEvents } from '../shared/encoding.ts'
 import { SentMessages } from './sent-messages.ts'
 
-/** Writes the events of one connection, in their order. */
+/** Encodes the events of one connection, in order. */
 export interface EventEncoder {
-  /** The JSON of `event`, without what equals the event before; the empty text for one that is withheld. Throws what `JSON.stringify` throws. */
+  /**
+   * Returns the JSON of `event` without fields that equal the event before; empty for a withheld event. Throws what
+   * `JSON.stringify` throws.
+   */
   encode(event: AgentEvent): string
-  /** The same as a server-sent event: `id` is the cursor `seq`. The empty text for an event that is withheld. */
+  /** Returns it as a server-sent event with the cursor `seq` as `id`; empty for a withheld event. */
   sse(event: AgentEvent): string
 }
 
 const shownEvents = optionsOf<ShownEvents>({ turnRequests: aFlag })
 
 /**
- * The lean form of our own events, for one connection.
+ * Creates an encoder of our own events in a compact form, for one connection.
  *
  * **Contract**
- * - The first frame of a connection is whole, and so is one that comes after a gap in `seq`. In every other frame
- *   `runId`, `sessionId`, `loopId` and `seq` (one more) are left out, and `at` where it is the same.
- * - A delta after a delta of the same message leaves out `type` and `messageId`, and one of the same kind all in `delta` that is the same.
- * - Words that go on in the same place are `["words", ms]`: how long they came after the frame before, where that is not 0. 16 characters cost about
- *   40 bytes as a server-sent event.
- * - No message is written twice: where an event has one that this connection has brought in the same loop, it has `{ sent: id }` in its place. The end of an answer
- *   leaves out texts that deltas of this connection have said; `grown` names the places of these blocks.
- * - The `event` of a `childEvent` is written the same way, against the event before of that call.
- * - `eventDecoder` restores the events exactly as they were emitted. Types and fields that this version does not know pass unchanged.
+ * - The first frame of a connection is complete, and so is one after a gap in `seq`. All others omit `runId`, `sessionId`,
+ *   `loopId` and `seq` (one more), and `at` if it is the same.
+ * - A delta after a delta of the same message omits `type` and `messageId`; one of the same kind omits all equal fields of
+ *   `delta`.
+ * - Text that continues the same block is `["words", ms]`: the milliseconds since the frame before, if not 0. 16 characters cost
+ *   about 40 bytes as a server-sent event.
+ * - No message is written twice: an event refers to one that this connection has sent in the same loop with `{ sent: id }`. The
+ *   end of a response omits texts that its deltas contained; `grown` names these blocks.
+ * - The `event` of a `childEvent` is encoded in the same way, relative to the event before of that call.
+ * - `eventDecoder` restores the events exactly. Unknown types and fields pass unchanged.
  *
  * @example
  * ```ts

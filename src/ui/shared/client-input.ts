@@ -9,7 +9,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { json } from '../../contract/shape/shape.ts'
 import type { ApprovalRef, ClientCallAnswer } from '../../types/run/question.ts'
 
-/** What a client sent, read; or what is wrong with it, for the client to read. */
+/** Parsed client input, or a message for the client about what is wrong. */
 export type Read<T> = { value: T; problem?: never } | { value?: never; problem: string }
 
 export function problem(text: string): { problem: string } {

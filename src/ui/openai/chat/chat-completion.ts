@@ -44,7 +44,7 @@ export interface ChatUsage {
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-/** One piece of a streamed answer. */
+/** A chunk of a streamed response. */
 export interface ChatChunk {
   id: string
   object: 'chat.completion.chunk'
@@ -59,7 +59,7 @@ export interface ErrorChunk {
   error: OpenAiError
 }
 
-/** An answer in one piece. */
+/** A response in one piece. */
 export interface ChatCompletion {
   id: string
   object: 'chat.completion'
@@ -94,7 +94,7 @@ export function chatUsage({ input, output, reasoning, cacheRead, cacheWrite }: U
   }
 }
 
-/** The answer that the chunks of an encoder make up. They end with its `usage`. */
+/** Joins the chunks of an encoder to a response. They end with its `usage`. */
 export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): ChatCompletion | ErrorChunk {
   let [content, reasoning, refusal] = ['', '', '']
   const calls: ChatToolCall[] = []

@@ -26,9 +26,9 @@ export interface ChatEncoderOptions extends AnswerStepsOptions {
   includeUsage?: boolean
 }
 
-/** Turns the events of one run into the chunks of one chat completion. */
+/** Encodes the events of one run as the chunks of one chat completion. */
 export interface ChatEncoder extends RunEncoder<ChatChunk | ErrorChunk> {
-  /** Why there is no answer, once the run has ended so. */
+  /** Why the run ended without a response. */
   readonly failure: RunFailed | undefined
 }
 
@@ -42,12 +42,13 @@ const encoderOptions = optionsOf<ChatEncoderOptions>({
 })
 
 /**
- * Encodes a run as a chat completion of OpenAI's API.
+ * Creates an encoder of a run as a chat completion of OpenAI's API.
  *
  * **Contract**
- * - All that the run says is one answer: texts of several turns stand one after the other, with an empty line between them. Calls of the caller's tools end it.
- * - The agent's own calls are not told, nor is what they ask: there are no words for that. Deny them, or answer `waiting` with `suspend`.
- * - With `isWhole` give the chunks to `chatCompletionOf`. Pure: no clock, no ids of its own. Throws only for options that there are not.
+ * - The run is one response: texts of several turns are joined with an empty line. Calls of the caller's tools end it.
+ * - The agent's own calls and their input requests are omitted, because the format has no place for them. Deny them, or handle
+ *   `waiting` with `suspend`.
+ * - With `isWhole` pass the chunks to `chatCompletionOf`. Pure: no clock, no ids of its own. Throws only for unknown options.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -152,10 +153,10 @@ class ChatWriter implements AnswerWriter {
   }
 }
 
-/** One chunk as a server-sent event. */
+/** Returns a chunk as a server-sent event. */
 export function openAiSse(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }
 
-/** What a stream of chunks ends with. */
+/** The last line of a stream of chunks. */
 export const chatStreamEnd = 'data: [DONE]\n\n'

@@ -8,9 +8,9 @@ import { addSpoken, CallerConversation, type CallerRequest, type ReadOptions } f
 import { chatSettings, refuseAsked, settingsIn, type UnsupportedFields } from '../shared/caller-settings.ts'
 import { callerFormat, callerTools } from '../shared/caller-tools.ts'
 
-/** What `POST /v1/chat/completions` asks of an agent. */
+/** A parsed `POST /v1/chat/completions`. */
 export interface CompletionRequest extends CallerRequest {
-  /** Whether the last chunk of a stream says what was used. */
+  /** Whether the last chunk of a stream contains the usage. */
   includeUsage: boolean
 }
 
@@ -28,12 +28,12 @@ const unsupported: UnsupportedFields = {
 }
 
 /**
- * Reads the body of a request for a chat completion: JSON, parsed or as text.
+ * Parses the body of a chat completion request: JSON, parsed or as text.
  *
  * **Contract**
- * - A field that asks for nothing (OpenAI's defaults, `null`) passes. A field that nothing here can do is refused by name; `user`, `metadata`, `store` and
- *   what is about OpenAI's own caches are taken and not used.
- * - System and developer messages are told to the model in the place of a user, or are `instructions`, as `callerInstructions` says.
+ * - Accepts fields with OpenAI's defaults or `null`. Refuses unsupported fields by name; accepts and ignores `user`, `metadata`,
+ *   `store` and those about OpenAI's caches.
+ * - System and developer messages become user messages or `instructions`, as `callerInstructions` says.
  * - Every call has its result, and every result its call.
  *
  * Source: docs/guides/openai-endpoint.md

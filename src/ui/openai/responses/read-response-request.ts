@@ -11,15 +11,15 @@ import { callerFormat, callerTools } from '../shared/caller-tools.ts'
 import { approvalIn, placeOf } from './reference.ts'
 import { noEcho, type ResponseEcho } from './response.ts'
 
-/** What `POST /v1/responses` asks of an agent. */
+/** A parsed `POST /v1/responses`. */
 export interface ResponseRequest extends CallerRequest {
-  /** Where the conversation is that it goes on with: a session, and the loop after which, where it names a response or something of one. */
+  /** The conversation to continue: a session, and its loop if the request names a response or an item of one. */
   place?: { sessionId: string; loopId?: string }
-  /** What the caller says to what the agent has asked. */
+  /** The caller's decisions about pending approvals. */
   decisions: ToolDecision[]
-  /** Whether it may be kept, so that another request can go on with it. */
+  /** Whether it may be stored, so that another request can continue it. */
   mayStore: boolean
-  /** Whether it is answered at once, and asked for later. */
+  /** Whether the response is sent at once and polled later. */
   isBackground: boolean
   echo: ResponseEcho
 }
@@ -32,11 +32,11 @@ const unsupported: UnsupportedFields = {
 }
 
 /**
- * Reads the body of a request for a response: JSON, parsed or as text.
+ * Parses the body of a Responses request: JSON, parsed or as text.
  *
  * **Contract**
- * - As `readCompletionRequest`. Reasoning that comes back is passed over: the agent keeps its own.
- * - `conversation` is the id of a session; `previous_response_id`, a referenced item and an approved request say theirs themselves.
+ * - As `readCompletionRequest`. Ignores returned reasoning: the agent keeps its own.
+ * - `conversation` is the id of a session; `previous_response_id`, a referenced item and an approved request contain theirs.
  *
  * Source: docs/guides/openai-endpoint.md
  */

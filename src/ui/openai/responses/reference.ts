@@ -38,7 +38,7 @@ export interface NamedResponse extends SessionPlace {
   model: string
 }
 
-/** The response that an id names; `undefined` for any other text. */
+/** Parses the id of a response; `undefined` for any other text. */
 export function responseIn(id: string): NamedResponse | undefined {
   const place = id.startsWith('resp_') ? placeOf(id) : undefined
   const [, , seq, answersBefore, model] = partsOf(id) ?? []

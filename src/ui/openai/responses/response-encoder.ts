@@ -23,9 +23,9 @@ export interface ResponseEncoderOptions extends AnswerStepsOptions {
   isStored?: boolean
 }
 
-/** Turns the events of one run into those of one response. */
+/** Encodes the events of one run as those of one response. */
 export interface ResponseEncoder extends RunEncoder<ResponseEvent> {
-  /** Why there is no answer, once the run has ended so. */
+  /** Why the run ended without a response. */
   readonly failure: RunFailed | undefined
 }
 
@@ -39,13 +39,13 @@ const encoderOptions = optionsOf<ResponseEncoderOptions>({
 })
 
 /**
- * Encodes a run as a response of OpenAI's Responses API.
+ * Creates an encoder of a run as a response of OpenAI's Responses API.
  *
  * **Contract**
- * - Each answer of the model is an item, its reasoning another. Calls of the caller's tools are `function_call`; what the agent asks about a call of its own is
- *   `mcp_approval_request`, the word of that API for tools that a server runs. The tools that the agent runs inside are not told.
- * - The last event holds the whole response, which is what a request without `stream` is answered with: use `isWhole` there.
- * - Pure: no clock, and ids that are made of those of the run. Throws only for options that there are not.
+ * - Each model response is an item, its reasoning another. Calls of the caller's tools are `function_call`; a pending approval of
+ *   the agent is `mcp_approval_request`, the name of that API for server-run tools. Other calls of the agent are omitted.
+ * - The last event contains the whole response, which is also the body of a request without `stream`: use `isWhole` there.
+ * - Pure: no clock; ids derive from those of the run. Throws only for unknown options.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -64,8 +64,8 @@ export interface RecordedAnswer
 }
 
 /**
- * A stored response as the log of its session has it: what the run has answered from there on, as far as it is by now. What the request said besides is not known
- * any more. `created`: epoch seconds.
+ * Returns a stored response from the log of its session, as far as the run has got. Other fields of the request are lost.
+ * `created`: epoch seconds.
  */
 export function recordedResponse(named: NamedResponse, answer: RecordedAnswer, created: number): ResponseObject {
   const options = { model: named.model, created, echo: noEcho, isStored: true, isWhole: true }
@@ -179,7 +179,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
   }
 }
 
-/** One event as a server-sent event. */
+/** Returns an event as a server-sent event. */
 export function responseSse(event: ResponseEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

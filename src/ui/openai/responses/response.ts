@@ -60,7 +60,7 @@ export const noEcho: ResponseEcho = {
   truncation: 'disabled',
 }
 
-/** An answer in the form of OpenAI's Responses API. */
+/** A response of OpenAI's Responses API. */
 export interface ResponseObject extends ResponseEcho {
   id: string
   object: 'response'
@@ -107,7 +107,7 @@ export type ResponseEventBody =
   | ({ type: 'response.function_call_arguments.delta'; delta: string } & InItem)
   | ({ type: 'response.function_call_arguments.done'; arguments: string; name: string } & InItem)
 
-/** One event of a streamed answer. */
+/** An event of a streamed response. */
 export type ResponseEvent = ResponseEventBody & { sequence_number: number }
 
 /** Tokens as the Responses API counts them: the prompt with what a cache had of it. */

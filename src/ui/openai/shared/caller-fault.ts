@@ -8,7 +8,7 @@ export interface CallerFault {
   code?: string
 }
 
-/** What a caller sent, read; or why it is refused. */
+/** A parsed request, or why it is refused. */
 export type ReadRequest<T> = { value: T; fault?: never } | { value?: never; fault: CallerFault }
 
 /** On its way up to the reader that was asked. */

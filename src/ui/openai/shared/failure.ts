@@ -1,6 +1,6 @@
 import type { AgentEndEvent } from '../../../contract/run/event.ts'
 
-/** An error as OpenAI's API tells it. */
+/** An error of OpenAI's API. */
 export interface OpenAiError {
   message: string
   type: string
@@ -14,7 +14,7 @@ export interface RunFailed {
   error: OpenAiError
 }
 
-/** The failure that a run has ended with; `undefined` for one that has an answer, if only half of it. */
+/** Returns the failure of a run; `undefined` if it has a response, even a partial one. */
 export function failureOf({ status, error, rejection }: Pick<AgentEndEvent, 'status' | 'error' | 'rejection'>): RunFailed | undefined {
   if (status === 'rejected') return failed(400, 'invalid_request_error', 'content_filter', rejection ?? 'The request was refused.')
   if (status === 'aborted') return failed(409, 'server_error', 'aborted', 'The run was stopped before it had an answer. Ask again.')
@@ -40,7 +40,7 @@ function failed(status: RunFailed['status'], type: string, code: string, message
   return { status, error: { message, type, param: null, code } }
 }
 
-/** What is told where the events of a run cannot be read on, whatever the reason. */
+/** The error for a run whose events cannot be read on. */
 export const brokenOff: OpenAiError = {
   message: 'The events of the run could not be read on.',
   type: 'server_error',
