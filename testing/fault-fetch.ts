@@ -11,42 +11,42 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** What one call gets: a response, and what goes wrong with it. Offsets count bytes of the body after `duplicate` was applied. */
+/** Script of one call: a response and its faults. Offsets count bytes of the body after `duplicate` was applied. */
 export interface FaultScript {
   /** Default: empty. */
   body?: string | Uint8Array
-  /** Default 200. */
+  /** Default: 200. */
   status?: number
   headers?: Record<string, string>
-  /** How the body arrives: in chunks of so many bytes, or of random sizes from 1 byte up. Default: in one chunk. */
+  /** Chunks of the body: of so many bytes, or of random sizes from 1 byte up. Default: one chunk. */
   split?: number | { seed: number }
   /** Sends the bytes from `from` (inclusive) to `to` (exclusive) twice. */
   duplicate?: { from: number; to: number }
-  /** Ends the body after `at` bytes: as if it were complete (`end`), or with a broken connection (`reset`). */
+  /** Ends the body after `at` bytes: as if complete (`end`), or with a broken connection (`reset`). */
   cut?: { at: number; how: 'end' | 'reset' }
-  /** Sends nothing more after `at` bytes, until the call is aborted. `onStall` runs when the reader asks for more. */
+  /** Sends nothing after `at` bytes until the call is aborted. `onStall` runs when the reader asks for more. */
   stall?: { at: number; onStall?: () => void }
-  /** No response at all: the call rejects with a `TypeError` of this message, as every `fetch` does. */
+  /** Rejects with a `TypeError` of this message, as `fetch` does without a connection. */
   networkError?: string
 }
 
-/** One call that was made. */
+/** A recorded call. */
 export interface RecordedCall {
   url: string
   method: string
   headers: Headers
-  /** The body, where it was text. */
+  /** The body, if it was text. */
   body: string
-  /** What was to happen with redirects: `follow` unless the caller said otherwise. */
+  /** The `redirect` of the call; `follow` by default. */
   redirect: string
 }
 
-/** A `fetch` that answers by script. */
+/** A scripted `fetch`. */
 export interface FaultFetch {
   (input: Request | string | URL, init?: RequestInit): Promise<Response>
-  /** In the order they were made. */
+  /** In call order. */
   readonly calls: readonly RecordedCall[]
-  /** Bodies that are neither read to their end, nor broken, nor cancelled. */
+  /** Bodies that are neither read to the end, nor broken, nor cancelled. */
   readonly openStreams: number
 }
 
@@ -123,11 +123,11 @@ function recorded(input: Request | string | URL, init: RequestInit | undefined):
 }
 
 /**
- * A `fetch` that answers its first call by the first script, and so on; the last script serves all further calls.
+ * Creates a `fetch` that runs the first script for its first call, and so on; the last script serves all further calls.
  *
  * **Contract**
- * - It behaves as a platform's `fetch`: rejects with the signal's reason when the call is aborted, and so does the body being read.
- * - Chunks are made as they are read, nothing in advance; no timers.
+ * - Behaves as a platform's `fetch`: the call and its body reject with the signal's reason when aborted.
+ * - Creates chunks as they are read. Uses no timers.
  *
  * Source: docs/guides/testing.md
  */

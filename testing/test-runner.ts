@@ -1,4 +1,4 @@
-/** What the suites need of `expect(value)`. */
+/** The part of `expect(value)` that the suites use. */
 export interface Expectation {
   toBe(expected: unknown): unknown
   toEqual(expected: unknown): unknown
@@ -8,8 +8,8 @@ export interface Expectation {
  * The part of a test runner that the suites use; vitest, Jest, Bun and (with an `expect`) `node:test` and Deno have it.
  *
  * **Contract**
- * - `it` fails when `body` throws or rejects, and after a time limit of its own.
- * - `expect` compares: `toBe` by identity, `toEqual` by content, keys with `undefined` ignored.
+ * - `it` fails if `body` throws or rejects, or after its own time limit.
+ * - `expect` compares: `toBe` by identity, `toEqual` by content; keys with `undefined` are ignored.
  */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown

@@ -2,11 +2,11 @@ import { PhiError } from '../src/contract/errors.ts'
 import type { Workspace } from '../src/types/tool/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** Which workspace `workspaceSuite` tests, and under which name. */
+/** Options of `workspaceSuite`. */
 export interface WorkspaceSuiteOptions {
-  /** Shown in the test report. */
+  /** Name in the test report. */
   name: string
-  /** A new, empty workspace for each case. */
+  /** Creates a new, empty workspace for each test. */
   create: () => Workspace | Promise<Workspace>
 }
 
@@ -40,9 +40,7 @@ const refusedPaths = [
   'com1',
 ]
 
-/**
- * The contract of the `Workspace` port as tests. Source: docs/guides/files-and-bash.md
- */
+/** Tests the contract of the `Workspace` port. Source: docs/guides/files-and-bash.md */
 export function workspaceSuite(runner: TestRunner, options: WorkspaceSuiteOptions): void {
   runner.describe(`Workspace: ${options.name}`, () => {
     readingAndWriting(runner, options)

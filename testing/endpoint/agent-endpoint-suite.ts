@@ -8,20 +8,21 @@ import { protocolTests } from './agent-endpoint-protocols.ts'
 import { noticeTests, scheduleTests, type Told } from './agent-endpoint-unattended.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 
-/** Which endpoint `agentEndpointSuite` tests, and under which name. */
+/** Options of `agentEndpointSuite`. */
 export interface AgentEndpointSuiteOptions {
-  /** Shown in the test report. */
+  /** Name in the test report. */
   name: string
-  /** Sends a request to it. Users are `Authorization: Bearer ada` and `Bearer bob`, and nobody else; `nobody` sends none. */
+  /** Sends a request to the endpoint. Users are `Authorization: Bearer ada` and `Bearer bob`; `nobody` sends no header. */
   ask: AskEndpoint
-  /** What the host has told by `onWaiting` and `onEnd`. Default: that is not tested. */
+  /** Notifications that the host sent with `onWaiting` and `onEnd`. Default: not tested. */
   told?: Told
-  /** Whether the host says prompts later. Default: that is not tested. */
+  /** Whether the host supports scheduled prompts. Default: not tested. */
   schedules?: boolean
 }
 
 /**
- * The routes of `createAgentApp` with `sessions` as tests, for any host of `LiveSessions`. The host makes its agents with `endpointAgent`.
+ * Tests the routes of `createAgentApp` with `sessions`, for any host of `LiveSessions`. The host creates its agents with
+ * `endpointAgent`.
  *
  * Source: docs/guides/serve-over-http.md
  */

@@ -41,7 +41,7 @@ const scripts: Record<string, Script> = {
 }
 
 /**
- * The agent that the endpoint under `agentEndpointSuite` must answer with: scripted, told by the first word of the session's id what to do.
+ * Creates the scripted agent for the endpoint under `agentEndpointSuite`. The first word of the session id selects its script.
  *
  * Source: docs/guides/serve-over-http.md
  */

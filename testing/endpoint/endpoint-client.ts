@@ -6,7 +6,7 @@ import { createSseDecoder } from '../../src/stream/sse.ts'
 /** Who asks: one of two that are signed in, or nobody. */
 export type User = 'ada' | 'bob' | 'nobody'
 
-/** Sends a request to the endpoint under test, as a user who is signed in, or as nobody. */
+/** Sends a request to the endpoint under test, as a signed-in user or without one. */
 export type AskEndpoint = (path: string, init?: RequestInit, user?: User) => Promise<Response>
 
 /** What a client does with one session of the endpoint under test. */

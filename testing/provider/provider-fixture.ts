@@ -6,25 +6,25 @@ import type { StreamDelta } from '../../src/contract/model/request.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamEvent, StreamRequest } from '../../src/types/model/provider.ts'
 
-/** What a recorded answer must become. */
+/** The expected message of a recorded response. */
 export interface FixtureAnswer {
   /** All text blocks, joined. */
   text: string
   /** All thinking blocks, joined. Default: none. */
   thinking?: string
-  /** In order. An `id` is compared when it is given. Default: none. */
+  /** In order. An `id` is compared if given. Default: none. */
   toolCalls?: readonly { id?: string; name: string; arguments: JsonObject }[]
   stopReason: StopReason
 }
 
-/** The body of one answer with status 200, as a service sends it. Small ones make a fast suite: it is cut at every byte. */
+/** The recorded body of one response with status 200. Small ones make a fast suite: it is cut at every byte. */
 export interface ProviderFixture {
   name: string
   body: string | Uint8Array
   contentType: string
-  /** A text inside the protocol's terminal event: an answer cut before its end must not count as success. */
+  /** A text inside the protocol's terminal event: a response cut before its end must not count as success. */
   terminal?: string
-  /** Or the code of the error that the body reports. */
+  /** The expected message, or the code of the error that the body reports. */
   expect: FixtureAnswer | { errorCode: ProviderErrorCode }
 }
 
@@ -95,7 +95,7 @@ export function nextTask(): Promise<void> {
   })
 }
 
-/** The message of a call that should have succeeded. */
+/** Returns the message of a call that must have succeeded. */
 export function messageOf(outcome: Outcome, what: string): AssistantMessage {
   if (outcome.message !== undefined) return outcome.message
   throw new Error(`${what}: should have succeeded`, { cause: outcome.error })

@@ -7,14 +7,14 @@ import { cutPlaces } from './cut-places.ts'
 import { callModel, errorOf, type FixtureAnswer, joinedDeltas, messageOf, nextTask, type ProviderFixture } from './provider-fixture.ts'
 import { refusalTests } from './stream-provider-refusals.ts'
 
-/** The provider under test, and answers of its service. */
+/** The provider under test and recorded responses. */
 export interface StreamProviderSuiteOptions {
-  /** Heads the group of tests. */
+  /** Name of the group of tests. */
   name: string
-  /** A model that sends with `fetch`. Give it a key of its own: the suite looks for it in everything that must not contain it. */
+  /** Creates a model that sends with `fetch`. Use a unique key: the suite searches for it where no key may appear. */
   create: (fetch: FaultFetch) => Model
   fixtures: readonly ProviderFixture[]
-  /** At how many seeded places each response is cut, beside the borders of its frames. Default: at every byte. */
+  /** Number of seeded cuts per response, in addition to the borders of its frames. Default: every byte. */
   cuts?: number
 }
 
@@ -24,7 +24,9 @@ interface Case extends StreamProviderSuiteOptions {
 }
 
 /**
- * Every promise of `StreamProvider`, as tests: order of events, deltas, fragmentation, cuts at every byte, stalls, aborts, refusals, secrets.
+ * Tests every promise of `StreamProvider`: order of events, deltas, fragmentation, cuts at every byte, stalls, aborts, refusals,
+ * secrets.
+ *
  * Source: docs/guides/testing.md
  */
 export function streamProviderSuite(runner: TestRunner, options: StreamProviderSuiteOptions): void {

@@ -4,15 +4,16 @@ import type { SchemaIssue, SchemaValidator } from '../../src/types/standard-sche
 import type { TestRunner } from '../test-runner.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
 
-/** Which validator `schemaValidatorSuite` tests, and under which name. */
+/** Options of `schemaValidatorSuite`. */
 export interface SchemaValidatorSuiteOptions {
-  /** Shown in the test report. */
+  /** Name in the test report. */
   name: string
   create: () => SchemaValidator
 }
 
 /**
- * The contract of the `SchemaValidator` port as tests: what is accepted, what is refused and where, which schemas are not taken.
+ * Tests the contract of the `SchemaValidator` port: accepted and refused values, paths of issues, unsupported schemas.
+ *
  * Source: docs/guides/testing.md
  */
 export function schemaValidatorSuite(runner: TestRunner, options: SchemaValidatorSuiteOptions): void {

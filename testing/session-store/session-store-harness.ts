@@ -1,19 +1,19 @@
 import { errorText, PhiError } from '../../src/contract/errors.ts'
 import type { SessionStore } from '../../src/types/session/session-store.ts'
 
-/** How to make the store under test. */
+/** Options of `sessionStoreSuite`. */
 export interface SessionStoreSuiteOptions {
-  /** Heads the group of tests. */
+  /** Name of the group of tests. */
   name: string
-  /** A new, empty store. Called once per test. */
+  /** Creates a new, empty store. Called once per test. */
   create: () => SessionStore | Promise<SessionStore>
-  /** The same sessions as somebody else has them: another tab, process or isolate. Default: the store itself. */
+  /** Opens the same sessions from another tab, process or isolate. Default: the store itself. */
   another?: (store: SessionStore) => SessionStore | Promise<SessionStore>
-  /** Resolves when everybody sees what was written. Only called for what the store promises as `eventual`. */
+  /** Resolves when all readers see earlier writes. Called only for promises that are `eventual`. */
   settle?: () => Promise<void>
   /**
-   * Puts what `how` makes of them in place of the lines of this session, in the order of epoch and writing, in the store that was created
-   * last. Without it nothing is tested about damaged logs.
+   * Replaces the lines of a session in the last created store with the result of `how`, in the order of epoch and writing.
+   * Default: damaged logs are not tested.
    */
   damage?: (sessionId: string, how: (lines: string[]) => string[]) => Promise<void>
 }

@@ -14,7 +14,7 @@ import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
 
 /**
- * Every promise of `SessionStore` as tests, those included that the store declares in `promises`. Run it on each implementation.
+ * Tests every promise of `SessionStore`, including those in `promises`. Run it on each implementation.
  *
  * Source: docs/concepts/sessions.md
  */
