@@ -61,7 +61,7 @@ const agentAppOptions = optionsOf<AnyAppOptions<Env>>({
   ...routeTable,
 })
 
-/** Headers that a page may send, and read. */
+/** Headers that a page may send and read. */
 const allowedHeaders = [...requestHeaders, 'authorization']
 const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
 

@@ -1,5 +1,7 @@
 /**
- * What other hosts of live sessions in this package take from here. No entry of the package: names here are no promise.
+ * Exports for other hosts of live sessions in this package. Not an entry of the package.
+ *
+ * @module
  *
  * @module
  */

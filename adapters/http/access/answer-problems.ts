@@ -5,33 +5,33 @@ import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src
 import { SessionError } from '../../../src/session.ts'
 import { type Problem, ProblemError, problemResponse, unknownRoute } from './problem.ts'
 
-/** Answers what is thrown, and unknown routes, with a problem body. */
+/** Sends a problem body for thrown errors and unknown routes. */
 export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | false | undefined): void {
   app.onError((error) => problemResponse(problemOf(error, logger)))
   app.notFound(() => problemResponse(unknownRoute))
 }
 
-/** What an error means for a client. What only the server can mend goes to `logger`. */
+/** Converts an error to a problem for the client. Server faults go to `logger`. */
 export function problemOf(error: unknown, logger: Logger | false | undefined): Problem {
   if (error instanceof ProblemError) return error.problem
   if (AgentBusyError.isInstance(error)) return { status: 409, code: 'busy', detail: error.message }
   const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined
   if (known !== undefined) return { ...known, detail: errorText(error) }
   logWarning(logger, 'agentFailed', { message: errorText(error) })
-  // Our own errors say what to do and hold no secret; nobody knows what others say, so it goes to the logger only.
+  // Our own errors contain no secrets and say what to do. Other errors may hold anything, so they only go to the logger.
   const detail = PhiError.isInstance(error) ? error.message : 'The agent could not be started; the reason went to the logger of the server.'
-  // Nobody knows what became of it, and another try may find the store well: a disk, a database, another writer that does not answer.
+  // The outcome is unknown, and a retry may succeed: a disk, a database, or another writer did not respond.
   if (SessionError.isInstance(error) && (error.code === 'io' || error.code === 'blocked'))
     return { status: 503, code: 'storeFailed', detail, retryAfterMs: storeAgainMs }
   return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }
 }
 
-/** Milliseconds after which a store that failed is asked again. */
+/** Milliseconds until a client may retry after a store failure. */
 export const storeAgainMs = 5000
 
 type ClientFault = { status: 400 | 403 | 404 | 409; code: Problem['code'] }
 
-/** What is wrong with a request, not with the agent. */
+/** Configuration errors that are the client's fault. */
 const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   emptyPrompt: { status: 400, code: 'emptyPrompt' },
   invalidMessage: { status: 400, code: 'invalidBody' },
@@ -46,7 +46,7 @@ const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   trailingAssistant: { status: 409, code: 'nothingToContinue' },
 }
 
-/** What a session that a client names, or brings along, can be. */
+/** Problems with a session that a client names or imports. */
 const ofSessions: Partial<Record<SessionError['code'], ClientFault>> = {
   invalidId: { status: 400, code: 'invalidId' },
   notFound: { status: 404, code: 'notFound' },

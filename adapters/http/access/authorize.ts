@@ -5,14 +5,14 @@ import { ConfigError } from '../../../src/index.ts'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 
-/** The only user of a server shares with nobody. */
+/** A single user gets the whole server. */
 const ofOnlyUser = 1000
-/** What one of many has, where nothing else is said. */
+/** The default for each of several users. */
 export const shareOfNamed = 100
 
 /**
- * How much a caller may use at once of what all share (runs, streams, sessions in memory): what the server gives everybody, else `ofNamed`, or 1,000
- * for the only user there is.
+ * Returns a caller's limit of a shared resource (runs, streams, sessions in memory): the configured one, else `ofNamed`, or 1,000
+ * for a single user.
  */
 export function shareOf({ identity }: Caller, given: number | undefined, ofNamed = shareOfNamed): number {
   return given ?? (identity === undefined ? ofOnlyUser : ofNamed)
@@ -27,19 +27,24 @@ export type Identity = string | boolean | undefined
 /** Decides which requests get in. `loopbackOnly` accepts requests of this machine and refuses all others. */
 export type Authorize<E extends Env = Env> = 'loopbackOnly' | ((c: Context<E>) => Identity | Promise<Identity>)
 
-/** To try an app out, in place of `authorize`: whoever is on this machine is let in. Nobody else is, and nothing that a proxy passes on. */
+/**
+ * Options to try an app out without `authorize`: accepts every request of this machine, and refuses those that a proxy forwards.
+ */
 export type InDev<Options extends { authorize: unknown }> = Omit<Options, 'authorize'> & { dev: true; authorize?: never }
 
-/** What says who is let in, or that an app is tried out. */
+/** Options that authenticate requests. */
 export interface Letting<E extends Env> {
   authorize?: Authorize<E>
   dev?: boolean
 }
 
-/** What these may be. */
+/** Shapes of these options. */
 export const lettingTable: OptionTable<Letting<Env>> = { authorize: either(oneOf('loopbackOnly'), aFunction), dev: aFlag }
 
-/** Who is let in by the app that `maker` makes. Throws `ConfigError` `invalidOption` where nothing says so, or two things do. */
+/**
+ * Returns the `authorize` of an app; `maker` names the app in errors. Throws `ConfigError` `invalidOption` unless exactly one
+ * option is set.
+ */
 export function lettingOf<E extends Env>(maker: string, { authorize, dev = false }: Letting<E>): Authorize<E> {
   if (dev && authorize !== undefined)
     throw new ConfigError('invalidOption', `${maker} has both dev and authorize. Leave out dev where authorize says who is let in.`)
@@ -56,14 +61,14 @@ export interface Caller {
   identity?: string
 }
 
-/** Which session of whom. */
+/** The id of a session and its owner. */
 export interface SessionAddress extends Caller {
   sessionId: string
 }
 
 const maxIdentityLength = 1024
 
-/** Who asks. Refuses everybody of whom `authorize` says neither `true` nor a name. */
+/** Authenticates the request. Refuses it unless `authorize` returns `true` or a name. */
 export async function callerOf<E extends Env>(c: Context<E>, authorize: Authorize<E>): Promise<Caller> {
   if (authorize === 'loopbackOnly') {
     assertLoopback(c)

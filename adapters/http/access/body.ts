@@ -8,17 +8,17 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 
-/** What a body may cost. */
+/** Limits of a request body. */
 export interface BodyLimits {
   /** Bytes. */
   maxBytes: number
-  /** Milliseconds until it must be there. */
+  /** Milliseconds until it must be complete. */
   timeoutMs: number
 }
 
 /**
- * Refuses with 415 what is not sent as `application/json`, which a foreign web page cannot do without asking first, and what is compressed: it
- * could be longer than its limit.
+ * Refuses with 415 a body that is not `application/json`, which another site cannot send without a preflight, and a compressed
+ * one, which could exceed its limit.
  */
 export function assertJson({ headers }: Request): void {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
@@ -26,19 +26,19 @@ export function assertJson({ headers }: Request): void {
   assertUncompressed(headers)
 }
 
-/** Refuses with 415 what is compressed. */
+/** Refuses a compressed body with 415. */
 export function assertUncompressed(headers: Headers): void {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity')
     refuse(415, 'unsupportedMediaType', 'The body is compressed. Send it as it is.')
 }
 
-/** The JSON object that a request brings; who asks `c.req` for it gets it too. Refuses with 415, 413, 408 and 400. */
+/** Reads the JSON object of a request. Later readers of `c.req` get it too. Refuses with 415, 413, 408 and 400. */
 export async function readJsonObject(c: Context, limits: BodyLimits): Promise<JsonObject> {
   assertJson(c.req.raw)
   return parseObject(await readSharedText(c, limits))
 }
 
-/** As {@link readJsonObject}, for a body of our own protocol: refuses keys other than `names` with 400 `invalidBody`, and says which one is meant. */
+/** As {@link readJsonObject}, for our own protocol: refuses keys other than `names` with 400 `invalidBody` and names the key. */
 export async function readOwnBody(c: Context, limits: BodyLimits, names: readonly string[]): Promise<JsonObject> {
   const body = await readJsonObject(c, limits)
   const unknown = Object.keys(body).find((name) => !names.includes(name))
@@ -50,7 +50,7 @@ export async function readOwnBody(c: Context, limits: BodyLimits, names: readonl
   )
 }
 
-/** As `readText`, for a body that others want too: who asks `c.req` for it before or afterwards gets it. */
+/** As `readText`, for a body that others also read from `c.req`, before or afterwards. */
 export async function readSharedText(c: Context, limits: BodyLimits): Promise<string> {
   const request = c.req.raw
   if (request.bodyUsed) return within(await c.req.text(), limits)
@@ -59,12 +59,12 @@ export async function readSharedText(c: Context, limits: BodyLimits): Promise<st
   return text
 }
 
-/** How much longer a body may be of which a part is let go as it is read. */
+/** Limit of a body whose unused parts are dropped while it is read, as a multiple of `maxBytes`. */
 const letGoTimes = 8
 
 /**
- * As `readSharedText`, for a list `messages` of which only the last message matters, and the last one of the assistant: the others are let go as they come, and count
- * little. So a page that sends all of its conversation each time may have a long one.
+ * As `readSharedText`, for a list `messages` of which only the last message and the last one of the assistant matter. Others are
+ * dropped while it is read and hardly count, so that a client may send a long conversation each time.
  */
 export async function readLastMessages(c: Context, limits: BodyLimits): Promise<string> {
   const request = c.req.raw
@@ -72,7 +72,7 @@ export async function readLastMessages(c: Context, limits: BodyLimits): Promise<
   return readStream(request, { ...limits, maxBytes: letGoTimes * limits.maxBytes }, () => new LastKept(limits.maxBytes))
 }
 
-/** What is kept of a body as it comes. */
+/** The part of a streamed body that is kept. */
 interface Kept {
   readonly text: string
   add(piece: string): void
@@ -82,7 +82,7 @@ class LastKept extends LastOfList implements Kept {
   readonly #maxChars: number
 
   constructor(maxChars: number) {
-    // Parsed: data in a message may have roles too, and a role may be written with escapes.
+    // Parsed, because data in a message may also contain a role, and a role may be escaped.
     super('messages', (message) => fieldIn(parsedJson(message), 'role') === 'assistant')
     this.#maxChars = maxChars
   }
@@ -102,9 +102,10 @@ class AllKept implements Kept {
 }
 
 /**
- * The body as a text of UTF-8, with the mark at its beginning where it has one.
+ * Reads the body as UTF-8 text, with its byte order mark.
  *
- * **Contract**: refuses with 413, 408 and 400. What is too long or too slow is not read on. Hono's `bodyLimit` waits as long as it takes.
+ * **Contract**
+ * - Refuses with 413, 408 and 400, and stops reading. Hono's `bodyLimit` has no time limit.
  */
 export async function readText(request: Request, limits: BodyLimits): Promise<string> {
   return readStream(request, limits, () => new AllKept())
@@ -113,13 +114,13 @@ export async function readText(request: Request, limits: BodyLimits): Promise<st
 async function readStream(request: Request, limits: BodyLimits, keeping: () => Kept): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > limits.maxBytes) refuseTooLarge(limits.maxBytes)
   if (request.body === null) return ''
-  // Firefox has no stream of it: then it is read as a whole.
+  // Firefox has no stream of a request body.
   if (request.body === undefined) return within(await request.text(), limits)
   const reader = request.body.getReader()
   let isLate = false
   const stopTimer = startTimer(limits.timeoutMs, () => {
     isLate = true
-    // Ends the read that waits.
+    // Ends the pending read.
     reader.cancel().catch(() => undefined)
   })
   try {
@@ -147,13 +148,13 @@ async function decoded(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes
   return kept.text
 }
 
-/** A body that was read already: by `authorize`, for one. */
+/** Returns the text of a body that was read before, for example by `authorize`. */
 function within(text: string, { maxBytes }: BodyLimits): string {
   if (new TextEncoder().encode(text).length > maxBytes) refuseTooLarge(maxBytes)
   return text
 }
 
-/** The JSON object that a text is. Refuses with 400. */
+/** Parses a JSON object. Refuses with 400. */
 export function parseObject(text: string): JsonObject {
   let value: JsonValue
   try {

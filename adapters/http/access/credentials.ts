@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'hono/utils/buffer'
 
-/** A request, or what a handler of Hono is given. */
+/** A request, or the context of a Hono handler. */
 type Asking = Request | { readonly req: { readonly raw: Request } }
 
 const minLength = 8
 
-/** What `String` makes of a secret that is not there. */
+/** Results of `String` for a missing secret. */
 const noSecrets = ['undefined', '[object Object]']
 
 /**

@@ -6,32 +6,32 @@ const bracket = 0x5b
 const brace = 0x7b
 
 /**
- * The text of a JSON object of whose list `name` only the last element is kept, and the last one before it that `keeps` names, while it comes in pieces: what
- * else stands before is let go as it is read. What is no JSON is kept as it is, for whoever parses it.
+ * Receives the text of a JSON object in pieces and keeps, of its list `name`, only the last element and the last one before it
+ * that `keeps` selects. Other elements are dropped at once. Keeps invalid JSON unchanged, for the parser to refuse.
  */
 export class LastOfList {
   readonly #name: string
   readonly #keeps: (element: string) => boolean
-  /** The last element before the one that is read which is kept too, with its comma. */
+  /** The last selected element before the current one, with its comma. */
   #kept = ''
-  /** All up to the element of the list that is read, or up to here. */
+  /** The text before the current element of the list. */
   #head = ''
   #element = ''
   #depth = 0
   #isInList = false
   #isInString = false
   #isEscaped = false
-  /** The string of the outermost object that was read last, as far as it is no longer than the name. */
+  /** The last string of the outermost object, if it is no longer than the name. */
   #key = ''
   #isAfterColon = false
 
-  /** `keeps` is given the text of each element but the last. Default: none is kept. */
+  /** `keeps` receives the text of each element but the last. Default: keeps none. */
   constructor(name: string, keeps: (element: string) => boolean = () => false) {
     this.#name = name
     this.#keeps = keeps
   }
 
-  /** Characters that are kept of the last element and around the list. No other element is longer than this was. */
+  /** Characters of the last element and around the list. No other element was longer. */
   get length(): number {
     return this.#head.length + this.#element.length
   }
@@ -45,7 +45,7 @@ export class LastOfList {
     let escapeAt = piece.indexOf('\\')
     for (let at = 0; at < piece.length; at++) {
       if (this.#isInString && !this.#isEscaped && this.#depth !== 1) {
-        // A picture is one long string: nothing in it is looked at but its end.
+        // A picture is one long string: search only for its end.
         if (escapeAt >= 0 && escapeAt < at) escapeAt = piece.indexOf('\\', at)
         const end = piece.indexOf('"', at)
         at = Math.min(end < 0 ? piece.length : end, escapeAt < 0 ? piece.length : escapeAt)
@@ -87,7 +87,7 @@ export class LastOfList {
     if (this.#isInString && this.#depth === 1 && this.#key.length <= this.#name.length) this.#key += String.fromCharCode(code)
   }
 
-  /** Whether the list begins here. */
+  /** Returns whether the list begins here. */
   #structure(code: number): boolean {
     if (code === quote) {
       this.#isInString = true
@@ -96,7 +96,7 @@ export class LastOfList {
       this.#depth += 1
       if (this.#depth === 2 && code === bracket && this.#isAfterColon && this.#key === this.#name) return true
     } else if (isClosing(code)) this.#depth -= 1
-    // White space stands anywhere.
+    // Whitespace may be anywhere.
     if (code > 0x20) this.#isAfterColon = code === colon && this.#depth === 1
     return false
   }

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../../../src/base/private-host.ts'
 import { fieldIn } from '../../../src/contract/json.ts'
 import { refuse } from './problem.ts'
 
-/** Names of headers that proxies, tunnels, balancers and content networks add to what they pass on. */
+/** Names of headers that proxies, tunnels, load balancers and CDNs add. */
 const forwardingNames = [
   /forward/,
   /^(?:.+-)?via$/,
@@ -13,10 +13,10 @@ const forwardingNames = [
   /^front-end-https$/,
 ]
 
-/** How workerd tells the address of the socket; no client of it can. */
+/** The header in which workerd puts the socket address; clients cannot set it. */
 const workerdAddress = 'cf-connecting-ip'
 
-/** A request, or what a handler of Hono is given. */
+/** A request, or the context of a Hono handler. */
 type Asking = Request | Context
 
 /**
@@ -43,7 +43,7 @@ export function onLoopback(asking: Asking): boolean {
   )
 }
 
-/** Refuses whoever is not on this machine. */
+/** Refuses requests of other machines. */
 export function assertLoopback(c: Context): void {
   if (onLoopback(c)) return
   refuse(
@@ -57,24 +57,24 @@ function isForwarding(name: string, value: string): boolean {
   return forwardingNames.some((pattern) => pattern.test(name)) || (name !== 'host' && value.split(',').every(isAddress))
 }
 
-/** Whether a text is an IP address, with or without a port. */
+/** Returns whether a text is an IP address, with or without a port. */
 function isAddress(text: string): boolean {
   const bare = text.trim().replace(/^(?:for=)?"?|"$/gi, '')
   return /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/.test(bare) || /^(?:\[[\da-f:.]+\](?::\d+)?|[\da-f]*:[\da-f]*:[\da-f:.]*)$/i.test(bare)
 }
 
-/** Whether a text can be a host, with or without a port: nothing in it begins a path, or names a user. */
+/** Returns whether a text can be a host, with or without a port: it has no path and no user name. */
 export function isHost(text: string): boolean {
   return /^[\w.:[\]-]+$/.test(text)
 }
 
-/** Whether a host, with or without a port, or an address of a socket is one of this machine. */
+/** Returns whether a host or socket address, with or without a port, is a loopback address. */
 function isLoopback(host: string): boolean {
   const url = `http://${/^[\da-f:.]*:[\da-f.]*:[\da-f:.]*$/i.test(host) ? `[${host}]` : host}`
   return isHost(host) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
 }
 
-/** Who is at the other end, where the host hands it to the app. */
+/** Returns the address of the client, if the host exposes it. */
 function socketAddress(env: unknown, request: Request): string | undefined {
   const server = fieldIn(env, 'server') ?? env
   const candidates = [
@@ -85,7 +85,7 @@ function socketAddress(env: unknown, request: Request): string | undefined {
   return candidates.find((each) => typeof each === 'string')
 }
 
-/** As Bun's server tells it. */
+/** Returns the address that Bun's server exposes. */
 function requestIp(server: unknown, request: Request): unknown {
   const ask = fieldIn(server, 'requestIP')
   return typeof ask === 'function' ? Reflect.apply(ask, server, [request]) : undefined

@@ -4,27 +4,28 @@ import { logWarning } from '../../../src/base/log-warning.ts'
 import type { Logger } from '../../../src/index.ts'
 import { refuse } from './problem.ts'
 
-/** Which pages of other origins may ask, and for what. */
+/** CORS rules of an app. */
 export interface OriginRules {
   /** Origins, such as `https://app.example`. */
   allowed: readonly string[]
   methods: readonly string[]
-  /** Headers that a page may send. Absent: any. */
+  /** Request headers that a page may send. Default: any. */
   headers?: readonly string[]
-  /** Headers of an answer that a page may read. */
+  /** Response headers that a page may read. */
   exposed: readonly string[]
-  /** Learns of each origin that was refused, once: a browser tells nobody else why. */
+  /** Receives each refused origin once, because a browser reports the reason only to its user. */
   logger?: Logger | false | undefined
 }
 
-/** Origins that are told of. */
+/** Refused origins that are logged. */
 const mostTold = 20
 
 /**
- * Lets pages of this server and of the listed origins in. A request that a foreign page makes is refused before anybody is asked who it is: a
- * browser sends cookies along, so being signed in does not mean that this page may speak.
+ * Accepts requests of pages of this server and of the listed origins. Refuses other pages before authentication: the browser
+ * sends cookies along, so a signed-in user does not vouch for the page.
  *
- * What a browser is told is Hono's `cors`, which refuses nobody. Its `csrf` refuses forms alone; this refuses any request of a foreign page.
+ * Response headers are those of Hono's `cors`, which refuses nothing. Hono's `csrf` refuses forms only; this refuses every
+ * request of another origin.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -51,7 +52,10 @@ export function originGuard({ allowed, methods, headers, exposed, logger }: Orig
   }
 }
 
-/** Browsers say so themselves where they can, and no page can in their place; behind a server that rewrites `Host` it is all there is. */
+/**
+ * Uses `Sec-Fetch-Site` if the browser sends it, because pages cannot forge it. It also works behind a proxy that rewrites
+ * `Host`.
+ */
 function isSameOrigin(c: Context, origin: string): boolean {
   if (c.req.header('sec-fetch-site') === 'same-origin') return true
   const host = c.req.header('host') ?? new URL(c.req.url).host

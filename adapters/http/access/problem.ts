@@ -4,29 +4,29 @@
  */
 export type Problem = ProblemFields & (ForNow | ForGood)
 
-/** The server has no room, or ends, or lacks something for a while. */
+/** A problem that passes: the server has no room, shuts down, or lacks something. */
 interface ForNow {
   /** HTTP status. */
   status: 429 | 503
-  /** Milliseconds after which another try may succeed; the answer says it as `Retry-After` too. */
+  /** Milliseconds until a retry may succeed; also sent as `Retry-After`. */
   retryAfterMs: number
 }
 
 interface ForGood {
   /** HTTP status. */
   status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 500 | 502 | 504
-  /** As with the others, where another try may succeed. */
+  /** Milliseconds until a retry may succeed, if any. */
   retryAfterMs?: number
 }
 
 interface ProblemFields {
-  /** Stable and machine-readable. */
+  /** Stable, for programs. */
   code: ProblemCode
-  /** What is wrong and what to do about it. Never a secret. */
+  /** What is wrong and what to do about it. Never contains a secret. */
   detail: string
-  /** The loop whose events are gone. */
+  /** The loop whose events were released. */
   loopId?: string
-  /** The loop that goes on with it. */
+  /** The loop that continues it. */
   continuedBy?: string
 }
 
@@ -86,12 +86,12 @@ export function problemResponse(problem: Problem): Response {
   const { status, retryAfterMs } = problem
   const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
   if (retryAfterMs !== undefined) headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
-  // What has one method only is asked for with it.
+  // Routes with a single method use POST.
   if (status === 405) headers.set('allow', 'POST')
   return new Response(JSON.stringify(problem), { status, headers })
 }
 
-/** A problem on its way up to the one place that answers with it. */
+/** A problem on its way to the error handler that sends it. */
 export class ProblemError extends Error {
   readonly problem: Problem
 
@@ -102,7 +102,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Refuses the request. */
+/** Throws a `ProblemError`. */
 export function refuse(status: ForNow['status'], code: ProblemCode, detail: string, retryAfterMs: number): never
 export function refuse(status: ForGood['status'], code: ProblemCode, detail: string, retryAfterMs?: number): never
 export function refuse(status: Problem['status'], code: ProblemCode, detail: string, retryAfterMs?: number): never {
@@ -118,10 +118,10 @@ export const tooManyRuns: Problem = {
   retryAfterMs: 5000,
 }
 
-/** Milliseconds after which to ask again where something ends soon. */
+/** Milliseconds until a retry, if something ends soon. */
 export const soonMs = 1000
 
-/** Who came in just before its session was closed. */
+/** Problem for a request to a session that is being closed. */
 export const leaving: Problem = {
   status: 503,
   code: 'unavailable',
@@ -129,7 +129,7 @@ export const leaving: Problem = {
   retryAfterMs: soonMs,
 }
 
-/** Who wants to change something on a server that is about to end. */
+/** Problem for a command to a server that shuts down. */
 export const ending: Problem = {
   status: 503,
   code: 'unavailable',
@@ -137,7 +137,7 @@ export const ending: Problem = {
   retryAfterMs: soonMs,
 }
 
-/** Nobody is known to have done it, nor not to. */
+/** Problem for a request whose outcome is unknown. */
 export const deadlineExceeded: Problem = {
   status: 504,
   code: 'deadlineExceeded',
@@ -145,28 +145,28 @@ export const deadlineExceeded: Problem = {
   retryAfterMs: soonMs,
 }
 
-/** There is nothing at this address. */
+/** Problem for an unknown path. */
 export const unknownRoute: Problem = {
   status: 404,
   code: 'notFound',
   detail: 'There is no such route. The documentation of phi-core lists them.',
 }
 
-/** A loop was named that the session does not have. */
+/** Problem for a loop that the session does not have. */
 export const unknownLoop: Problem = {
   status: 404,
   code: 'notFound',
   detail: 'The session has no such loop. Take loopId from its events, or from GET …/history.',
 }
 
-/** A session was asked for in which nothing was said. */
+/** Problem for a session without messages. */
 export const unknownSession: Problem = {
   status: 404,
   code: 'notFound',
   detail: 'Nothing was said in this session yet. Send a prompt to …/runs.',
 }
 
-/** State was asked for that is not there. */
+/** Problem for a session without shared state. */
 export const unshared: Problem = {
   status: 404,
   code: 'notFound',

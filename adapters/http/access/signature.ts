@@ -1,25 +1,22 @@
 import { toHex } from '../../../src/contract/message/identity.ts'
 import { kind, type Shape } from '../../../src/contract/shape/shape.ts'
 
-/** Characters of a key at least. */
+/** Characters of a key, at least. */
 const minKey = 32
 
-/** A key that nobody guesses. */
+/** Shape of a signing key. */
 export const signingKey: Shape = kind(
   `a text of at least ${minKey} characters that nobody can guess`,
   (value) => typeof value === 'string' && value.length >= minKey,
 )
 
-/** The HMAC-SHA256 of a text, as hex. */
+/** Returns the HMAC-SHA256 of a text, as hex. */
 export async function signatureOf(text: string, key: string): Promise<string> {
   const signature = await crypto.subtle.sign('HMAC', await keyOf(key, 'sign'), new TextEncoder().encode(text))
   return toHex(new Uint8Array(signature))
 }
 
-/**
- * Whether `hex` is the signature of a text by one of these keys. It takes as long for a wrong signature as for a right one, so that nobody learns it byte by byte.
- * Rejects for an empty key.
- */
+/** Returns whether `hex` is the signature of a text by one of these keys. Compares in constant time. Rejects for an empty key. */
 export async function isSigned(text: string, hex: string, keys: string | readonly string[]): Promise<boolean> {
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
   let isOurs = false

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../../src/index.ts'
 
-/** Tracks what became of the tool calls of the current run: the history gets their results only when the whole step has ended. */
+/** Tracks the tool calls of the current run. The history gets their results only when the whole step has ended. */
 export class CallProgress {
   #runId: string | undefined
   readonly #resolved = new Set<string>()
   readonly #begun = new Set<string>()
 
-  /** Takes an event of a run. A later run begins anew, and a new response may repeat ids. */
+  /** Adds an event of a run. A later run resets, and so does a new response, because it may repeat ids. */
   take(event: AgentEvent): void {
     switch (event.type) {
       case 'agentStart':
@@ -24,12 +24,12 @@ export class CallProgress {
     }
   }
 
-  /** Whether the run `runId` has begun this call of its newest response: nobody is asked about it any more. */
+  /** Whether the run `runId` has started this call of its newest response, so that it no longer waits. */
   hasBegun(runId: string, toolCallId: string): boolean {
     return runId === this.#runId && this.#begun.has(toolCallId)
   }
 
-  /** Whether the run `runId` has said what a person decided, or a page returned, for this call. */
+  /** Whether the run `runId` has emitted the decision or the client's result for this call. */
   hasResolved(runId: string, toolCallId: string): boolean {
     return runId === this.#runId && this.#resolved.has(toolCallId)
   }

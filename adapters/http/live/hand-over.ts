@@ -3,18 +3,18 @@ import type { Agent, AgentRun, SessionStore } from '../../../src/index.ts'
 import { type JournalRecord, SessionError, type SessionJournal } from '../../../src/session.ts'
 
 /**
- * A store whose journals can be cut off all at once, so that a run which ends after that leaves the log as it was.
+ * A store whose journals can be revoked together, so that a run that ends afterwards does not change the log.
  *
  * **Contract**
- * - Once revoked, journals refuse what is appended with `conflict`, and open nothing. Everything else goes on.
- * - With `moves` it is revoked by itself when another writer has taken the session over.
+ * - Revoked journals refuse appends with `conflict`, and open nothing. Everything else works.
+ * - With `moves` it revokes itself when another writer has taken the session over.
  */
 export class RevocableStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
   readonly #moves: boolean
   readonly #revoked = new AbortController()
-  /** Of the loop that begins next. */
+  /** Key of the next loop. */
   #key: { key: string } | undefined
 
   constructor(store: SessionStore, { moves = false }: { moves?: boolean } = {}) {
@@ -23,7 +23,7 @@ export class RevocableStore implements SessionStore {
     this.promises = store.promises
   }
 
-  /** Aborts when it is revoked. */
+  /** Aborts when the store is revoked. */
   get revoked(): AbortSignal {
     return this.#revoked.signal
   }
@@ -32,11 +32,11 @@ export class RevocableStore implements SessionStore {
     this.#revoked.abort(new Error('The run goes on in another process. Connect again.'))
   }
 
-  /** What `begin` begins was asked for under this key, which is recorded with the start of its loop. */
+  /** Starts a run under this key, which is recorded with the start of its loop. */
   under(key: string, begin: () => AgentRun): AgentRun {
     const given = { key }
     this.#key = given
-    // Of no other loop, where this one never starts.
+    // A loop that never starts must not pass its key to the next one.
     const takeBack = (): void => {
       if (this.#key === given) this.#key = undefined
     }
@@ -119,7 +119,7 @@ export class RevocableStore implements SessionStore {
     return { ...record, entry: { ...entry, idempotencyKey: begins.key } }
   }
 
-  /** Whoever follows the run is cut off before it ends here. */
+  /** Disconnects readers of the run before it ends here. */
   #refused(error: unknown): never {
     if (this.#moves && SessionError.isInstance(error) && error.code === 'conflict') this.revoke()
     throw error
@@ -134,10 +134,10 @@ function handedOver(): SessionError {
   return new SessionError('conflict', 'This process ends, and has handed the session over.')
 }
 
-/** How long a run that waits for a person has to end: it only says so. */
+/** Milliseconds in which a waiting run must pause. */
 const pauseMs = 2000
 
-/** Resolves when the turn that is on has ended, or what waits for a person is recorded; at the latest when `deadline` aborts. */
+/** Resolves when the current turn has ended, or the pending calls are recorded; at the latest when `deadline` aborts. */
 export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSignal): Promise<void> {
   const isWaiting = run.pendingApprovals().length + run.pendingClientCalls().length > 0
   return new Promise((resolve) => {
@@ -161,10 +161,10 @@ export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSign
   })
 }
 
-/** How long a session may take to be handed over after the deadline: more than `pauseMs`. */
+/** Milliseconds of a handover after the deadline; more than `pauseMs`. */
 const graceMs = 3000
 
-/** What `handing` comes to. Where it is not done soon after `deadline`, `giveUp` is called, and it rejects. */
+/** Resolves as `handing`. If it is not done soon after `deadline`, calls `giveUp` and rejects. */
 export function withDeadline(deadline: AbortSignal, handing: Promise<void>, giveUp: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopTimer = (): void => undefined

@@ -8,10 +8,10 @@ import type { SessionSchedules } from '../schedules/session-schedules.ts'
 /** Options of a live agent. The session adds where it is recorded. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
 
-/** How often a run is taken up again that does not get on. */
+/** Attempts to resume a run without progress. */
 export const maxAttempts = 3
 
-/** Where in a session a run begins. Default: where it was said last. */
+/** The place in a session where a run starts. Default: the end. */
 export interface Place {
   /** The end of this loop. */
   from?: string

@@ -175,7 +175,7 @@ export class LiveSession {
     try {
       return (await this.agent()).currentRun
     } catch (error) {
-      // Whoever asks again is answered elsewhere.
+      // Later requests are handled by the new owner.
       if (this.#hasLeft) throw error
       logWarning(this.#host.logger, 'agentFailed', { message: errorText(error) })
       return undefined
@@ -266,7 +266,7 @@ export class LiveSession {
       const unfinished = await this.recorded.unfinished()
       if (unfinished === undefined) return
       await this.recorded.end(unfinished, { status: 'aborted' })
-      // It does not know that end.
+      // The agent does not know that end.
       this.#agent.drop()
     })
   }
@@ -275,7 +275,7 @@ export class LiveSession {
   withLog<Value>(act: (store: SessionStore) => Promise<Value>): Promise<Value> {
     return this.#mutex.run(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
-      // Has written what it has not written yet.
+      // Flushes pending writes.
       await (await this.inMemory())?.close()
       return act(this.store)
     })
@@ -323,7 +323,7 @@ export class LiveSession {
     return withDeadline(deadline, handing, () => this.#giveUp())
   }
 
-  /** Something holds the session that does not end: nothing is recorded here any more. */
+  /** Stops recording because something still holds the session. */
   #giveUp(): void {
     this.#hasLeft = true
     this.#writing.revoke()

@@ -39,23 +39,23 @@ export interface LiveSessions {
   figures?(): SessionFigures
 }
 
-/** What an option that takes live sessions is told to be. */
+/** Shape of an option for live sessions. */
 export const liveSessions: Shape = withMethods('live sessions as memoryLiveSessions({ store, agent }) gives them', 'fetch', 'list')
 
-/** Which part of a list. */
+/** A page of a list. */
 export type ListPage = Pick<SessionListOptions, 'cursor' | 'status'> & { limit: number }
 
-/** What goes on in this process. */
+/** Figures of this process. */
 export interface SessionFigures {
   /** Sessions in memory. */
   sessions: number
-  /** Runs that are on. */
+  /** Active runs. */
   runs: number
-  /** Calls that wait for a person. */
+  /** Pending calls. */
   waiting: number
-  /** Messages that wait to be heard by a run. */
+  /** Queued messages. */
   queued: number
 }
 
-/** Headers that pages of other origins may send. None of them lets anybody in. */
+/** Request headers for other origins. None of them authenticates. */
 export const requestHeaders = ['content-type', 'idempotency-key', 'last-event-id', 'x-vercel-ai-ui-message-stream', 'user-agent'] as const

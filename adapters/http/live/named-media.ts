@@ -3,48 +3,48 @@ import type { MediaContent } from '../../../src/contract/message/content.ts'
 import type { AgentEvent, AgentMessage, SessionStore } from '../../../src/index.ts'
 import { withNames } from '../../../src/internal.ts'
 
-/** A block with its bytes, and what these are called. */
+/** A block with its bytes and their name. */
 interface NamedBlock {
   block: MediaContent
   hash: string | undefined
 }
 
 /**
- * Large media of one session's events, which clients are told by name: `GET …/blobs/:hash` has their bytes.
+ * Large media of one session's events, which clients get by name: `GET …/blobs/:hash` returns their bytes.
  *
  * **Contract**
- * - Media of messages are in the store by the time their event is seen. Blocks of an answer that grows, and what tools report, are found here until the next
- *   run begins; of a picture that gets finer, and of a tool's progress, the newest.
- * - What no record of the session will have stays as it is: events of sub-agents, and what a run gives back.
- * - Nothing is named where the store keeps no bytes beside its log, or does not show at once what was written.
+ * - Media of messages are stored before their event is seen. Blocks of a streaming response, and tool progress, are kept here
+ *   until the next run; of a picture that is refined, and of a tool's progress, only the newest.
+ * - Media without a record stay inline: events of sub-agents, and messages that a run returns.
+ * - Nothing is named if the store keeps bytes in its log, or is not strongly consistent.
  */
 export class NamedMedia {
   readonly #isOn: boolean
-  /** By what a later one takes the place of. */
+  /** By the block that a later one replaces. */
   readonly #unrecorded = new Map<string, readonly NamedBlock[]>()
 
   constructor({ promises }: Pick<SessionStore, 'promises'>) {
     this.#isOn = promises.media === 'beside' && promises.readAfterWrite === 'immediate'
   }
 
-  /** A run begins: what was only reported in the one before is nobody's. */
+  /** Starts a run: unrecorded media of the previous one are released. */
   begin(): void {
     this.#unrecorded.clear()
   }
 
-  /** What was said, as clients are told it. */
+  /** Returns messages for clients. */
   async inMessages(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
     return this.#isOn ? withNames(messages) : messages
   }
 
-  /** The event as clients are told it; a promise only where bytes are hashed for the first time. */
+  /** Returns the event for clients; a promise only if bytes are hashed for the first time. */
   inEvent(event: AgentEvent): AgentEvent | Promise<AgentEvent> {
     if (!this.#isOn || !mayHaveMedia(event)) return event
     if (event.type === 'agentEnd') return withValue(withNames(event.messages), (messages) => withMessages(event, messages))
     return withValue(withNames(event), (named) => this.#noted(event, named))
   }
 
-  /** A block with the bytes of this hash, of those that the session may not have recorded. */
+  /** Returns the block with the bytes of this hash among unrecorded ones. */
   find(hash: string): MediaContent | undefined {
     for (const blocks of this.#unrecorded.values()) {
       const found = blocks.find((each) => each.hash === hash)
@@ -53,7 +53,10 @@ export class NamedMedia {
     return undefined
   }
 
-  /** Of messages that the session may not have recorded yet, the block with the bytes of this hash: they are told before they are durable. */
+  /**
+   * Returns the block with the bytes of this hash from messages that may not be recorded yet: clients see them before they are
+   * durable.
+   */
   async among(messages: readonly AgentMessage[], hash: string): Promise<MediaContent | undefined> {
     const names = mediaIn(await this.inMessages(messages))
     return mediaIn(messages)[names.findIndex(({ blob }) => blob?.hash === hash)]
@@ -71,7 +74,7 @@ export class NamedMedia {
   }
 }
 
-/** Whether media of this session may be in it. An answer that begins is told without what it will be. */
+/** Returns whether an event may contain media. The start of a streaming response does not. */
 function mayHaveMedia(event: AgentEvent): boolean {
   switch (event.type) {
     case 'messageUpdate':
@@ -89,7 +92,7 @@ function mayHaveMedia(event: AgentEvent): boolean {
   }
 }
 
-/** Where what an event reports stands, before a record has it. */
+/** Returns the place of unrecorded media in an event. */
 function placeOf(event: AgentEvent): string | undefined {
   if (event.type === 'messageUpdate') return `${event.messageId} ${event.delta.contentIndex}`
   return event.type === 'toolExecutionUpdate' || event.type === 'toolExecutionEnd' ? `${event.toolCallId} ${event.type}` : undefined
@@ -101,7 +104,7 @@ function withMessages(event: AgentEnd, messages: AgentEnd['messages']): AgentEnd
   return messages === event.messages ? event : { ...event, messages }
 }
 
-/** Uses a value at once where it is there, so that an event that names nothing costs no promise. */
+/** Uses an available value synchronously, so that an event without media costs no promise. */
 export function withValue<Value, Made>(value: Value | Promise<Value>, use: (value: Value) => Made): Made | Promise<Made> {
   return value instanceof Promise ? value.then(use) : use(value)
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentRun } from '../../../src/index.ts'
 
-/** Who follows a session from run to run. */
+/** Notifies readers that follow a session across runs. */
 export class RunFollowers {
   readonly #followers = new Set<(run: AgentRun) => void>()
   readonly #ofState = new Set<(version: number) => void>()
@@ -9,13 +9,13 @@ export class RunFollowers {
     return this.#followers.size
   }
 
-  /** A run has begun. */
+  /** Notifies of a new run. */
   tell(run: AgentRun | undefined): void {
     if (run === undefined) return
     for (const follower of this.#followers) follower(run)
   }
 
-  /** The session shares this version with its pages from now on. */
+  /** Notifies of a new version of shared state. */
   tellState(version: number): void {
     for (const listener of this.#ofState) listener(version)
   }
@@ -26,7 +26,7 @@ export class RunFollowers {
     return () => void this.#ofState.delete(listener)
   }
 
-  /** The events of what `firstOf` gives, if anything, then those of each run that begins, until `signal` is aborted. */
+  /** Yields the events of `firstOf`, if any, then those of each later run, until `signal` aborts. */
   async *follow(signal: AbortSignal, firstOf: () => Promise<AsyncIterable<AgentEvent> | undefined>): AsyncGenerator<AgentEvent> {
     const begun: AsyncIterable<AgentEvent>[] = []
     let wake: () => void = () => undefined
@@ -38,7 +38,7 @@ export class RunFollowers {
     this.#followers.add(follower)
     signal.addEventListener('abort', stop, { once: true })
     try {
-      // Asked for only now: a run that begins meanwhile is not missed.
+      // Called only now, so that no run is missed meanwhile.
       const first = await firstOf()
       if (first !== undefined && !begun.includes(first)) begun.unshift(first)
       while (!signal.aborted) {

@@ -9,19 +9,19 @@ import type { SessionAgent } from './session-agent.ts'
 interface RunStarterParts {
   host: LiveSessionHost
   agent: SessionAgent
-  /** The agent, for who changes something. It rejects where the session has left. */
+  /** Returns the agent for a command. Rejects if the session was released. */
   opened: () => Promise<Agent>
-  /** The run that is on; one that was cut off is on again. */
+  /** Returns the active run; an interrupted one is resumed. */
   continued: () => Promise<AgentRun | undefined>
   recorded: RecordedSession
   writing: RevocableStore
   mutex: Mutex
 }
 
-/** Begins the runs of one session: one at a time, where its host has room, and each once for its key. */
+/** Starts the runs of one session: one at a time, if the host has room, and each once per key. */
 export class RunStarter {
   readonly #parts: RunStarterParts
-  /** The loops that clients have asked for under keys of theirs. */
+  /** Loops by the idempotency keys of clients. */
   readonly #begunByKey = new IdempotencyCache<string>()
 
   constructor(parts: RunStarterParts) {
@@ -29,8 +29,8 @@ export class RunStarter {
   }
 
   /**
-   * As `begin`, once for each `key`: a caller who asks again, because the answer was lost, learns the loop that was begun the first time, also after a restart. A
-   * prompt of an older version is known by its message, where `key` is the id of that.
+   * As `begin`, once per `key`: a client that retries gets the loop of the first request, also after a restart. A prompt of an
+   * older version is recognized by its message, if `key` is the id of that.
    */
   once(key: string, start: (agent: Agent) => AgentRun, place: Place = {}): Promise<string> {
     const { agent: ofSession, opened, recorded } = this.#parts
@@ -43,9 +43,8 @@ export class RunStarter {
   }
 
   /**
-   * Begins a run with what `start` does to the agent; with `from`, from the end of that loop, not from what was said last. Throws `ProblemError`
-   * where none may begin, 404 for a loop that is none of the session, `AgentBusyError` while one is on, and what `start` throws; then the session is
-   * where it was.
+   * Starts a run with `start`; with `from`, at the end of that loop. Throws `ProblemError` if none may start, 404 for an unknown
+   * loop, `AgentBusyError` during a run, and what `start` throws; then the session is unchanged.
    */
   begin(start: (agent: Agent) => AgentRun, { from, key }: Place & { key?: string } = {}): Promise<AgentRun> {
     const { agent, mutex } = this.#parts
@@ -58,14 +57,14 @@ export class RunStarter {
   async #begin(start: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {
     const { host, agent: ofSession, opened, writing } = this.#parts
     const agent = await opened()
-    // It says itself that it is busy.
+    // The agent reports itself that it is busy.
     if (agent.isStreaming) return start(agent)
     const problem = await host.runs.open()
     if (problem !== undefined) throw new ProblemError(problem)
     try {
       await host.keepAwake?.()
       const run = key === undefined ? start(agent) : writing.under(key, () => start(agent))
-      // Whoever streams it asks for the history before its first event.
+      // A reader asks for the history before its first event.
       ofSession.note(agent)
       return run
     } catch (error) {
@@ -74,7 +73,7 @@ export class RunStarter {
     }
   }
 
-  /** Begins a run at the end of this loop. Where none begins, the session stays where it was. */
+  /** Starts a run at the end of this loop. If that fails, the session stays where it was. */
   async #beginFrom(loopId: string, start: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {
     const { agent, continued } = this.#parts
     if ((await continued()) !== undefined) throw new AgentBusyError()

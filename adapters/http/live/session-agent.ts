@@ -7,7 +7,7 @@ import type { LiveSessionHost } from './live-session-host.ts'
 import type { RecordedSession } from './read/recorded-session.ts'
 import { goOn, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
-/** A run, and how long the history of its agent was when it began. */
+/** A run, and the length of its agent's history at its start. */
 interface BegunRun {
   run: AgentRun
   agent: Agent
@@ -16,35 +16,35 @@ interface BegunRun {
 
 interface SessionAgentParts {
   host: LiveSessionHost
-  /** Where the agent records. */
+  /** The store of the agent's session. */
   store: SessionStore
   recorded: RecordedSession
   queued: QueuedInputs
-  /** Called as each run begins. */
+  /** Called when a run starts. */
   onBegin: (run: AgentRun | undefined) => void
   onEvent: (event: AgentEvent) => void
-  /** Called with each version of what the session shares with its pages, whether or not a run is on. */
+  /** Called with each version of shared state, also without a run. */
   onState: (version: number) => void
 }
 
 /**
- * The agent of one session in memory: when it is made, and when it is not the one to go on with any more.
+ * Creates the agent of one session in memory, and replaces it when it is outdated.
  *
  * **Contract**
- * - `opened` makes one where there is none; a run that a restart has cut off is on again then. Nothing else does.
- * - An agent whose memory is not what is in the log is dropped; the next one is made of the log.
+ * - Only `opened` creates an agent; it resumes an interrupted run.
+ * - An agent whose memory differs from the log is dropped; the next one is created from the log.
  */
 export class SessionAgent {
   readonly #parts: SessionAgentParts
   #agent: Promise<Agent> | undefined
-  /** Who else held the session when the agent was made. */
+  /** The other owner of the session when the agent was created. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
-  /** What became of the calls of that run. */
+  /** The state of the calls of that run. */
   readonly calls = new CallProgress()
-  /** The loops that were begun under keys before the agent was made. */
+  /** Loops that were started under keys before the agent was created. */
   #begunBefore: ReadonlyMap<string, string> = new Map()
-  /** The versions of shared state that were made under keys before. */
+  /** Versions of shared state that were made under keys before. */
   #changedBefore: ReadonlyMap<string, number> = new Map()
 
   constructor(parts: SessionAgentParts) {
@@ -55,17 +55,17 @@ export class SessionAgent {
     return this.#agent !== undefined
   }
 
-  /** The run that began last in this process. */
+  /** The run that started last in this process. */
   get latest(): BegunRun | undefined {
     return this.#latest
   }
 
-  /** The loop that was begun under this key before the agent was made, if any. */
+  /** Returns the loop that was started under this key before the agent was created. */
   begunUnder(key: string): string | undefined {
     return this.#begunBefore.get(key)
   }
 
-  /** The version of shared state that was made under this key before the agent was made, if any. */
+  /** Returns the version of shared state that was made under this key before the agent was created. */
   changedUnder(key: string): number | undefined {
     return this.#changedBefore.get(key)
   }
@@ -73,17 +73,17 @@ export class SessionAgent {
   opened(): Promise<Agent> {
     this.#agent ??= this.#open()
     const agent = this.#agent
-    // Another try may work.
+    // A retry may succeed.
     agent.catch(() => this.#dropThis(agent))
     return agent
   }
 
-  /** The agent, if one was made. */
+  /** Returns the agent, if one was created. */
   async inMemory(): Promise<Agent | undefined> {
     return this.#agent?.catch(() => undefined)
   }
 
-  /** What waits for a person or a page. */
+  /** Returns the pending calls. */
   async waiting() {
     const agent = await this.inMemory()
     return {
@@ -93,7 +93,9 @@ export class SessionAgent {
     }
   }
 
-  /** Goes on with an agent that somebody in this process talks with: runs of both sides are runs of it. Throws where there is one already. */
+  /**
+   * Continues with an agent of this process that other code also uses: they share its runs. Throws if there is an agent already.
+   */
   adopt(agent: Agent): void {
     if (this.#agent !== undefined) throw new ConfigError('invalidOption', `Session ${agent.sessionId} has an agent here already.`)
     this.#agent = Promise.resolve(agent)
@@ -104,11 +106,11 @@ export class SessionAgent {
     this.#parts.onBegin(run)
   }
 
-  /** Goes on from the end of this loop. What it resolves with goes back to where it was. Throws as `assertLoop`. */
+  /** Moves to the end of this loop. Resolves with a function that moves back. Throws as `assertLoop`. */
   async moveTo(loopId: string): Promise<() => Promise<void>> {
     const before = await this.inMemory()
     if (before?.lastLoopId === loopId) return async () => undefined
-    // Before an agent is made, which may open connections.
+    // Checked before an agent is created, which may open connections.
     await this.#parts.recorded.assertLoop(loopId)
     const agent = await this.#make({ loopId })
     // Its writer would be a second one.
@@ -120,12 +122,12 @@ export class SessionAgent {
     }
   }
 
-  /** The next who asks gets one that is made of the log. */
+  /** Drops the agent: the next one is created from the log. */
   drop(): void {
     this.#agent = undefined
   }
 
-  /** An agent that rests does not know what another writer has written since it was made. */
+  /** Drops an idle agent, because it does not know what other writers have appended. */
   async dropOutdated(): Promise<void> {
     const holder = this.#parts.host.otherHolder?.()
     const current = this.#agent
@@ -133,14 +135,14 @@ export class SessionAgent {
     if ((await current.catch(() => undefined))?.isStreaming !== true) this.#dropThis(current)
   }
 
-  /** Stops what is on and knows of no run any more. */
+  /** Stops the active run and forgets all runs. */
   forget(): void {
     void this.inMemory().then((agent) => agent?.abort())
     this.#agent = undefined
     this.#latest = undefined
   }
 
-  /** The run that is on is the last one; with its start it knows the history that it goes on from, which others may have added to. */
+  /** Records the active run as the last one. Its start has the history that it continues, which others may have extended. */
   note(agent: Agent): AgentRun | undefined {
     const { currentRun: run, messages } = agent
     if (run !== undefined) this.#latest = { run, agent, length: messages.length }
@@ -167,7 +169,7 @@ export class SessionAgent {
       throw error
     })
     await host.keepAwake?.()
-    // Its process may have lived on until here, and ended it.
+    // Its process may have ended it just now.
     const [last] = await recorded.records({ last: 1 })
     const run = last?.entry.type === 'loopEnd' ? undefined : goOn(agent, queued)
     if (run === undefined) await recorded.endComplete(unfinished)
@@ -177,7 +179,7 @@ export class SessionAgent {
     return run === undefined ? this.#make({}) : agent
   }
 
-  /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
+  /** Creates an agent from the log; without `known`, for a session without messages. */
   async #make(known?: { loopId?: string }): Promise<Agent> {
     const { host, store } = this.#parts
     const { sessionId } = host
@@ -196,12 +198,12 @@ export class SessionAgent {
     agent.sharedState?.subscribe(({ version }) => onState(version))
     agent.subscribe((event) => {
       this.calls.take(event)
-      // Clients are told how it ends: no warning has to.
+      // Clients see the end, so no warning is necessary.
       if (event.type === 'agentStart') void agent.currentRun?.result
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)
       if (event.type === 'agentEnd') host.runs.close()
-      // What it has in memory is not what is in the log; the next run begins from there.
+      // Its memory differs from the log; the next run starts from the log.
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent).then(() => host.cutOff?.())
     })
   }

@@ -3,15 +3,15 @@ import type { RecordedInput } from '../../../src/internal.ts'
 import { agentIdOf } from '../../../src/internal.ts'
 import type { SessionRecord } from '../../../src/session.ts'
 
-/** A loop that began and whose end is not in the log: its process ended first. */
+/** A loop without an end in the log: its process ended first. */
 export interface UnfinishedRun {
   loopId: string
   agentId: string
-  /** Whether the log has an answer of the model. */
+  /** Whether the log has a response of the model. */
   isAnswered: boolean
 }
 
-/** The run that was on when the process ended, if any: one object has one run at a time. */
+/** Returns the run that was active when the process ended, if any: a session has one run at a time. */
 export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun | undefined {
   const loopId = records.findLast(({ entry }) => entry.type === 'loopStart')?.loopId
   if (loopId === undefined || hasEnded(records, loopId)) return undefined
@@ -19,22 +19,23 @@ export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun 
   return { loopId, agentId: agentIdOf(records), isAnswered }
 }
 
-/** Whether a run was left that is to be taken up. That of a sub-agent is its parent's. */
+/** Returns whether a run was interrupted and can be resumed. That of a sub-agent belongs to its parent. */
 export function isCutOff(records: readonly SessionRecord[]): boolean {
   const isSpawned = records.some(({ entry }) => entry.type === 'sessionStart' && entry.spawnRef !== undefined)
   return !isSpawned && unfinishedRun(records) !== undefined
 }
 
 /**
- * A number that grows when a run gets on: with each loop that ends, each result, and each turn after the first. What an attempt writes before
- * it fails at the same place again does not count; a model may be asked, and a tool begun, without end. The start of a turn may not be in the
- * log yet when its model is asked, so the results before it say that the turn before was completed.
+ * Returns a number that grows with the progress of a run: with each ended loop, each result, and each turn after the first.
+ * Repeated attempts that fail at the same place do not count, because a model may be called, and a tool started, without end. A
+ * turn may be missing from the log while its model is called, so the results before it prove that the previous turn was
+ * completed.
  */
 export function progressOf(records: readonly SessionRecord[]): number {
   return records.filter(isProgress).length
 }
 
-/** How often the run that the log ends with was begun since it last got on: once by its caller, then by those who took it up again. */
+/** Returns how often the last run was started since its last progress: once by its caller, then by those who resumed it. */
 export function attemptsOf(records: readonly SessionRecord[]): number {
   return records.slice(records.findLastIndex(isProgress) + 1).filter(({ entry }) => entry.type === 'loopStart').length
 }
@@ -44,8 +45,8 @@ function isProgress({ entry, turnIndex = 0 }: SessionRecord): boolean {
 }
 
 /**
- * Which loop goes on with `loopId`, directly or in more than one attempt; undefined when it ended, or nobody has gone on. `running` is the loop
- * that is on: its beginning may not be in the log yet.
+ * Returns the loop that continues `loopId`, directly or over several attempts; `undefined` if it ended, or nothing continues it.
+ * `running` is the active loop, whose start may be missing from the log.
  */
 export function continuationOf(records: readonly SessionRecord[], loopId: string, running: string | undefined): string | undefined {
   let last = loopId
@@ -61,7 +62,7 @@ function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {
 }
 
 /**
- * Goes on with the run that was on. Where it was answered, and somebody has said something to it since, that is answered; `undefined` where there is nothing left
+ * Continues an interrupted run. If it has its response, responds to messages queued since; `undefined` if there is nothing left
  * to do.
  */
 export function goOn(agent: Agent, queued: ReadonlyMap<string, RecordedInput>): AgentRun | undefined {
@@ -72,7 +73,7 @@ export function goOn(agent: Agent, queued: ReadonlyMap<string, RecordedInput>): 
   }
   const next = [...queued.values()].find(({ status }) => status === 'queued')
   if (next === undefined) return undefined
-  // It is heard as a prompt, and not once more.
+  // It becomes the prompt and must not be delivered again.
   next.status = 'delivered'
   return agent.prompt([...next.messages])
 }

@@ -2,26 +2,26 @@ import type { PendingApproval, PendingClientCall, PendingInput, RunStatus } from
 import type { RunFailure } from '../../../src/loop.ts'
 
 interface NoticeBase {
-  /** The same however often a process tells it. */
+  /** The same for every process that sends it. */
   id: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
   sessionId: string
-  /** Whose session it is; absent for the only user of a server. */
+  /** Owner of the session; absent for a single user. */
   identity?: string
   loopId: string
 }
 
-/** Somebody has to decide or to answer, or a page has to run a call, and no client is connected to the session. */
+/** A call is pending and no client is connected to the session. */
 export interface WaitingNotice extends NoticeBase {
   type: 'waiting'
   approvals: readonly PendingApproval[]
   inputs: readonly PendingInput[]
-  /** Calls that a page is to run. */
+  /** Pending client tool calls. */
   clientCalls: readonly PendingClientCall[]
 }
 
-/** A run is over, and its end is in the log. One that waits for a person is not. */
+/** A run has ended and its end is recorded. A paused run has not ended. */
 export interface EndNotice extends NoticeBase {
   type: 'end'
   status: Exclude<RunStatus, 'paused'>

@@ -5,13 +5,13 @@ import type { AgentEvent, Logger, PendingApproval, PendingClientCall, PendingInp
 import type { RunFailure } from '../../../src/loop.ts'
 import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
 
-/** How long nobody may be connected until a person counts as gone: longer than a page takes to load again. */
+/** Milliseconds without a client until the user counts as absent: longer than a page reload. */
 const absenceMs = 3000
 
-/** The events of questions. */
+/** Events of pending calls. */
 const asks: ReadonlySet<AgentEvent['type']> = new Set(['approvalRequested', 'inputRequested', 'clientCallRequested'])
 
-/** What waits for a person, or for a page of theirs. */
+/** Pending calls. */
 interface Waiting {
   approvals: readonly PendingApproval[]
   inputs: readonly PendingInput[]
@@ -23,17 +23,17 @@ interface SessionWatchParts {
   identity: string | undefined
   handlers: NoticeHandlers
   logger: Logger | false | undefined
-  /** What waits now, as far as this process knows. */
+  /** Returns the pending calls that this process knows. */
   waiting: () => Promise<Waiting>
-  /** Whether the session has gone to another process, which tells of it from now on. */
+  /** Whether another process owns the session and sends its notifications. */
   isElsewhere: () => boolean
 }
 
-/** Knows whether a client is connected to a session, and tells the application what somebody should know when none is. */
+/** Tracks connected clients of a session and notifies the application if none is connected. */
 export class SessionWatch {
   readonly #parts: SessionWatchParts
   #streams = 0
-  /** The questions that were told. */
+  /** Requests that were sent. */
   readonly #told = new Set<string>()
   #loopId = ''
   #stopTimer = (): void => undefined
@@ -43,7 +43,7 @@ export class SessionWatch {
     this.#parts = parts
   }
 
-  /** A client is connected; returns what to call once it is not. */
+  /** Registers a connected client. Returns how to unregister it. */
   enter(): () => void {
     this.#streams += 1
     this.#stopTimer()
@@ -54,13 +54,13 @@ export class SessionWatch {
     }
   }
 
-  /** Nothing more is told: the session leaves the memory. */
+  /** Stops notifications: the session is evicted. */
   close(): void {
     this.#isOver = true
     this.#stopTimer()
   }
 
-  /** An event of the agent. */
+  /** Handles an event of the agent. */
   event(event: AgentEvent): void {
     if (event.type === 'agentStart') this.#loopId = event.loopId
     else if (asks.has(event.type)) void this.#tellWaiting()
@@ -69,12 +69,12 @@ export class SessionWatch {
     else if (event.type === 'agentEnd') {
       const { loopId, status, error } = event
       if (status === 'paused') void this.#tellWaiting()
-      // What a journal has refused is not over: whoever has the session goes on with it.
+      // A run that the journal refused continues elsewhere, so it has not ended.
       else if (error?.code !== 'journal' && !this.#parts.isElsewhere()) this.ended(loopId, { status, ...(error && { error }) })
     }
   }
 
-  /** The end of a run is in the log. */
+  /** Handles the recorded end of a run. */
   ended(loopId: string, outcome: { status: RunStatus; error?: RunFailure }): void {
     this.#told.clear()
     const { onEnd } = this.#parts.handlers
@@ -86,7 +86,7 @@ export class SessionWatch {
   async #tellWaiting(): Promise<void> {
     const { handlers, waiting } = this.#parts
     if (handlers.onWaiting === undefined) return
-    // Several are asked for together: all of them are in one notice.
+    // Several requests at once become one notification.
     const { approvals, inputs, clientCalls } = await waiting()
     const fresh = [...approvals, ...inputs, ...clientCalls].map(keyOf).filter((key) => !this.#told.has(key))
     if (this.#streams > 0 || fresh.length === 0 || this.#parts.isElsewhere()) return
@@ -112,7 +112,7 @@ export class SessionWatch {
   }
 }
 
-/** What tells the questions of a session apart. */
+/** Returns the key of a request within a session. */
 function keyOf(question: Pick<PendingApproval, 'toolCallId' | 'subAgent'> & { inputId?: string }): string {
   const { subAgent, toolCallId, inputId } = question
   return inputId ?? (subAgent === undefined ? toolCallId : `${subAgent.loopId}/${toolCallId}`)

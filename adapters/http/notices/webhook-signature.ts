@@ -7,10 +7,10 @@ import { isSigned, signatureOf, signingKey } from '../access/signature.ts'
 import { routeDefaults } from '../routes/route-options.ts'
 import type { EndNotice, SessionNotice, WaitingNotice } from './session-notices.ts'
 
-/** The header that a webhook is signed with: `t=<seconds since the epoch>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">`. */
+/** The signature header: `t=<seconds since the epoch>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">`. */
 export const signatureHeader = 'phi-signature'
 
-/** How old a webhook may be, and how far ahead the clock of its sender: seconds. */
+/** Seconds that a webhook may be old, and that the sender's clock may be ahead. */
 const toleranceSeconds = 300
 
 const limits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
@@ -26,7 +26,7 @@ export type WebhookNotice =
       inputs: Pick<WaitingNotice['inputs'][number], 'inputId' | 'toolCallId' | 'toolName' | 'subAgent'>[]
     })
 
-/** What is sent of a notice. */
+/** Returns the body for a notification. */
 export function webhookBody(notice: SessionNotice): string {
   if (notice.type === 'end') return JSON.stringify(notice)
   const named = ({ toolCallId, toolName, argumentsHash, subAgent }: AskedCall): AskedCall => {
@@ -40,21 +40,21 @@ export function webhookBody(notice: SessionNotice): string {
   return JSON.stringify({ ...notice, approvals, inputs, clientCalls } satisfies WebhookNotice)
 }
 
-/** The header for a body that is sent now. */
+/** Returns the header for a body that is sent now. */
 export async function signedNow(body: string, key: string): Promise<string> {
   const seconds = Math.floor(Date.now() / 1000)
   return `t=${seconds},v1=${await signatureOf(`${seconds}.${body}`, key)}`
 }
 
-/** What the receiver of a webhook knows. */
+/** Options of `readWebhook`. */
 export interface ReadWebhookOptions {
-  /** The key of the sender; while it changes, the new and the old one. */
+  /** The key of the sender; during a rotation, the new and the old one. */
   key: string | readonly string[]
 }
 
 const readOptions = optionsOf<ReadWebhookOptions>({ key: required(either(signingKey, listOf(signingKey))) })
 
-/** Either the notice, or why the request is to be refused. */
+/** The notification, or why to refuse the request. */
 export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?: never; problem: string }
 
 /**

@@ -44,7 +44,7 @@ export interface Webhook {
   settled(): Promise<void>
 }
 
-/** How many are on their way at once; what comes beyond is not sent, so that a receiver that is down costs bounded memory. */
+/** Requests in flight; further ones are dropped, so that a receiver that is down costs bounded memory. */
 const maxOnTheWay = 100
 const answerMs = 15_000
 
@@ -104,7 +104,7 @@ async function deliver(options: WebhookOptions, notice: SessionNotice): Promise<
 
 interface Refusal {
   reason: string
-  /** Whether another try may succeed. */
+  /** Whether a retry may succeed. */
   mayPass: boolean
   retryAfterMs?: number
 }
@@ -113,7 +113,7 @@ async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal |
   const { url, key, timeoutMs = answerMs, fetch: ask = (request) => fetch(request) } = options
   try {
     const headers = { 'content-type': 'application/json', [signatureHeader]: await signedNow(body, key) }
-    // Half a millisecond, and more than a timer holds, are refused there.
+    // `AbortSignal.timeout` refuses fractions and values beyond a timer.
     const signal = AbortSignal.timeout(Math.ceil(timerMs(timeoutMs)))
     const {
       status,

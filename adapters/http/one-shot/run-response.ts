@@ -10,17 +10,17 @@ import { defaultPingMs, sseStream } from '../stream/sse-stream.ts'
 
 const protocol = oneOf('native', 'aiSdk', 'agUi')
 
-/** How a run is answered with. */
+/** Options of `runResponse`. */
 export interface RunResponseOptions {
-  /** What the client speaks. Default `native`: the lean form of our events, which `eventDecoder` reads. */
+  /** Protocol of the client. Default: `native`, our compact events, which `eventDecoder` reads. */
   protocol?: Infer<typeof protocol>
-  /** The conversation before the run, for `aiSdk` and `agUi`: the run may go on with its last answer. */
+  /** The conversation before the run, for `aiSdk` and `agUi`: the run may continue its last response. */
   history?: readonly AgentMessage[]
-  /** Whether the run is stopped when its client leaves. Default `true`: nobody can come back to it. */
+  /** Whether the run stops when its client disconnects. Default: `true`, because no client can reconnect to it. */
   stopOnLeave?: boolean
-  /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
+  /** Whether to send `turnRequest` events. They contain the system prompt and the whole request. Default: `false`. */
   turnRequests?: boolean
-  /** Milliseconds between the comments that keep an idle connection open. Default 15,000. */
+  /** Milliseconds between the pings of an idle connection. Default: 15,000. */
   pingMs?: number
 }
 

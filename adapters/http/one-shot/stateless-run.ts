@@ -19,24 +19,24 @@ import { eventStream } from '../stream/run-stream.ts'
 export interface StatelessRun {
   source: RunSource
   given: ReadonlySet<string>
-  /** Nobody can come back to it: it is stopped where its client leaves. */
+  /** Stops the run when its client disconnects, because no client can reconnect to it. */
   stop: (reason: unknown) => void
 }
 
-/** What a server lets callers say besides. */
+/** Rights of callers. */
 export interface CallerRights {
   settings: ClientSettings
-  /** Whether they may bring tools of their own. */
+  /** Whether they may declare tools. */
   callerTools: boolean
 }
 
 /**
- * Begins a run of an agent that is made for one request, with the whole conversation as its input: filters of the agent look at all that users say in it.
+ * Starts a run of a new agent with the whole conversation as its input: filters of the agent see all user messages in it.
  *
  * **Contract**
- * - Where the model calls tools of the caller, the run ends there, and the caller has the calls. Nothing of the agent's own is run because a caller says that it was
- *   called: such a call is refused.
- * - `signal` is that of the request: a client that goes away stops the run.
+ * - A call of a caller's tool ends the run, and the caller gets the call. Refuses calls of the agent's own tools that a caller
+ *   claims.
+ * - `signal` is that of the request: a client that disconnects stops the run.
  */
 export function statelessRun(made: Agent, request: CallerRequest, rights: CallerRights, signal: AbortSignal): StatelessRun {
   refuseOwnNames(request, ownNames(made))
@@ -57,20 +57,22 @@ export function statelessRun(made: Agent, request: CallerRequest, rights: Caller
   const run = agent.prompt(messages, { ...rights.settings, ...(responseFormat !== undefined && { responseFormat }), signal })
   answerUnattended(run, { canApprove: false })
   run.subscribe((event) => {
-    // The next request brings the result: this run has nobody to wait for.
+    // The next request brings the result, so this run must not wait.
     if (event.type === 'clientCallRequested' && event.subAgent === undefined) agent.stopAsking()
   })
   const given = new Set(messages.map(({ id }) => id))
   return { source: new RunEvents(run), given, stop: (reason) => run.abort(reason) }
 }
 
-/** The names that no caller may take: those of tools that run inside. What the agent declares for pages, a caller runs as the agent says. */
+/**
+ * Returns the tool names that callers may not use: those of tools on the server. A caller may implement the agent's client tools.
+ */
 function ownNames({ settings: { tools = [] } }: Agent): ReadonlySet<string> {
   const inside = tools.flatMap((tool) => [tool, ...(tool.companions ?? [])]).filter(({ client }) => client === undefined)
   return new Set(inside.map(({ name }) => name))
 }
 
-/** A caller that could name them would say what the agent's own tools have found, or take their place. */
+/** Otherwise a caller could forge results of the agent's tools, or replace them. */
 function refuseOwnNames({ tools, messages }: CallerRequest, own: ReadonlySet<string>): void {
   const taken = tools.find(({ name }) => own.has(name))
   if (taken !== undefined) refuseCaller({ message: `A tool of the agent is called "${taken.name}". Name yours otherwise.`, param: 'tools' })
@@ -80,7 +82,7 @@ function refuseOwnNames({ tools, messages }: CallerRequest, own: ReadonlySet<str
   refuseCaller({ message: `"${forged.name}" is a tool of the agent, which runs inside. Leave its calls and results out.` })
 }
 
-/** Characters: results come with the next request, and are bounded as its body is. */
+/** Characters. Results come with the next request, whose body is limited. */
 const maxCallerResult = 262_144
 
 function asAgentTool({ name, description, parameters }: CallerTool): AgentTool {
@@ -89,7 +91,7 @@ function asAgentTool({ name, description, parameters }: CallerTool): AgentTool {
   const { unchecked: _, ...described } = schema
   return {
     ...{ name, label: name, description, ...described },
-    // It waits, as for a page: only the caller can run it.
+    // Pending as for a client: only the caller can run it.
     client: { maxResultChars: maxCallerResult },
     execute: () => Promise.reject(new Error('The caller runs this tool.')),
   }
@@ -103,21 +105,23 @@ function withInstructions({ settings: { systemPrompt } }: Agent, instructions: s
   }
 }
 
-/** What the route has to know of its app. */
+/** Options of the route. */
 interface OneShotOptions<E extends Env> extends SessionRouteOptions {
   access: (c: Context<E>) => Promise<Caller>
   agent: MakeAgent<E>
 }
 
 /**
- * `POST /runs` with `{ "prompt": "…", "metadata": … }`: one run of an agent that is made for it.
+ * Adds `POST /runs` with `{ "prompt": "…", "metadata": … }`: one run of a new agent.
  *
- * **Contract**: a client that goes away aborts the run, because nobody could come back to it. So does an event that cannot be written as JSON.
+ * **Contract**
+ * - A client that disconnects aborts the run, because no client can reconnect to it. So does an event that cannot be written as
+ *   JSON.
  */
 export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...options }: OneShotOptions<E>): void {
   app.post('/runs', async (c) => {
     const caller = await access(c)
-    // Of the request as it came: it tells when the client goes.
+    // The signal of the original request aborts when the client disconnects.
     const { signal } = c.req.raw
     const { messages, ask } = promptOf(await readOwnBody(c, options.body, promptKeys), options.clientSettings)
     options.streams.assertRoom(caller)

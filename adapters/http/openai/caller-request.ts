@@ -5,14 +5,14 @@ import type { ClientSettingName } from '../live/commands/client-ask.ts'
 import { settingsFrom } from '../routes/client-settings.ts'
 import { refuseCaller } from './openai-error.ts'
 
-/** What was read; refuses what could not be. */
+/** Returns the parsed request, or refuses. */
 export function accepted<T>({ value, fault }: ReadRequest<T>): T {
   return value ?? refuseCaller(fault ?? { message: 'The request cannot be read.' })
 }
 
-/** The settings that a caller asks for. Refuses by name what is not in `allowed`, and what cannot work. */
+/** Returns the caller's settings. Refuses by name what is not in `allowed`, and what cannot work. */
 export function callerSettings({ settings }: CallerRequest, allowed: readonly ClientSettingName[]): ClientSettings {
-  // Who asks is told to a service where the server lets callers say it, and else to nobody.
+  // `user` goes to the provider if callers may set it, and nowhere otherwise.
   const refused = settings.find(({ name }) => !allowed.includes(name))
   if (refused !== undefined) {
     const { param, name } = refused

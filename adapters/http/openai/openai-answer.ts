@@ -18,19 +18,21 @@ import { RunFrames } from '../stream/run-frames.ts'
 import { eventStream, type RunStreamOptions } from '../stream/run-stream.ts'
 import { failureResponse } from './openai-error.ts'
 
-/** The run that a request is answered with. */
+/** The run of a response. */
 export interface Answering {
   source: RunSource
-  /** Ids of what the caller has said itself. */
+  /** Ids of the caller's own messages. */
   given?: ReadonlySet<string>
-  /** Calls that the caller has answered: it has what the run said before the first of them was resolved. Absent or empty: it has nothing of the run. */
+  /**
+   * Settled calls: the caller has all events before the first of them was resolved. Absent or empty: it has nothing of the run.
+   */
   since?: readonly string[]
-  /** Stops a run to which nobody can come back. Absent for one in a session, which goes on without the client. */
+  /** Stops a run that no client can reconnect to. Absent for one in a session, which continues without the client. */
   stop?: (reason: unknown) => void
   streaming: RunStreamOptions & { caller: Caller }
 }
 
-/** A run as a chat completion, in one piece or as a stream. Where it fails before it has said anything, the status says so. */
+/** Responds with a run as a chat completion, in one piece or as a stream. If it fails before any output, the status says so. */
 export async function chatAnswer({ model, isStreamed, includeUsage }: CompletionRequest, answering: Answering): Promise<Response> {
   const options: ChatEncoderOptions = {
     ...{ id: `chatcmpl-${answering.source.runId}`, model, created: epochSeconds(), includeUsage, isWhole: !isStreamed },
@@ -47,7 +49,7 @@ export async function chatAnswer({ model, isStreamed, includeUsage }: Completion
   return Response.json(chatCompletionOf(chunks), { headers: sessionHeaders(answering) })
 }
 
-/** A run as a response, in one piece or as a stream. */
+/** Responds with a run as a response, in one piece or as a stream. */
 export async function responseAnswer({ model, isStreamed, echo }: ResponseRequest, answering: Answering): Promise<Response> {
   const isSeen = isSeenOf(answering)
   const options: ResponseEncoderOptions = {
@@ -65,7 +67,7 @@ export async function responseAnswer({ model, isStreamed, echo }: ResponseReques
   return Response.json(last !== undefined && 'response' in last ? last.response : {}, { headers: sessionHeaders(answering) })
 }
 
-/** The response that a run has begun, at once: what comes of it is asked for later. */
+/** Responds at once with a started run, which the client polls later. */
 export async function backgroundAnswer({ model, echo }: ResponseRequest, answering: Answering): Promise<Response> {
   const isSeen = isSeenOf(answering)
   const encoder = responseEncoder({ model, created: epochSeconds(), echo, isStored: true, isWhole: true })
@@ -88,26 +90,26 @@ function toldOf({ given }: Answering): Pick<ChatEncoderOptions, 'given'> {
   return given === undefined ? {} : { given }
 }
 
-/** The header by which callers of chat completions name a session. */
+/** The header with the session of a chat completion. */
 export const sessionHeader = 'x-session-id'
 
 function sessionHeaders(answering: Answering): Record<string, string> {
   return { 'cache-control': 'no-store', ...(isStored(answering) && { [sessionHeader]: answering.source.sessionId }) }
 }
 
-/** Whether it is in a session. */
+/** Returns whether the run is in a session. */
 function isStored({ stop }: Answering): boolean {
   return stop === undefined
 }
 
-/** For one reader: what it has seen depends on what it has read. */
+/** One per reader, because it depends on the events read so far. */
 function isSeenOf({ since = [] }: Answering): IsSeen {
   return since.length === 0 ? () => false : untilResolved(since)
 }
 
 async function streamed(answering: Answering, writer: FrameWriter): Promise<Response> {
   const { source, stop, streaming } = answering
-  // It is one of those that stream to the caller, also before its first byte.
+  // Counts as a stream of the caller before its first byte.
   const leave = streaming.streams.enter(streaming.caller)
   const failed = await failedUnheard(answering).finally(leave)
   if (failed !== undefined) return failureResponse(failed, isStored(answering))
@@ -115,7 +117,10 @@ async function streamed(answering: Answering, writer: FrameWriter): Promise<Resp
   return eventStream(source, streaming, { writer, headers, ...(stop !== undefined && { onCancel: stop }) })
 }
 
-/** Why a run has failed before anything was said; `undefined` once something is, or it takes so long that the client has to hear that it is on. */
+/**
+ * Returns why a run failed before any output; `undefined` once there is some, or after a while, so that the client gets a first
+ * byte.
+ */
 async function failedUnheard(answering: Answering): Promise<RunFailed | undefined> {
   const events = answering.source[Symbol.asyncIterator]()
   const isSeen = isSeenOf(answering)
@@ -138,12 +143,12 @@ async function failedUnheard(answering: Answering): Promise<RunFailed | undefine
   }
 }
 
-/** Whether the client has something of it. */
+/** Returns whether the client sees something of this event. */
 function isHeard({ type }: AgentEvent): boolean {
   return type === 'messageUpdate' || type === 'toolExecutionStart' || type === 'approvalRequested' || type === 'clientCallRequested'
 }
 
-/** Reads all of a run, as far as it goes until somebody is asked. */
+/** Reads a run until it ends or a call is pending. */
 async function readWhole({ source, streaming }: Answering, writer: FrameWriter): Promise<void> {
   const leave = streaming.streams.enter(streaming.caller)
   const disconnect = source.enter?.()

@@ -126,14 +126,14 @@ const unknownRoute: Problem = {
   detail: 'There is no such route. Agents answer /v1/chat/completions and /v1/responses, and /v1/models lists them.',
 }
 
-/** The options, as requests need them. */
+/** The resolved options. */
 interface ReadyApp<E extends Env> {
   agents: ReadonlyMap<string, ServedAgent<E>>
   routes: SessionRouteOptions
   callerInstructions: InstructionsPlace
   callerTools: boolean
   access: (c: Context<E>) => Promise<Caller>
-  /** Epoch seconds at which the agents are here: of a model nobody asks for more. */
+  /** Epoch seconds of the start: the `created` of each model. */
   created: number
 }
 
@@ -168,7 +168,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
   const { access, routes, callerInstructions, callerTools } = ready
   const servedOf = (model: string): ServedAgent<E> => ready.agents.get(model) ?? refuseModel(model)
   const session = sessionRoutes(routes)
-  /** Begins a run for a request that brings its whole conversation. */
+  /** Starts a run for a request with its whole conversation. */
   const begin = async (c: Context<E>, caller: Caller, request: CallerRequest, { agent }: ServedAgent<E>) => {
     if (agent === undefined)
       refuseCaller({ message: `This agent keeps its conversations. Name one: header ${sessionHeader}, or conversation.` })
@@ -202,7 +202,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const body = await readJsonObject(c, routes.body)
     const request = accepted(readResponseRequest(body, { callerInstructions, isKept: c.req.header(sessionHeader) !== undefined }))
     const served = servedOf(request.model)
-    // A conversation that the caller tells itself is not kept: the session would hold what nobody here has said.
+    // A conversation with messages of an assistant is not stored, because this server never produced them.
     const isNew = request.messages.every(({ role }) => role === 'user') && request.tools.length === 0
     const named = request.place?.sessionId ?? c.req.header(sessionHeader)
     const isKept = named !== undefined || (request.mayStore && isNew && served.sessions !== undefined)

@@ -2,7 +2,7 @@ import type { CallerFault, RunFailed } from '../../../src/internal.ts'
 import type { OpenAiError } from '../../../src/ui/openai.ts'
 import type { Problem } from '../access/problem.ts'
 
-/** A request that is refused in the words of OpenAI's API, on its way up to the one place that answers with it. */
+/** A refused request in the format of OpenAI's API, on its way to the error handler. */
 export class OpenAiRefusal extends Error {
   readonly status: 400 | 404
   readonly fault: CallerFault
@@ -15,28 +15,28 @@ export class OpenAiRefusal extends Error {
   }
 }
 
-/** Refuses a request that cannot be answered as it is. */
+/** Refuses a request that cannot be handled. */
 export function refuseCaller(fault: CallerFault): never {
   throw new OpenAiRefusal(400, fault)
 }
 
-/** Refuses to give a response that there is not. */
+/** Refuses to return an unknown response. */
 export function refuseResponse(id: string): never {
   throw new OpenAiRefusal(404, { message: `Response with id ${JSON.stringify(id.slice(0, 100))} not found.`, param: 'id' })
 }
 
-/** The answer to a request that was refused in their words. */
+/** Returns the response for a refused request. */
 export function refusalResponse({ status, fault }: OpenAiRefusal): Response {
   const { message, param = null, code = null } = fault
   return errorResponse(status, { message, type: 'invalid_request_error', param, code })
 }
 
-/** The answer to one whose run has failed. `isSaid`: the session has the prompt, so that a client that asks again would say it twice. */
+/** Returns the response for a failed run. `isSaid`: the session has the prompt, so a retry would send it twice. */
 export function failureResponse({ status, error }: RunFailed, isSaid: boolean): Response {
   return errorResponse(status, error, isSaid ? { 'x-should-retry': 'false' } : {})
 }
 
-/** What clients of OpenAI look at by name. Others have their own name, spelled as theirs are. */
+/** Codes that OpenAI clients check. Others keep their name in snake case. */
 const codes: Partial<Record<Problem['code'], string>> = {
   unauthorized: 'invalid_api_key',
   tooManyRuns: 'rate_limit_exceeded',
@@ -45,7 +45,7 @@ const codes: Partial<Record<Problem['code'], string>> = {
   busy: 'conversation_locked',
 }
 
-/** A problem in the words of OpenAI's API. */
+/** Converts a problem to an error of OpenAI's API. */
 export function problemAsError({ status, code, detail, retryAfterMs }: Problem): Response {
   const type = status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
   const spelled = codes[code] ?? code.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -53,7 +53,7 @@ export function problemAsError({ status, code, detail, retryAfterMs }: Problem):
   return errorResponse(status, { message: detail, type, param: null, code: spelled }, wait)
 }
 
-/** What the routes of a session have answered: a problem is told in their words. */
+/** Converts a problem of session routes to an error of OpenAI's API. */
 export async function inTheirWords(response: Response): Promise<Response> {
   if (response.headers.get('content-type') !== 'application/problem+json') return response
   return problemAsError(await response.json())

@@ -3,9 +3,9 @@ import { startTimer } from '../../../src/base/timer.ts'
 import { type Problem, problemResponse, soonMs } from '../access/problem.ts'
 import type { LiveSessions } from '../live/live-sessions.ts'
 
-/** How long the store has to answer: ms. */
+/** Milliseconds until the store must respond. */
 const answerMs = 2000
-/** How long an answer counts: whoever asks all the time asks the store once a second. */
+/** Milliseconds that a result is cached, so that frequent checks query the store once a second. */
 const freshMs = 1000
 
 const notReady: Problem = {
@@ -16,7 +16,8 @@ const notReady: Problem = {
 }
 
 /**
- * `GET /healthz`: the process answers. `GET /readyz`: requests may be sent to it. Both are for balancers, so they ask nobody who it is, and say nothing of anybody.
+ * Adds `GET /healthz` (the process responds) and `GET /readyz` (it accepts requests). Both are for load balancers: no
+ * authentication, no data about users.
  */
 export function addHealth<E extends Env>(app: Hono<E>, sessions: ((c: Context<E>) => LiveSessions) | undefined): void {
   const checks = new WeakMap<LiveSessions, { at: number; isReady: Promise<boolean> }>()

@@ -3,19 +3,19 @@ import type { Logger } from '../../../src/index.ts'
 import type { LiveSessions, SessionFigures } from '../live/live-sessions.ts'
 import type { OpenStreams } from '../stream/open-streams.ts'
 
-/** A request that was answered; where the answer streams, its first byte. */
+/** A handled request; for a stream, at its first byte. */
 export interface AnsweredRequest {
   method: string
-  /** The pattern of its route, such as `/sessions/:id/runs`. There are as many as the app has routes, whatever is asked for. */
+  /** The route pattern, such as `/sessions/:id/runs`. The number of values is bounded. */
   route: string
   status: number
-  /** Milliseconds until the answer began. */
+  /** Milliseconds until the response began. */
   durationMs: number
 }
 
-/** What goes on in this process. */
+/** Figures of this process. */
 export interface AppFigures extends SessionFigures {
-  /** Answers that stream. */
+  /** Open streams. */
   openStreams: number
   /** Milliseconds that the event loop is late. */
   lagMs: number
@@ -39,12 +39,12 @@ export interface AppObserver {
 interface ObserveOptions {
   observers: readonly AppObserver[]
   logger: Logger | false | undefined
-  /** Absent where sessions are made for each request. */
+  /** Absent if sessions are created per request. */
   sessions: LiveSessions | undefined
   streams: OpenStreams
 }
 
-/** Tells observers, and a logger that wants to know, of every request. */
+/** Notifies observers, and a logger with `info`, of every request. */
 export function observeApp<E extends Env>(app: Hono<E>, { observers, logger, sessions, streams }: ObserveOptions): void {
   const none: SessionFigures = { sessions: 0, runs: 0, waiting: 0, queued: 0 }
   const figures = (): AppFigures => ({ ...(sessions?.figures?.() ?? none), openStreams: streams.inAll, lagMs: streams.lagMs })
@@ -66,7 +66,7 @@ export function observeApp<E extends Env>(app: Hono<E>, { observers, logger, ses
   })
 }
 
-/** Behind the id of a session stands what its own routes know: one word of it is told, where there is such a route. */
+/** The routes of a session follow its id: adds the next segment of the path if there is such a route. */
 function routeOf(pattern: string, path: string, status: number): string {
   const at = pattern.indexOf('/:rest')
   if (at < 0) return pattern === '/*' ? '*' : pattern
@@ -79,6 +79,6 @@ function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // Whoever watches has no say in what happens.
+    // Observers must not affect the request.
   }
 }

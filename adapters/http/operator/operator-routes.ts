@@ -7,31 +7,32 @@ import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
 import { pageAsked, refuseCursor } from '../routes/history-routes.ts'
 import { requestWithin, restOf } from '../routes/sessions.ts'
 
-/** A session of somebody, as an operator sees it in a list. */
+/** A session in an operator's list. */
 export interface OperatorSession extends Omit<SessionSummary, 'owner'> {
-  /** Whose it is; absent for the only user of a server. */
+  /** Owner; absent for a single user. */
   identity?: string
 }
 
-/** Some of the sessions of everybody, the most recently active first. */
+/** A page of the sessions of all owners, the most recently active first. */
 export interface OperatorPage {
   sessions: OperatorSession[]
   nextCursor?: string
 }
 
 interface OperatorOptions<E extends Env> {
-  /** Without it nobody is an operator, and the routes are not there. */
+  /** Without it the operator routes do not exist. */
   authorize: Authorize<E> | undefined
   sessions: (c: Context<E>) => LiveSessions
   routes: SessionRoutes
-  /** Learns of what operators look at, and do. */
+  /** Receives what operators read and do. */
   logger: Logger | false | undefined
 }
 
 /**
- * What an operator sees and does across users: `GET /operator/sessions`, and of one session everything that is read, and `…/stop`.
+ * Adds the operator routes: `GET /operator/sessions`, and for each session all reads and `…/stop`.
  *
- * **Contract**: `authorize` alone lets in; who is let in here sees what everybody has said.
+ * **Contract**
+ * - `authorize` alone decides; an operator sees the conversations of all users.
  */
 export function addOperator<E extends Env>(app: Hono<E>, { authorize, sessions, routes, logger }: OperatorOptions<E>): void {
   if (authorize === undefined) return
@@ -54,7 +55,7 @@ export function addOperator<E extends Env>(app: Hono<E>, { authorize, sessions, 
   })
 }
 
-/** As an operator sees it. */
+/** Converts a page for operators. */
 function shown({ sessions, nextCursor }: SessionPage): OperatorPage {
   const all = sessions.map(({ owner, ...rest }) => ({ ...rest, ...(owner !== undefined && { identity: owner }) }))
   return { sessions: all, ...(nextCursor !== undefined && { nextCursor }) }

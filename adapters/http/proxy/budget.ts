@@ -26,9 +26,9 @@ export interface BudgetWindow {
   bytes?: number
 }
 
-/** What one identity may use. */
+/** Budget of one identity. */
 export interface ProxyBudget {
-  /** Calls under way at the same time. Default 8. */
+  /** Concurrent calls. Default: 8. */
   concurrent?: number
   /** Default: none. */
   windows?: readonly BudgetWindow[]
@@ -58,7 +58,7 @@ export interface BudgetCounter {
   add(charges: readonly Charge[], identity: string): readonly number[] | Promise<readonly number[]>
 }
 
-/** What a call has used, once it is over. */
+/** Usage of an ended call. */
 export interface Used {
   tokens: number
   usd: number
@@ -66,7 +66,7 @@ export interface Used {
 }
 
 const aLimit = wholeFrom(0)
-/** What `budget` may be when it is no function. */
+/** Shape of a `budget` that is no function. */
 export const aBudget: Shape = either(
   oneOf('unlimited'),
   options<ProxyBudget>({
@@ -104,24 +104,24 @@ export function memoryCounter(): BudgetCounter {
   }
 }
 
-/** A call that was let in. */
+/** An accepted call. */
 export interface Admission {
-  /** Whether what it costs in USD must be known. */
+  /** Whether its USD must be known. */
   readonly countsUsd: boolean
   /** Whether tokens or USD are counted. */
   readonly countsTokens: boolean
-  /** Ends it, once: charges what it has used and lets another one in. */
+  /** Ends it once: charges its usage and frees its slot. */
   settle(used: Used): Promise<void>
-  /** Ends a call that the proxy refused itself: it does not count as a request either. In place of `settle`. */
+  /** Ends a call that the proxy refused itself, in place of `settle`: it does not count as a request either. */
   withdraw(): Promise<void>
 }
 
-/** Who asks, and within what. */
+/** The caller and its limits. */
 export interface Asking {
   counter: BudgetCounter
   identity: string
   budget: ProxyBudget
-  /** The longest a call may last, in ms: so long a forgotten one counts as open. */
+  /** Milliseconds that a call may last: a lost one counts as open for so long. */
   maxDurationMs: number
 }
 
@@ -129,12 +129,12 @@ const measures = ['requests', 'tokens', 'usd', 'bytes'] as const
 type Measure = (typeof measures)[number]
 
 /**
- * Lets a call in, or throws `ProblemError` 429 with the time after which another try may succeed.
+ * Admits a call, or throws `ProblemError` 429 with the time of a retry.
  *
  * **Contract**
- * - A refused call is not counted. One that is let in counts as a request at once; its tokens, USD and bytes when it is settled, in the windows of
- *   that time. So calls under way may exceed a limit by what they use: `concurrent` of them at most.
- * - Throws `ProblemError` 503 where the counter fails.
+ * - A refused call is not counted. An admitted one counts as a request at once; its tokens, USD and bytes count when it is
+ *   settled, in the windows of that time. So at most `concurrent` active calls can exceed a limit by their usage.
+ * - Throws `ProblemError` 503 if the counter fails.
  */
 export async function admit(asking: Asking): Promise<Admission> {
   const { identity, budget, maxDurationMs } = asking
@@ -149,7 +149,7 @@ export async function admit(asking: Asking): Promise<Admission> {
       entering.filter(({ amount }) => amount > 0).map((charge) => ({ ...charge, amount: -charge.amount })),
     )
   const [underWay = 0, ...totals] = await counted(asking, entering)
-  // A request is counted already, the rest is what was used before.
+  // The request is included in the total, its usage is not.
   const over = limits.filter(({ measure, limit }, at) => (totals[at] ?? 0) >= limit + (measure === 'requests' ? 1 : 0))
   if (underWay > concurrent || over.length > 0) {
     await takeBack()
@@ -202,7 +202,7 @@ function tooMany(concurrent: number): ProblemError {
   return new ProblemError({ status: 429, code: 'tooManyStreams', detail, retryAfterMs: soonMs })
 }
 
-/** The limit that is the last to be lifted counts. */
+/** The limit that ends last decides. */
 function overBudget(over: readonly Limit[], now: number): ProblemError {
   const last = over.reduce((a, b) => (b.charge.expiresAt > a.charge.expiresAt ? b : a))
   const { measure, window, charge } = last

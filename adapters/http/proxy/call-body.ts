@@ -3,34 +3,35 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { assertJson, type BodyLimits, parseObject, readText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 
-/** The body of a call: the text is sent as it came, the object is what was decided on. */
+/** The body of a call: the text is forwarded, the object is what was checked. */
 export interface CallBody {
   text: string
   json: JsonObject
 }
 
-/** What is said, not who is to answer: nothing in it names a model. */
+/** Fields with content, which name no model. */
 export const saidFields: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction', 'instructions', 'prompt', 'prediction'],
   ...['metadata', 'client_metadata', 'requestMetadata', 'promptVariables', 'labels'],
 ])
-/** A field that names a model, the one that answers or one that may take its place, whatever stands before it and in any case. */
+/** Matches fields that name a model or a fallback, with any prefix and in any case. */
 const namesModels = /(?:models?(?:[_-]?(?:ids?|names?|slugs?))?|fallbacks?)$/i
-/** Forms of arguments and answers: what they call `model` is a word of the client's. */
+/** Fields with schemas, whose `model` is a name of the client's. */
 export const describesForms = /(?:schema|^functions|^function_?declarations|^guided_json|^structured_outputs)$/i
 export const formsOfFunctions: ReadonlySet<string> = new Set(['function', 'parameters'])
-/** Services refuse bodies that are as deep as this. */
+/** Providers refuse deeper bodies. */
 const maxDepth = 512
 
 /**
- * The body of a call, checked so that the service cannot read another one out of it.
+ * Reads the body of a call and ensures that the provider cannot parse it differently.
  *
  * **Contract**
- * - It is an object of strict JSON in UTF-8, sent as `application/json` (a foreign page cannot send that without asking first), not compressed.
- * - No field of an object stands twice, at the top not in another case either: parsers disagree on which one counts, and it may be the model.
- *   What is said is not looked at.
- * - At most 512 objects and lists lie within each other.
- * - Throws `ProblemError` 415, 413, 408 or 400. What is too long or too slow is not read on.
+ * - It is an object of strict JSON in UTF-8, sent as `application/json` (another site cannot send that without a preflight), not
+ *   compressed.
+ * - No object repeats a field, at the top also not in another case: parsers disagree on which one counts, and it may be the
+ *   model. Content is not checked.
+ * - At most 512 objects and lists are nested.
+ * - Throws `ProblemError` 415, 413, 408 or 400, and stops reading.
  */
 export async function readCallBody(request: Request, limits: BodyLimits): Promise<CallBody> {
   assertJson(request)
@@ -40,7 +41,7 @@ export async function readCallBody(request: Request, limits: BodyLimits): Promis
   return { text, json }
 }
 
-/** Every model that the body names; an entry that is no text stands for a place that names one in a way nobody knows. */
+/** Returns every model that the body names; a blank entry stands for a place that names one in an unknown format. */
 export function modelsNamedIn(body: JsonObject): string[] {
   return modelsAt(body, saidFields)
 }
@@ -53,7 +54,7 @@ function modelsAt(holder: JsonObject, unread: ReadonlySet<string>): string[] {
   })
 }
 
-/** A function of the client's has a form; what any other tool has is for the service to read. */
+/** A client's function has a schema; other tools are for the provider to read. */
 function modelsOfTool(tool: JsonValue): string[] {
   return isJsonObject(tool) && tool.type === 'function' ? modelsAt(tool, formsOfFunctions) : modelsBelow(tool)
 }
@@ -69,13 +70,13 @@ function namesIn(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(namesIn)
   if (!isJsonObject(value)) return []
-  // No id has a blank: it is refused.
+  // No id contains a blank, so this is refused.
   return 'model' in value ? modelsAt(value, nothing) : [' ']
 }
 
-/** Refuses with 400 a text that parsers may understand in different ways. It is known to be a JSON object. */
+/** Refuses with 400 a text that parsers may read differently. It is known to be a JSON object. */
 function assertOneReading(text: string): void {
-  /** The names of each object around the place, outermost first; `undefined` for a list. */
+  /** The names of each enclosing object, outermost first; `undefined` for a list. */
   const around: (Set<string> | undefined)[] = []
   let isKeyNext = false
   let isSaid = false
@@ -112,7 +113,7 @@ function stringAt(text: string, start: number, end: number): string {
   return inside.includes('\\') ? JSON.parse(`"${inside}"`) : inside
 }
 
-/** Where the string that begins at `start` ends. Long ones are jumped over: most of a body is text and images. */
+/** Returns the end of the string that begins at `start`. Skips quickly, because most of a body is text and images. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0

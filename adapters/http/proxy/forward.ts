@@ -6,26 +6,26 @@ import { refuse } from '../access/problem.ts'
 import { type PathCall, protocols } from './protocols.ts'
 import { keyFor, type ReadyUpstream } from './upstream.ts'
 
-/** A call that may be made. */
+/** An accepted call. */
 export interface Outgoing<E extends Env = Env> {
   upstream: ReadyUpstream<E>
   c: Context<E>
   path: PathCall
   body: string
   fetch: typeof fetch
-  /** Aborts with a `ProblemError` as its reason where time is up. */
+  /** Aborts with a `ProblemError` as its reason on timeout. */
   signal: AbortSignal
 }
 
-/** What the service answered, and what of it must not be passed on. */
+/** The provider's response, and the secrets that must not be forwarded. */
 export interface Answer {
   response: Response
   secrets: readonly string[]
 }
 
-/** Answers that a page of this origin could not be made to run; all others are passed as bytes without a meaning. */
+/** Content types that a browser does not execute; all others are forwarded as plain bytes. */
 const knownTypes = /^(application\/(json|problem\+json|x-ndjson|vnd\.amazon\.eventstream)|text\/(event-stream|plain))\s*(;|$)/i
-/** Limits of the account that holds the key are nobody's business, and cookies least. */
+/** Rate limits of the key's account and cookies are not forwarded. */
 export const passedHeaders = [
   'retry-after',
   'retry-after-ms',
@@ -38,9 +38,10 @@ export const passedHeaders = [
 ]
 
 /**
- * Makes a call of the server's own: its address, its key, its headers; of the client's only those that are listed.
+ * Sends a call with the server's URL, key and headers; of the client's headers only those that are listed.
  *
- * **Contract**: never follows a redirect. A key that was rejected is asked for once more, where a provider gives them. Throws `ProblemError`.
+ * **Contract**
+ * - Never follows redirects. A rejected key is requested once more from its provider. Throws `ProblemError`.
  */
 export async function forward<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const first = await attempt(call)
@@ -70,7 +71,7 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   refuse(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused, because the key would go along.`)
 }
 
-/** Client's, then ours, then the key: what comes later counts. */
+/** Order: client's headers, ours, then the key; the last one wins. */
 async function headersOf<E extends Env>(
   { upstream, c, body }: Outgoing<E>,
   url: string,
@@ -83,7 +84,7 @@ async function headersOf<E extends Env>(
     if (value !== undefined) passed[name] = value
   }
   const accept = c.req.header('accept')
-  // Compressed answers would have to be unpacked, and are held back until they fill a block.
+  // A compressed response would have to be unpacked, and arrives in large blocks.
   const own = { ...(accept !== undefined && { accept }), 'content-type': 'application/json', 'accept-encoding': 'identity' }
   const headers = mergeHeaders(mergeHeaders(passed, own), upstream.headers)
   if (key === undefined) return headers
@@ -94,7 +95,7 @@ async function headersOf<E extends Env>(
   )
 }
 
-/** What the service answers. What the engine says when it does not may hold the address or more. */
+/** Sends the call. An error of the engine is not forwarded, because it may contain the URL. */
 async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: () => Promise<Response>): Promise<Response> {
   let response: Response
   try {
@@ -104,12 +105,12 @@ async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: 
     signal.throwIfAborted()
     refuse(502, 'upstreamUnreachable', `${upstream.name} could not be reached. Try again later.`, 5000)
   }
-  // In spite of an abort: it is nobody's.
+  // The response arrived after an abort, so it is discarded.
   if (signal.aborted) response.body?.cancel().catch(() => undefined)
   return response
 }
 
-/** `promise`, waited for until `signal` aborts: keys and answers may come from code that does not listen to it. */
+/** Waits for `promise` until `signal` aborts, for code that ignores the signal. */
 export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort = (): void => undefined
   const aborted = new Promise<never>((_, reject) => {
@@ -124,14 +125,14 @@ export async function untilAborted<Value>(promise: Promise<Value>, signal: Abort
   }
 }
 
-/** The headers of an answer that a client may see. */
+/** Returns the response headers that a client may see. */
 export function responseHeaders(from: Headers, secrets: readonly string[]): Headers {
   const type = from.get('content-type') ?? 'application/octet-stream'
   const headers = new Headers({
     'content-type': knownTypes.test(type) ? type : 'application/octet-stream',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // Proxies such as nginx would collect the whole answer first.
+    // nginx and others would buffer the whole response.
     'x-accel-buffering': 'no',
   })
   for (const name of passedHeaders) {
@@ -141,7 +142,7 @@ export function responseHeaders(from: Headers, secrets: readonly string[]): Head
   return headers
 }
 
-/** The text of an error, at most 64 KiB of it, without the key: services echo what they reject. */
+/** Returns up to 64 KiB of an error without the key: providers echo what they reject. */
 export async function errorBody({ response, secrets }: Answer, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
@@ -156,7 +157,7 @@ export async function errorBody({ response, secrets }: Answer, signal: AbortSign
       text += utf8.decode(value, { stream: true })
     }
   } catch {
-    // A broken connection: the status says enough.
+    // A broken connection: the status is enough.
   } finally {
     signal.removeEventListener('abort', stop)
     stop()

@@ -4,24 +4,25 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { refuse } from '../access/problem.ts'
 import { describesForms, formsOfFunctions, saidFields } from './call-body.ts'
 
-/** What `mcpHosts` of a proxy may name. */
+/** Shape of the `mcpHosts` of a proxy. */
 export const mcpHostList = listOf(
   kind('a host, such as "mcp.example.com" or "*.example.com", or the id of a connector', (value) => {
     return typeof value === 'string' && /^(?:\*\.[\w-]+\.[\w.-]+|[\w.-]+)(?::\d{1,5})?$/.test(value)
   }),
 )
 
-/** Fields that list MCP servers, in the spellings of all services. */
+/** Fields that list MCP servers, in the spellings of all providers. */
 const listsServers = /^mcp_?servers?$/i
 /** Fields of an object that is an MCP server itself, as in `tools` of OpenAI. */
 const namesServer = /^(?:server_?url|connector_?id)$/i
-/** An address that no two parsers read in different ways. */
+/** A URL that all parsers read alike. */
 const plainAddress = /^https:\/\/([a-z0-9.-]+(?::\d{1,5})?)(?:[/?][^\\]*)?$/i
 
 /**
- * Refuses a call that has the service connect to an MCP server whose host is not allowed.
+ * Refuses a call that names an MCP server whose host is not allowed.
  *
- * A service connects with its own network and hands on what the client wrote. So a client could reach any server through the account of the proxy.
+ * A provider connects from its own network and forwards what the client wrote. So a client could reach any server through the
+ * account of the proxy.
  */
 export function assertMcpServers(body: JsonObject, hosts: readonly string[]): void {
   const refused = serversIn(body, saidFields).find((server) => !isAllowed(server, hosts))
@@ -30,7 +31,7 @@ export function assertMcpServers(body: JsonObject, hosts: readonly string[]): vo
   refuse(403, 'mcpServerNotAllowed', `The MCP server ${shown} may not be used through this proxy. Name its host in mcpHosts of the proxy.`)
 }
 
-/** The host or connector of every MCP server that the body names; what cannot be read is kept as it is, and is in no list. */
+/** Returns the host or connector of every MCP server in the body; unreadable ones are returned as they are, and match no list. */
 function serversIn(holder: JsonObject, unread: ReadonlySet<string>): string[] {
   return Object.entries(holder).flatMap(([field, value]) => {
     if (unread.has(field) || describesForms.test(field)) return []
@@ -43,7 +44,7 @@ function serversIn(holder: JsonObject, unread: ReadonlySet<string>): string[] {
 function serversBelow(value: JsonValue | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(serversBelow)
   if (!isJsonObject(value)) return []
-  // The arguments of a function are words of the client's.
+  // The schema of a function is content of the client's.
   if (value.type === 'function') return serversIn(value, formsOfFunctions)
   const named = serversIn(value, nothing)
   return value.type === 'mcp' && named.length === 0 ? [unreadable(value)] : named
@@ -51,7 +52,7 @@ function serversBelow(value: JsonValue | undefined): string[] {
 
 const nothing: ReadonlySet<string> = new Set()
 
-/** An entry of a list of servers: `url` of Anthropic, `streamableHttpTransport.url` of Gemini. */
+/** Returns an entry of a list of servers: `url` of Anthropic, `streamableHttpTransport.url` of Gemini. */
 function serversOf(entry: JsonValue): string[] {
   const addresses = addressesIn(entry)
   return addresses.length === 0 ? [unreadable(entry)] : addresses.map(serverNamed)

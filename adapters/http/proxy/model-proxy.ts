@@ -28,7 +28,7 @@ import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.
 import { type CallReport, relayCall } from './relayed-call.ts'
 import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
 
-/** What an identity may use; `unlimited` in so many words. */
+/** The budget of an identity; `unlimited` must be explicit. */
 export type BudgetRule =
   | ProxyBudget
   | 'unlimited'
@@ -103,7 +103,7 @@ const proxyOptions = optionsOf<ModelProxyOptions>({
   logger: aLogger,
 })
 
-/** What every call is made with. */
+/** Options of every call. */
 interface Settings<E extends Env> {
   options: ModelProxyOptions<E>
   counter: BudgetCounter
@@ -113,7 +113,7 @@ interface Settings<E extends Env> {
   maxDurationMs: number
 }
 
-/** Milliseconds that a request may pause: its client has it whole. */
+/** Milliseconds that a request body may pause: its client has all of it. */
 const maxPauseMs = 120_000
 
 /**
@@ -155,7 +155,7 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
   const [firstByteTimeoutMs, idleTimeoutMs] = [patienceOf(options, 'firstByteTimeoutMs'), patienceOf(options, 'idleTimeoutMs')]
   const settings: Settings<E> = { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs }
   const app = newApp<E>()
-  // Any header may be sent: what is not known goes no further.
+  // Accepts any request header, because unknown ones are not forwarded.
   const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: passedHeaders })
   for (const upstream of ready) serve(app, upstream, settings, guard)
   app.notFound(() => problemResponse(notFound))
@@ -224,7 +224,7 @@ async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, 
   }
 }
 
-/** The global one, without the limits of its own. */
+/** The global `fetch` without its own timeouts. */
 const patientFetch: typeof fetch = (input, init) => fetch(input, { ...init, ...withoutOwnTimeouts() })
 
 async function budgetOf(identity: string | undefined, rule: BudgetRule): Promise<ProxyBudget> {
@@ -241,7 +241,7 @@ interface Wanted<E extends Env> {
   admission: Admission
 }
 
-/** The model that answers. Throws `ProblemError` where it, or another one that the call names, is not allowed. */
+/** Returns the model to call. Throws `ProblemError` if it, or another one that the call names, is not allowed. */
 async function allowedModel<E extends Env>({ upstream, path, body, identity, admission }: Wanted<E>): Promise<string> {
   const models = [...(path.model === undefined ? [] : [path.model]), ...modelsNamedIn(body.json)]
   const model = path.model ?? body.json.model

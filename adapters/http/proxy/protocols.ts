@@ -1,35 +1,35 @@
 import { isEntraToken, serviceAddresses } from '../../../src/internal.ts'
 import { headerCredential, joinUrl, type KnownApi } from '../../../src/providers.ts'
 
-/** A call as its path says it; everything else of the path is the server's. */
+/** The part of a path that a call uses; the server defines the rest. */
 export interface PathCall {
-  /** The model, decoded; absent where the body names it. */
+  /** The model, decoded; absent if the body names it. */
   model?: string
-  /** What the service calls the kind of call; absent where there is one. */
+  /** The provider's name for the kind of call; absent if there is one kind. */
   action?: string
-  /** Of the query only what is known. */
+  /** Known query parameters. */
   query: URLSearchParams
 }
 
-/** Where a key goes: `header` is the service's own. */
+/** Place of the key: `header` is the provider's own. */
 export type KeyPlace = 'bearer' | 'header'
 
-/** What the proxy knows of one protocol. */
+/** Description of a protocol. */
 export interface Protocol {
-  /** The address of the service; absent where only its owner knows it. */
+  /** The provider's base URL; absent if it depends on the account. */
   baseUrl?: string
   /**
-   * What may follow the name of the upstream, as patterns of Hono: what the factories of `phi-core/providers` call with a `baseUrl`, and other
-   * programs without streaming. `:model` stands for a segment, `:call` for a model and an action.
+   * Paths after the upstream name, as Hono patterns: those that the factories of `phi-core/providers` call with a `baseUrl`, and
+   * those of other programs without streaming. `:model` is a segment, `:call` a model and an action.
    */
   paths(baseUrl: string): readonly string[]
-  /** Where a call is sent: made of the server's `baseUrl` and what was checked, never of the path that came. */
+  /** Builds the URL from the server's `baseUrl` and checked parts, never from the received path. */
   url(baseUrl: string, call: PathCall): string
-  /** Of which the query of a call may be. */
+  /** Patterns of known query parameters. */
   query?: Readonly<Record<string, RegExp>>
-  /** The key as headers. Absent: it is signed, see `forward`. */
+  /** Returns the key as headers. Absent: the call is signed, see `forward`. */
   key?(key: string, place: KeyPlace | undefined, baseUrl: string): Record<string, string>
-  /** Headers of a client that are passed on. */
+  /** Headers of a client that are forwarded. */
   passes: readonly string[]
 }
 
@@ -44,7 +44,7 @@ const placed =
 
 const actions = ['streamGenerateContent', 'generateContent']
 
-/** All that the proxy serves. Source: docs/guides/keys-and-proxies.md */
+/** The protocols that the proxy serves. Source: docs/guides/keys-and-proxies.md */
 export const protocols: Readonly<Record<KnownApi, Protocol>> = {
   anthropicMessages: {
     baseUrl: serviceAddresses.anthropic,
@@ -58,7 +58,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
     paths: () => ['/chat/completions', '/v1/chat/completions'],
     url: (baseUrl) => joinUrl(baseUrl, `${versionOf(baseUrl)}/chat/completions`),
     key: bearer,
-    // What GitHub Copilot is told about a call.
+    // Headers with which GitHub Copilot classifies a call.
     passes: ['x-initiator', 'copilot-vision-request'],
   },
   openAiResponses: {
@@ -98,7 +98,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
   },
 }
 
-/** What is wrong with the address of an upstream. */
+/** Returns what is wrong with the base URL of an upstream. */
 export function faultOfAddress(api: KnownApi, baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return 'it is not an absolute URL'
   const { protocol, username, password, hash, pathname } = new URL(baseUrl)
@@ -110,7 +110,7 @@ export function faultOfAddress(api: KnownApi, baseUrl: string): string | undefin
   return undefined
 }
 
-/** What a path says about a call; `undefined` for one that says nothing the protocol knows. */
+/** Parses the path of a call; `undefined` if the protocol does not have it. */
 export function parsePathCall(
   api: KnownApi,
   params: Record<string, string | undefined>,
@@ -130,24 +130,24 @@ export function parsePathCall(
   return colon > 0 && actions.includes(action) ? { model: call.slice(0, colon), action, query: known } : undefined
 }
 
-/** Whether a text can be the id of a model: nothing of it can lead a path elsewhere. */
+/** Returns whether a text can be a model id: it cannot change the path. */
 export function isModelId(id: string): boolean {
   return /^[\w.:@/+~-]{1,256}$/.test(id) && id.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
 }
 
-/** A bare host gets the version that every service has, as in the factories. */
+/** Adds the version of the API to a bare host, as the factories do. */
 function versionOf(baseUrl: string): string {
   return new URL(baseUrl).pathname === '/' ? '/v1' : ''
 }
 
-/** The address of the resource, whichever of its forms was given. */
+/** Returns the base URL of the resource, for any of its forms. */
 function azureRoot(baseUrl: string): string {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/openai(\/v1)?(\/responses)?$/, '')
   return url.href
 }
 
-/** The path as the factory writes it behind a `baseUrl`: from the version on. */
+/** Returns the path that the factory appends to a `baseUrl`: from the version on. */
 function vertexPath(baseUrl: string): string {
   const path = new URL(baseUrl).pathname.replace(/\/+$/, '')
   return /\/v\d\w*\/(projects|publishers)\/.*$/.exec(path)?.[0] ?? path

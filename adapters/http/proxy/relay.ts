@@ -2,40 +2,41 @@ import { minSecret } from '../../../src/base/text/redact.ts'
 import { timerMs } from '../../../src/base/timer.ts'
 import { latin1 } from './usage-meter.ts'
 
-/** How an answer ended: it came whole, its client left, or it broke. */
+/** The end of a response: complete, its client disconnected, or broken. */
 export type CallEnding = 'whole' | 'left' | 'broken'
 
-/** What watches an answer that is passed on. */
+/** Callbacks and limits of a forwarded response. */
 export interface RelayOptions {
-  /** What may not be passed on, as it stands in headers. */
+  /** Secrets that must not be forwarded, as they appear in headers. */
   secrets: readonly string[]
-  /** Milliseconds that the service may stay silent before its first byte, while the client waits. */
+  /** Milliseconds until the first byte, while the client waits. */
   firstByteTimeoutMs: number
-  /** The same, behind it. */
+  /** Milliseconds between two later bytes. */
   idleTimeoutMs: number
-  /** Sees every chunk before it is passed on; `text` is a character per byte. */
+  /** Receives every chunk before it is forwarded; `text` has a character per byte. */
   onChunk: (bytes: Uint8Array, text: string) => void
-  /** Told once how it ended, and for how many ms the service was waited for; stops the upstream call. Nothing is left behind then. */
+  /** Called once with the end and the milliseconds waited for the provider. Stops the upstream call; nothing stays open. */
   onEnd: (ending: CallEnding, waitedMs: number, why?: string) => void
 }
 
-/** The relayed answer, and how to break it off. */
+/** The forwarded response, and how to break it off. */
 export interface Relay {
   body: ReadableStream<Uint8Array>
-  /** Ends it as broken, for the client too. */
+  /** Breaks the response, also for the client. */
   cut(why: string): void
 }
 
-/** As many ticks make up the shorter of both times: a silence is noticed at most an eighth of it late. */
+/** Ticks per timeout: silence is noticed at most an eighth of it late. */
 const ticksOfSilence = 8
 
 /**
- * Passes the bytes of an answer on, untouched.
+ * Forwards the bytes of a response unchanged.
  *
  * **Contract**
- * - A chunk is read when the client asks for one, so a slow client slows the service down and nothing piles up.
- * - An answer that holds a secret is broken off before it is passed on. Only an end that may be the beginning of one waits for what follows.
- * - An answer that breaks off upstream breaks off for the client: an error of the stream, never a clean end.
+ * - Reads a chunk when the client asks for one, so a slow client slows the provider down and no buffer grows.
+ * - Breaks off a response that contains a secret before it is forwarded. Only a tail that may be the beginning of one waits for
+ *   the next chunk.
+ * - A response that breaks upstream breaks for the client: an error of the stream, never a clean end.
  */
 export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions): Relay {
   const reader = source.getReader()
@@ -84,7 +85,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
         if (next.done || passed.byteLength > 0) return
       }
     } catch {
-      // What the engine says may hold the address or more.
+      // An error of the engine may contain the URL.
       cut('the connection to the service broke')
     } finally {
       silentTicks = undefined
@@ -97,16 +98,16 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   const cancel = (): void => {
     if (!isOver) finish('left')
   }
-  // Nothing is read ahead.
+  // Disables read-ahead.
   return { body: new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 }), cut }
 }
 
 const nothing = new Uint8Array()
 
-/** Looks for secrets in bytes that are cut anywhere. */
+/** Searches for secrets in bytes that are split anywhere. */
 class SecretGuard {
   readonly #secrets: readonly string[]
-  /** The end of what was passed on. */
+  /** The last forwarded characters. */
   #before = ''
   #held: Uint8Array = nothing
 
@@ -114,7 +115,7 @@ class SecretGuard {
     this.#secrets = secrets
   }
 
-  /** What of the bytes so far may be passed on; `undefined` where they hold a secret. */
+  /** Returns the bytes that may be forwarded so far; `undefined` if they contain a secret. */
   pass(chunk: Uint8Array, onChunk: RelayOptions['onChunk']): Uint8Array | undefined {
     const text = latin1.decode(chunk)
     onChunk(chunk, text)
@@ -125,14 +126,14 @@ class SecretGuard {
       if (seen.includes(secret)) return undefined
       hold = Math.max(hold, beginningAtEnd(seen, secret))
     }
-    // Less than `minSecret` of a beginning may have been passed on already: the rest of it waits.
+    // Less than `minSecret` of a beginning may be forwarded already; its rest waits.
     hold = Math.min(hold, bytes.byteLength)
     this.#before = seen.slice(0, seen.length - hold).slice(1 - minSecret)
     this.#held = hold === 0 ? nothing : bytes.slice(bytes.byteLength - hold)
     return hold === 0 ? bytes : bytes.subarray(0, bytes.byteLength - hold)
   }
 
-  /** What was held back, when nothing follows. */
+  /** Returns the held-back bytes at the end. */
   end(): Uint8Array {
     const held = this.#held
     this.#held = nothing
@@ -140,7 +141,7 @@ class SecretGuard {
   }
 }
 
-/** How many characters at the end of `text` are the beginning of `secret`, where that is enough of it to matter. */
+/** Returns how many characters at the end of `text` are the beginning of `secret`, if these are enough to matter. */
 function beginningAtEnd(text: string, secret: string): number {
   const head = secret.slice(0, minSecret)
   for (let at = text.indexOf(head, Math.max(0, text.length - secret.length + 1)); at >= 0; at = text.indexOf(head, at + 1)) {

@@ -12,25 +12,25 @@ import { type CallEnding, type Relay, relay } from './relay.ts'
 import type { ReadyUpstream } from './upstream.ts'
 import { estimatePrompt, estimateUnseen, type UsageMeter, usageMeter } from './usage-meter.ts'
 
-/** What is known of a call once it is over. Tokens are the service's figures where it gave them, else estimates. */
+/** The report of an ended call. Tokens are the provider's figures if present, else estimates. */
 export interface CallReport {
-  /** What `authorize` said; absent for `true`. */
+  /** The name that `authorize` returned; absent for `true`. */
   identity?: string
   upstream: string
   model: string
-  /** The status of the answer; absent where there was none. */
+  /** Status of the response; absent without one. */
   status?: number
-  /** The answer came whole, its client left before, or it broke off (also by a limit of the proxy). */
+  /** The response was complete, its client disconnected, or it broke (also by a limit of the proxy). */
   ending: CallEnding
   usage: Usage
-  /** At the prices of the upstream; absent where the model has none. */
+  /** At the prices of the upstream; absent for a model without a price. */
   usd?: number
-  /** Of the answer, passed on. */
+  /** Forwarded bytes of the response. */
   bytes: number
   durationMs: number
 }
 
-/** A call that was let in and may be made. */
+/** An accepted call. */
 export interface AllowedCall<E extends Env> {
   c: Context<E>
   upstream: ReadyUpstream<E>
@@ -41,7 +41,7 @@ export interface AllowedCall<E extends Env> {
   identity: string | undefined
 }
 
-/** How calls are made. */
+/** Options of calls. */
 export interface CallOptions {
   fetch: typeof fetch
   firstByteTimeoutMs: number
@@ -52,11 +52,13 @@ export interface CallOptions {
 }
 
 /**
- * Makes a call and passes its answer on.
+ * Sends a call and forwards its response.
  *
  * **Contract**
- * - The call ends with the answer, with its client, or with its time; then it is settled, once, and no timer, listener or connection is left.
- * - An answer with an error status is passed as text of at most 64 KiB without the key. Throws `ProblemError` where there is no answer.
+ * - The call ends with its response, with its client, or on timeout; then it is settled once, and no timer, listener or
+ *   connection stays open.
+ * - A response with an error status is forwarded as text of at most 64 KiB without the key. Throws `ProblemError` without a
+ *   response.
  */
 export function relayCall<E extends Env>(call: AllowedCall<E>, options: CallOptions): Promise<Response> {
   return new RelayedCall(call, options).run()
@@ -72,7 +74,7 @@ class RelayedCall<E extends Env> {
   #relay: Relay | undefined
   #meter: UsageMeter | undefined
   #status: number | undefined
-  /** Its client left, or its time was up. */
+  /** Whether its client disconnected, or it timed out. */
   #isGivenUp = false
   #isSettled = false
   #bytes = 0
@@ -152,7 +154,7 @@ class RelayedCall<E extends Env> {
     this.#relay?.cut(`it took longer than ${this.#options[limit]} ms (${limit})`)
   }
 
-  /** Everything is released at once; what was used is counted after that. */
+  /** Releases everything at once and counts the usage afterwards. */
   #settle(ending: CallEnding): void {
     if (this.#isSettled) return
     this.#isSettled = true
@@ -189,7 +191,7 @@ class RelayedCall<E extends Env> {
     }
   }
 
-  /** A call that was given up before its answer was worked on: prompt and time count. One that was refused or could not be made is free. */
+  /** Returns the usage. For an abandoned call, its prompt and its time count. A refused call is free. */
   #usage(ending: CallEnding): Usage {
     if (this.#meter !== undefined) return this.#meter.used(ending === 'whole', this.#waitedMs)
     const isFree = this.#status !== undefined || !this.#isGivenUp
@@ -198,20 +200,20 @@ class RelayedCall<E extends Env> {
     return { ...emptyUsage(), input, output, totalTokens: input + output }
   }
 
-  /** Workers end what nobody waits for. */
+  /** Keeps the Worker alive until the usage is settled. */
   #keepAlive(settled: Promise<void>): void {
     try {
       this.#call.c.executionCtx.waitUntil(settled)
     } catch {
-      // Elsewhere there is none.
+      // Other platforms have no execution context.
     }
   }
 }
 
-/** A shorter one is a placeholder that an answer may well contain. */
+/** A shorter key is a placeholder that a response may well contain. */
 const minStreamSecret = 16
 
-/** What waits for a call that ends is refused; nobody reads it. */
+/** Creates the abort reason of an ended call; no client sees it. */
 function over(detail: string): ProblemError {
   return new ProblemError({ status: 503, code: 'unavailable', detail, retryAfterMs: soonMs })
 }

@@ -74,7 +74,7 @@ export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Prom
 const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
 const aPresentKey: Shape = { ...aName, inside: (value, path) => keyFault(String(value), path) }
 const aKey: Shape = either(aPresentKey, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
-/** What says who asks or where, what belongs to one connection, and what the proxy sets itself. */
+/** Headers that identify the client, belong to one connection, or that the proxy sets itself. */
 const reserved =
   /^(.*(auth|cookie|api-key|token|secret|signature|forwarded).*|host|via|x-real-ip|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.*|accept-encoding|expect|origin|referer|sec-.*|proxy-.*|x-amz-.*|openai-(organization|project))$/i
 const aPassedHeader = kind(
@@ -96,7 +96,7 @@ export const anUpstream: Shape = options<Upstream>({
 
 export const anAllowRule: Shape = either(listOf(aName), aFunction)
 
-/** An upstream that is ready to be called. */
+/** A resolved upstream. */
 export interface ReadyUpstream<E extends Env = Env> {
   name: string
   api: KnownApi
@@ -107,12 +107,12 @@ export interface ReadyUpstream<E extends Env = Env> {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>
   passes: readonly string[]
-  /** Prices of a model; `undefined` where nobody gave any. */
+  /** Returns the prices of a model; `undefined` if unknown. */
   priceOf: (model: string) => CostConfig | undefined
   isAllowed: (call: ModelCall) => boolean | Promise<boolean>
 }
 
-/** Throws `ConfigError` `invalidOption` for what cannot work; it names the upstream. */
+/** Resolves an upstream. Throws `ConfigError` `invalidOption` that names it. */
 export function readyUpstream<E extends Env>(name: string, upstream: Upstream<E>, rule: AllowRule | undefined): ReadyUpstream<E> {
   const { api, apiKey, keyPlace, region, headers = {}, passHeaders = [], prices = {} } = upstream
   const place = `upstreams.${name}`
@@ -155,7 +155,7 @@ function allowing(patterns: readonly string[]): (call: ModelCall) => boolean {
   return ({ models }) => models.every((model) => matchers.some((fits) => fits(model)))
 }
 
-/** Whether a model is meant by `pattern`: `*` alone is any, within a name it stands for any characters but `/`. */
+/** Returns a matcher for `pattern`: `*` alone is any model, within a name any characters but `/`. */
 function matcher(pattern: string): (model: string) => boolean {
   if (pattern === '*') return () => true
   const expression = new RegExp(
@@ -167,7 +167,7 @@ function matcher(pattern: string): (model: string) => boolean {
   return (model) => expression.test(model)
 }
 
-/** The key for this call, and whether another one may be asked for when it is rejected. */
+/** Returns the key for this call, and whether another one may be requested if it is rejected. */
 export async function keyFor<E extends Env>(
   { name, key }: ReadyUpstream<E>,
   c: Context<E>,
@@ -175,7 +175,7 @@ export async function keyFor<E extends Env>(
 ): Promise<string | undefined> {
   if (key === undefined) return undefined
   const found: unknown = typeof key === 'string' ? key : typeof key === 'function' ? await key(c) : await key.current(signal)
-  // A blank one is what a variable is that was not set.
+  // A variable that is not set is blank.
   if (typeof found !== 'string' || found.trim() === '') {
     throw new ConfigError('invalidOption', `upstreams.${name}.apiKey gave no key: it must be, or give, a text that is not empty.`)
   }

@@ -5,28 +5,28 @@ import type { AwsEventDecoder } from '../../../src/internal.ts'
 import { type UsageReader, usageReader } from '../../../src/internal.ts'
 import { createAwsEventDecoder, type KnownApi } from '../../../src/providers.ts'
 
-/** Reads what an answer says it has used, beside the bytes that are passed on. */
+/** Reads the usage from a response, next to forwarding it. */
 export interface UsageMeter {
-  /** Looks at a chunk; `text` is its bytes, a character each. Never throws, and keeps nothing of `bytes`. */
+  /** Reads a chunk; `text` is its bytes, a character each. Never throws, and keeps nothing of `bytes`. */
   take(bytes: Uint8Array, text: string): void
-  /** What was used; `isWhole`: the answer came to its end; `waitedMs`: how long the service was waited for. */
+  /** Returns the usage. `isWhole`: the response was complete; `waitedMs`: milliseconds waited for the provider. */
   used(isWhole: boolean, waitedMs: number): Usage
 }
 
-/** Longest line, and longest answer that is no stream, that is read: in one that is longer tokens are estimated. */
+/** Longest line, and longest response without a stream, that is read; for longer ones tokens are estimated. */
 const maxText = 8 * 1024 * 1024
-/** A token has some four characters. */
+/** A token has about four characters. */
 const charsPerToken = 4
-/** So long without a blank or a quote is no prose, but a file: those cost less for their length. */
+/** A long text without blanks or quotes is a file, which costs less per character. */
 const file = /[\w+/=-]{2000,}/g
 const tokensPerFile = 1600
 const charsPerFileToken = 64
-/** Models make some fifty a second. */
+/** Models generate about fifty tokens a second. */
 const msPerToken = 20
-/** No event has more around its text. */
+/** Upper bound of an event's overhead. */
 const maxFrame = 300
 
-/** How many tokens a request has, roughly, for a service that did not get to say it. */
+/** Estimates the tokens of a request, for a provider that reported none. */
 export function estimatePrompt(body: string): number {
   let [files, chars] = [0, 0]
   for (const [run] of body.matchAll(file)) {
@@ -36,18 +36,18 @@ export function estimatePrompt(body: string): number {
   return Math.ceil((body.length - chars) / charsPerToken + chars / charsPerFileToken) + files * tokensPerFile
 }
 
-/** How many tokens a service has made in a time that it did not account for: it may have been thinking. */
+/** Estimates the tokens of an unreported time: the model may have been thinking. */
 export function estimateUnseen(waitedMs: number): number {
   return Math.ceil(waitedMs / msPerToken)
 }
 
 /**
- * A meter for one answer.
+ * Creates a meter for one response.
  *
  * **Contract**
- * - The figures of the service count: of each the largest, for they are totals. Where it said nothing, or was cut off before it did, tokens are
- *   estimated from the length of the request and of what came, rather too many than too few.
- * - Time is linear in the bytes; an event without figures is not parsed.
+ * - The provider's figures count: the largest of each, because they are totals. If it reported none, or was cut off first, tokens
+ *   are estimated from the length of request and response, rather too many than too few.
+ * - Time is linear in the bytes; events without figures are not parsed.
  */
 export function usageMeter(api: KnownApi, contentType: string, promptEstimate: number): UsageMeter {
   if (contentType.includes('vnd.amazon.eventstream')) return new EventMeter(api, promptEstimate)
@@ -58,11 +58,11 @@ abstract class Meter implements UsageMeter {
   readonly #reader: UsageReader
   readonly #promptEstimate: number
   #usage = emptyUsage()
-  /** Characters of text that is no event. */
+  /** Characters of text outside events. */
   #chars = 0
   #events = 0
   #eventChars = 0
-  /** The length of the shortest event: about what an event has around its text. */
+  /** Length of the shortest event: about the overhead of each. */
   #frame = maxFrame
 
   constructor(api: KnownApi, promptEstimate: number) {
@@ -81,29 +81,29 @@ abstract class Meter implements UsageMeter {
     const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate(), unseen)
     const sum = prompt + answer + cacheRead + cacheWrite
     const tokens = { input: prompt, output: answer, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
-    // What is charged is known at the end.
+    // The charged cost is known at the end.
     return { ...told, ...tokens, ...(isWhole && reportedCost !== undefined && { reportedCost }) }
   }
 
-  /** An event of so many characters went by. */
+  /** Counts an event of so many characters. */
   protected event(length: number): void {
     this.#events++
     this.#eventChars += length
     if (length < this.#frame) this.#frame = length
   }
 
-  /** Text that is no event went by. */
+  /** Counts text outside events. */
   protected text(length: number): void {
     this.#chars += length
   }
 
-  /** An event has a token at least. */
+  /** An event has at least one token. */
   #outputEstimate(): number {
     const ofEvents = (this.#eventChars - this.#events * this.#frame) / charsPerToken
     return Math.ceil(Math.max(this.#events, ofEvents) + this.#chars / charsPerToken)
   }
 
-  /** Reads the figures of a JSON text, if it has some. */
+  /** Reads the figures of a JSON text, if it has any. */
   protected read(json: string): void {
     if (!json.includes('"usage')) return
     const value = parsedJson(json)
@@ -117,7 +117,7 @@ class LineMeter extends Meter {
   #rest = ''
 
   take(_bytes: Uint8Array, chars: string): void {
-    // Few end lines so.
+    // Rarely present, so checked first.
     const text = chars.includes('\r') ? chars.replaceAll('\r', '\n') : chars
     let from = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
@@ -144,7 +144,7 @@ class LineMeter extends Meter {
   }
 }
 
-/** An answer in one piece of JSON. */
+/** A response in one piece of JSON. */
 class WholeMeter extends Meter {
   #pieces: string[] = []
   #length = 0
@@ -162,7 +162,7 @@ class WholeMeter extends Meter {
   }
 }
 
-/** Messages of AWS. */
+/** Messages of an AWS event stream. */
 class EventMeter extends Meter {
   #decoder: AwsEventDecoder | undefined = createAwsEventDecoder((_, payload) => {
     this.event(payload.length)
@@ -174,7 +174,7 @@ class EventMeter extends Meter {
       if (this.#decoder === undefined) this.text(text.length)
       else this.#decoder.feed(bytes)
     } catch {
-      // Damaged, or no such messages: the client will see; here the rest is estimated.
+      // Damaged or no such messages: the rest is estimated.
       this.#decoder = undefined
       this.text(text.length)
     }

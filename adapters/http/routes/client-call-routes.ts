@@ -8,9 +8,10 @@ import type { ClientCallRef } from '../live/commands/client-calls.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
- * What pages run: which calls wait for one, which page runs a call, and what came of it.
+ * Adds the routes of client tools: pending calls, claims and results.
  *
- * **Contract**: a result is answered with 202 once it is recorded. What is no result, or too long, is refused, and the call goes on waiting.
+ * **Contract**
+ * - A result gets 202 once it is recorded. An invalid or too long result is refused, and the call stays pending.
  *
  * Source: docs/concepts/tools.md
  */
@@ -20,7 +21,7 @@ export function addClientCallRoutes(app: SessionApp, options: SessionRouteOption
     const ref = refIn(c.req.param('toolCallId'), await readOwnBody(c, options.body, ['argumentsHash', 'clientId']))
     const { clientId } = ref
     if (clientId === undefined) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}: it names this page.`)
-    // A page that is not the first has done nothing wrong.
+    // Losing a claim is no error of the client.
     return c.json(await c.env.gateway.command({ type: 'claimCall', ...ref, clientId }))
   })
   app.post('/client-calls/:toolCallId', async (c) => {

@@ -12,15 +12,15 @@ import { type ClientAsk, type ClientSettingName, choiceIn, refuseSetting } from 
 const clientSettings = optionsOf<ClientSettings>(clientSettingFields)
 
 /**
- * What a client asks of one run: `settings`, and by name `model`, `thinking`, `tools` and `clientTools`. `offered` are tools that it brings along in a way of
- * its protocol. Refuses with 400 `invalidBody`, 403 `settingNotAllowed`; the agent that is asked refuses the rest.
+ * Returns a client's options for one run: `settings`, and by name `model`, `thinking`, `tools` and `clientTools`. `offered` are
+ * tools in the format of its protocol. Refuses with 400 `invalidBody`, 403 `settingNotAllowed`; the agent refuses the rest.
  */
 export function askedIn(body: JsonObject, allowed: readonly ClientSettingName[], offered: ClientAsk['offered'] = []): ClientAsk {
   return { settings: settingsFrom(body.settings, allowed), allowed, choice: choiceIn(body), offered }
 }
 
 /**
- * The settings that a client asks for in `settings` of a body, for `prompt`. Refuses with 403 `settingNotAllowed` what is not in `allowed`, and with 400
+ * Returns the `settings` of a body, for `prompt`. Refuses with 403 `settingNotAllowed` what is not in `allowed`, and with 400
  * `invalidBody` what cannot work.
  */
 export function settingsFrom(settings: JsonValue | undefined, allowed: readonly ClientSettingName[]): ClientSettings {

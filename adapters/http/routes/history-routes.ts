@@ -12,8 +12,8 @@ import type { PagedLoop } from '../live/read/history-page.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 
 /**
- * What was said in a session: `GET /` with everything that its store has, `GET /loops` with that by page, `GET /history` with the messages, and `GET /blobs/:hash` with bytes that
- * the store keeps beside them.
+ * Adds the routes of a session's history: `GET /` with the stored session, `GET /loops` in pages, `GET /history` with the
+ * messages, and `GET /blobs/:hash` with media that the store keeps separately.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -43,7 +43,7 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
   })
 }
 
-/** What a client asks for of a history: a page of it, what comes after a message, or all of it. */
+/** Returns the requested part of a history: a page, the messages after one, or all. */
 function historyAsked(c: SessionContext): HistoryQuery {
   const { loopId, after, before, limit, media: asked } = c.req.query()
   const media = asked === 'names' ? 'names' : 'bytes'
@@ -54,7 +54,7 @@ function historyAsked(c: SessionContext): HistoryQuery {
   return { loopId, page, media }
 }
 
-/** They come from users, tools and models: no browser may run them. Those of a hash never change. */
+/** Media come from users, tools and models, so no browser may execute them. A hash never changes its content. */
 const unsafeHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -66,20 +66,20 @@ function typeOf(mimeType: string): string {
   return /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'application/octet-stream'
 }
 
-/** A name as RFC 8187 spells it. */
+/** Returns a file name in the format of RFC 8187. */
 function attachment({ name = '' }: StoredMedia): string {
   const encoded = percentEncoded(headOf(name, 200))
   return encoded === '' ? 'attachment' : `attachment; filename*=UTF-8''${encoded}`
 }
 
-/** Loops as clients see them; with `events=false` without events and requests, which are most of it. */
+/** Returns loops for clients; with `events=false` without events and requests, which are most of the data. */
 function shownLoops<Loop extends PagedLoop>(
   c: SessionContext,
   loops: readonly Loop[],
   { turnRequests }: Pick<SessionRouteOptions, 'turnRequests'>,
 ): Loop[] {
   if (c.req.query('events') === 'false') return loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) }))
-  // What the model was sent holds the system prompt; it stays on the server, as in the stream of events.
+  // Requests contain the system prompt and stay on the server, as in event streams.
   return loops.map((loop) => {
     const events = loop.events.filter(({ event }) => !isWithheld(event, { turnRequests }))
     return { ...loop, events, turns: turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
@@ -92,7 +92,7 @@ function withoutRequest({ requestPayload: _withheld, ...turn }: Turn): Turn {
 
 const maxPage = 200
 
-/** How many a page has, as the query says it. Refuses with 400. */
+/** Returns the size of a page. Refuses with 400. */
 function limitOf(given: string | undefined): number {
   if (given === undefined) return 50
   const limit = Number(given)
@@ -101,7 +101,7 @@ function limitOf(given: string | undefined): number {
   return limit
 }
 
-/** The part of a list that a query asks for. Refuses with 400. */
+/** Returns the requested page of a list. Refuses with 400. */
 export function pageAsked(c: Context): ListPage {
   const { limit, cursor, status: given } = c.req.query()
   const status = sessionStatus.words.find((word) => word === given)
@@ -109,7 +109,7 @@ export function pageAsked(c: Context): ListPage {
   return { limit: limitOf(limit), ...(cursor !== undefined && { cursor }), ...(status !== undefined && { status }) }
 }
 
-/** Only the store knows the form of its cursors. */
+/** Only the store knows the format of its cursors. */
 export function refuseCursor(error: unknown): never {
   if (ConfigError.isInstance(error) && error.code === 'invalidOption') refuse(400, 'invalidCursor', error.message)
   throw error

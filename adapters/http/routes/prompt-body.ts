@@ -10,8 +10,8 @@ import type { ClientAsk, ClientSettingName } from '../live/commands/client-ask.t
 import { askedIn } from './client-settings.ts'
 
 /**
- * The key under which a client asks for something that must happen once, however often the request arrives. Refuses with 400 `invalidBody` what is no
- * key: 8 to 100 letters, digits, `-` and `_`.
+ * Returns the idempotency key of a request. Refuses an invalid one with 400 `invalidBody`: keys have 8 to 100 letters, digits,
+ * `-` and `_`.
  */
 export function keyOf(c: Context): string | undefined {
   const key = c.req.header('idempotency-key')
@@ -20,23 +20,25 @@ export function keyOf(c: Context): string | undefined {
   return key
 }
 
-/** What a client may ask of a run that it begins, and from where that goes on. */
+/** Body keys of a run: options and the place to start. */
 export const runKeys = ['model', 'thinking', 'tools', 'clientTools', 'settings', 'metadata', 'from'] as const
 
-/** The same, with what it says. */
+/** The same with a prompt. */
 export const promptKeys = ['prompt', ...runKeys] as const
 
-/** What a client says: user messages, and what it asks of the run. */
+/** A client's user messages and options. */
 export interface PromptBody {
   messages: UserMessage[]
   ask: ClientAsk
 }
 
 /**
- * Checks `{ prompt: string | messages, metadata?, settings?, model?, thinking?, tools?, clientTools? }`. Refuses with 400 `invalidBody`, and with 403 a setting that is not in `allowed`.
+ * Parses `{ prompt: string | messages, metadata?, settings?, model?, thinking?, tools?, clientTools? }`. Refuses with 400
+ * `invalidBody`, and with 403 a setting that is not in `allowed`.
  *
- * **Contract**: only user messages of text, pictures and files pass. What an assistant or a tool said is the server's to know; a client that sends it
- * could put words into the model's mouth.
+ * **Contract**
+ * - Accepts only user messages of text, pictures and files. Otherwise a client could forge messages of the assistant or of a
+ *   tool.
  */
 export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]): PromptBody {
   assertShallow(body)
@@ -45,7 +47,7 @@ export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]
   return { messages, ask: { ...askedIn(body, allowed), ...(metadata !== undefined && { metadata }) } }
 }
 
-/** Messages of one prompt: each has events and a record of its own, and a body has room for hundreds of thousands. */
+/** Messages of a prompt. Each has events and a record, and a body has room for hundreds of thousands. */
 const maxMessages = 1000
 
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
@@ -56,7 +58,7 @@ function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
   return entries.map((entry, index) => userMessageOf(entry, `prompt[${index}]`))
 }
 
-/** One message of a user, as a client sends it. `place` names it in the refusal. */
+/** Parses a user message. `place` names it in the refusal. */
 function userMessageOf(entry: JsonValue, place: string): UserMessage {
   if (isJsonObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
   const content = userContent(entry, `${place}.content`)
@@ -79,7 +81,7 @@ function userBlock(block: JsonValue, place: string): Content {
   }
 }
 
-/** Refuses what is nested so deep that nobody could store or send it. */
+/** Refuses nesting that cannot be stored or sent. */
 function assertShallow(body: JsonObject): void {
   try {
     checkOptions(body, json, 'body')

@@ -21,49 +21,50 @@ import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
 import { defaultPingMs } from '../stream/sse-stream.ts'
 
-/** What routes may cost where nothing else is said. */
+/** Default limits of routes. */
 export const routeDefaults = {
-  /** Room for a PDF of 12 MB, as base64. A body is read once its caller was let in. */
+  /** Enough for a PDF of 12 MB as base64. Bodies are read after authentication. */
   maxBodyBytes: 16 * 1024 * 1024,
   bodyTimeoutMs: 30_000,
   pingMs: defaultPingMs,
 } as const
 
-/** What routes may cost, and what they show. */
+/** Limits of routes, and the data they expose. */
 export interface RouteOptions {
-  /** Largest request body in bytes. Default 16 MiB: a prompt with a PDF of 12 MB. */
+  /** Bytes of a request body. Default: 16 MiB, enough for a prompt with a PDF of 12 MB. */
   maxBodyBytes?: number
-  /** Milliseconds in which a body must be there. Default 30,000. */
+  /** Milliseconds until a request body must be complete. Default: 30,000. */
   bodyTimeoutMs?: number
-  /** Answers that stream to one caller at once. Default 100; 1,000 for the only user of a server. */
+  /** Concurrent streams of one caller. Default: 100; 1,000 for a single user. */
   maxOpenStreams?: number
-  /** The same for all callers together; beyond it the answer is 503. Default 10,000. */
+  /** Concurrent streams of all callers; beyond it the response is 503. Default: 10,000. */
   maxStreams?: number
   /**
-   * Milliseconds that the event loop may be late; while it is later, what would stream is refused with 503 and `Retry-After`: new runs, and readers. Steering,
-   * decisions and stops go on. Default: no limit. 200 is a good one for a process of its own.
+   * Milliseconds that the event loop may be late. While it is later, new runs and readers get 503 with `Retry-After`; steering,
+   * decisions and stops work. Default: no limit. 200 suits a dedicated process.
    */
   maxLagMs?: number
-  /** Milliseconds between the comments that keep an idle connection open, and show that the client is still there. Default 15,000. */
+  /** Milliseconds between pings, which keep an idle connection open and detect disconnected clients. Default: 15,000. */
   pingMs?: number
-  /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
+  /** Whether to send `turnRequest` events. They contain the system prompt and the whole request. Default: `false`. */
   turnRequests?: boolean
   /**
-   * Whether `POST /sessions/:id/import` takes in sessions from elsewhere, as `exportSession` gives them. What they say that a model or a tool
-   * said is then believed, and calls that wait in them can be approved. Default `false`.
+   * Whether `POST /sessions/:id/import` accepts exported sessions. Their assistant and tool messages are trusted then, and their
+   * pending calls can be approved. Default: `false`.
    */
   imports?: boolean
   /**
-   * Settings that clients may choose per prompt, such as `thinking` and `verbosity`. Any other is refused by name. They cost money: `maxTokens`, `thinking` and
-   * `serviceTier` most of all. Default: none.
+   * Settings that clients may choose per prompt, such as `thinking` and `verbosity`. Others are refused by name. `maxTokens`,
+   * `thinking` and `serviceTier` affect the cost most. Default: none.
    */
   clientSettings?: readonly ClientSettingName[]
   /**
-   * Where pages reach this app, such as `https://agents.example/api` or `/api`: `useChat` and AG-UI are then told of large media by their address there, not with
-   * their bytes. Pages show pictures without headers of their own: `authorize` has to know a cookie. Default: the bytes.
+   * Base URL of this app for clients, such as `https://agents.example/api` or `/api`. `useChat` and AG-UI then receive large
+   * media as URLs instead of bytes. Browsers load pictures without custom headers, so `authorize` must accept a cookie. Default:
+   * bytes.
    */
   mediaBase?: string
-  /** Learns why an agent could not be started. Default: silence. */
+  /** Receives failures to start an agent. Default: none. */
   logger?: Logger | false
 }
 
@@ -81,7 +82,7 @@ export const routeTable: OptionTable<RouteOptions> = {
   logger: aLogger,
 }
 
-/** The same with every default filled in. */
+/** The same with defaults applied. */
 export interface SessionRouteOptions extends RunStreamOptions {
   body: BodyLimits
   imports: boolean
@@ -90,13 +91,13 @@ export interface SessionRouteOptions extends RunStreamOptions {
   logger: Logger | false | undefined
 }
 
-/** Fills in the defaults. Throws `ConfigError` `invalidOption`. */
+/** Applies defaults. Throws `ConfigError` `invalidOption`. */
 export function checkedRoutes(options: RouteOptions): SessionRouteOptions {
   checkOptions(options, optionsOf<RouteOptions>(routeTable))
   return resolvedRoutes(options)
 }
 
-/** Fills in the defaults of what was checked. */
+/** Applies defaults to checked options. */
 export function resolvedRoutes({
   maxBodyBytes = routeDefaults.maxBodyBytes,
   bodyTimeoutMs = routeDefaults.bodyTimeoutMs,
@@ -123,6 +124,6 @@ export function resolvedRoutes({
   }
 }
 
-/** The routes of a session; which one comes with each request. */
+/** The routes of a session; each request carries its gateway. */
 export type SessionApp = Hono<{ Bindings: { gateway: SessionGateway } }>
 export type SessionContext = Context<{ Bindings: { gateway: SessionGateway } }>

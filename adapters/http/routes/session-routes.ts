@@ -20,11 +20,11 @@ import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext,
 import { addScheduleRoutes, addStateRoutes } from './state-routes.ts'
 
 /**
- * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.
+ * Creates the routes of live sessions, the same on every host. Requests are authenticated before.
  *
  * **Contract**
- * - A client that leaves stops nothing.
- * - What the server has said and done counts: a client adds user messages and decisions, nothing else.
+ * - A client that disconnects stops nothing.
+ * - The server's history is authoritative: a client adds user messages and decisions only.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -32,7 +32,7 @@ export function liveSessionRoutes(options: RouteOptions = {}): SessionRoutes {
   return sessionRoutes(checkedRoutes(options))
 }
 
-/** The same for an app that counts all of its streams together. */
+/** Creates the same routes for an app that counts all of its streams together. */
 export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   const app: SessionApp = newApp()
   answerProblems(app, options.logger)
@@ -110,11 +110,11 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   })
 }
 
-/** 202 with the receipt: the id under which the message will be in the history, unless the run ends first. */
+/** Responds with 202 and the receipt: the id of the message in the history, unless the run ends first. */
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const queued = async (c: SessionContext, type: 'steer' | 'followUp') => {
     const body = await readOwnBody(c, options.body, ['loopId', ...promptKeys])
-    // What steers a run has the settings of that run.
+    // A steering message has the settings of its run.
     const { messages } = promptOf(body, [])
     return c.json(await c.env.gateway.command({ type, messages, loopId: body.loopId, key: keyOf(c) }), 202)
   }
@@ -156,7 +156,7 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
   })
 }
 
-/** What running calls ask. An answer goes to the call, and is kept nowhere. */
+/** Adds the routes of user input requests. The input goes to the call and is not stored. */
 function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/inputs', async (c) => c.json({ inputs: await c.env.gateway.read.inputs() }))
   app.post('/inputs/:inputId', async (c) => {
@@ -170,7 +170,7 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
   })
 }
 
-/** What goes back in the conversation, or changes what is sent of it. Each is a run, and answers with its events. */
+/** Adds the routes that go back in the conversation or change later requests. Each starts a run and responds with its events. */
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const bodyOf = async (c: SessionContext, ...names: string[]): Promise<JsonObject> => {
     const body = await readOwnBody(c, options.body, [...names, ...runKeys])
@@ -207,7 +207,7 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   })
 }
 
-/** Begins a run and streams it; with an `Idempotency-Key` once for that key, however often it is asked for. */
+/** Starts a run and streams it; with an `Idempotency-Key` once per key. */
 async function answerWithRun(
   c: SessionContext,
   options: SessionRouteOptions,
@@ -219,7 +219,7 @@ async function answerWithRun(
   return eventStream(await gateway.events(run, 'names'), { ...options, caller: gateway.caller })
 }
 
-/** The loop from whose end a run is to go on, where a body names one. */
+/** Returns the loop at whose end a run starts, if a body names one. */
 function placeIn({ from }: JsonObject): Place {
   if (from !== undefined && typeof from !== 'string') refuse(400, 'invalidBody', 'from must name a loop of the session, or be left out.')
   return from === undefined ? {} : { from }

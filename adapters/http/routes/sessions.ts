@@ -7,16 +7,16 @@ import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
 import { pageAsked, refuseCursor } from './history-routes.ts'
 
-/** What the routes have to know of their app. */
+/** Options of these routes. */
 interface SessionsOptions<E extends Env> {
   access: (c: Context<E>) => Promise<Caller>
   sessions: (c: Context<E>) => LiveSessions
-  /** What answers for a session that lives in this process. */
+  /** Handles requests for a session in this process. */
   routes: SessionRoutes
   body: BodyLimits
 }
 
-/** `GET /sessions`, and everything under `/sessions/:id`, for whoever is let in. */
+/** Adds `GET /sessions` and everything under `/sessions/:id`, with authentication. */
 export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, routes, body }: SessionsOptions<E>): void {
   app.get('/sessions', async (c) => {
     const caller = await access(c)
@@ -29,10 +29,10 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   app.get('/chat/:id/turns', (c) => ofChat(c, '/chat/turns'))
   app.post('/chat/:id/stop', (c) => ofChat(c, '/stop'))
   app.post('/chat/:id/steer', (c) => ofChat(c, '/steer'))
-  /** For clients that say in the body which conversation they are about. */
+  /** For clients that name the conversation in the body. */
   const ofBody = async (c: Context<E>, path: string, name: string) => {
     const caller = await access(c)
-    // The AI SDK sends the whole conversation, unless it is told otherwise: only its last message is read.
+    // The AI SDK sends the whole conversation by default, but only its last message is used.
     const text = path === '/chat' ? await readLastMessages(c, body) : await readSharedText(c, body)
     const { headers, signal } = c.req.raw
     const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: text })
@@ -48,14 +48,17 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   })
 }
 
-/** The session that a body names. What else it says is looked at by the routes of that session. */
+/** Returns the session that a body names. The routes of that session check the rest. */
 function idIn(text: string, name: string): string {
   const id = fieldIn(parsedJson(text), name)
   if (typeof id !== 'string') refuse(400, 'invalidBody', `The body must be JSON with ${name}, which names the conversation.`)
   return id
 }
 
-/** What stands behind the id, as it was sent: an id of a call may have a slash in it, and the routes of the session decode it themselves. */
+/**
+ * Returns the encoded path after the id: the id of a call may contain a slash, and the routes of the session decode it
+ * themselves.
+ */
 export function restOf(c: Context): string {
   const depth = c.req.routePath.split('/').lastIndexOf(':id')
   return `/${new URL(c.req.url).pathname
@@ -64,12 +67,12 @@ export function restOf(c: Context): string {
     .join('/')}`
 }
 
-/** The request as the routes of a session see it: what leads there is gone from its path. */
+/** Returns the request with the path within its session. */
 export async function requestWithin(request: Request, path: string): Promise<Request> {
   const url = new URL(request.url)
   url.pathname = path
   if (request.body !== undefined) return new Request(url, request)
-  // Firefox has no stream of a body that it could take along.
+  // Firefox has no stream of a request body.
   const { method, headers, signal } = request
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(url, { method, headers, signal, ...(hasBody && { body: await request.arrayBuffer() }) })

@@ -9,10 +9,11 @@ import { keyOf } from './prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
- * What a session shares with its pages: which version it has, and changes of it.
+ * Adds the routes of shared state: its version, and changes of it.
  *
- * **Contract**: a change is answered once it is recorded; under a key it is made once, also after a restart. Reading makes no agent; a page reads what the
- * log has.
+ * **Contract**
+ * - A change is confirmed once it is recorded, and applied once per key, also after a restart. Reads create no agent and use the
+ *   log.
  *
  * Source: docs/guides/shared-state.md
  */
@@ -33,7 +34,7 @@ export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): v
   })
 }
 
-/** What is to become of the state. Refuses with 400 `invalidState`. */
+/** Parses a change of the state. Refuses with 400 `invalidState`. */
 function changeIn({ value, patch }: JsonObject): StateChange['change'] {
   return value === undefined ? { patch: readPatch(patch) } : { value: stateFrom(value) }
 }
@@ -43,7 +44,7 @@ function stateFrom(value: JsonValue): JsonObject {
   throw invalidState('it must be an object')
 }
 
-/** `POST`, `GET` and `DELETE /schedules`: prompts of a session that are said later. */
+/** Adds `POST`, `GET` and `DELETE /schedules`: scheduled prompts of a session. */
 export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/schedules', async (c) => c.json({ schedules: await c.env.gateway.read.schedules() }))
   app.post('/schedules', async (c) => {

@@ -1,12 +1,12 @@
 import type { SessionAddress } from '../access/authorize.ts'
 
-/** A prompt that is said later. Plain JSON. */
+/** A scheduled prompt. Plain JSON. */
 export interface ScheduledPrompt {
   id: string
   prompt: string
-  /** When it is due next, epoch ms. */
+  /** The next time, epoch milliseconds. */
   at: number
-  /** Milliseconds from one time to the next. Absent: it is said once. */
+  /** Milliseconds between repetitions. Absent: sent once. */
   everyMs?: number
 }
 
@@ -48,7 +48,7 @@ export interface ScheduleBook {
   write(entries: readonly ScheduleEntry[]): Promise<void>
 }
 
-/** So many of those that are due are given at a time. */
+/** Limit of prompts returned by `due`. */
 export const dueAtOnce = 100
 
 /** Creates a store over a list that one process reads and writes as a whole. Suitable for some thousand entries. */
@@ -60,7 +60,7 @@ export function bookSchedules(book: ScheduleBook): ScheduleStore {
     return done
   }
   const byTime = async () => (await book.read()).toSorted((one, other) => one.at - other.at)
-  /** Keeps those that `change` gives for each; whether any is another one. */
+  /** Replaces each entry with the result of `change`; resolves with whether any has changed. */
   const changed = (change: (entry: ScheduleEntry) => ScheduleEntry | undefined): Promise<boolean> =>
     inTurn(async () => {
       const before = await book.read()

@@ -4,25 +4,25 @@ import type { Logger } from '../../../src/index.ts'
 import { ProblemError } from '../access/problem.ts'
 import type { ScheduleEntry, ScheduleStore } from './schedule-store.ts'
 
-/** When a store is asked again that did not answer: ms from then. */
+/** Milliseconds until a failed store is tried again. */
 const againMs = 60_000
 
 interface SchedulerParts {
   store: ScheduleStore
   logger: Logger | false | undefined
-  /** Says the prompt in its session. `key` is the same for one time of one entry. */
+  /** Sends the prompt to its session. `key` identifies one time of one entry. */
   say: (entry: ScheduleEntry, key: string) => Promise<void>
-  /** Has `wake` called at this time, or not at all. */
+  /** Schedules the next call of `wake`, or none. */
   arm: (at: number | undefined) => Promise<void> | void
 }
 
 /**
- * Says what is due.
+ * Sends due prompts.
  *
  * **Contract**
- * - Each time is said at most once: it is taken out of the store before it is said. Where the session cannot begin anything just now (429, 503), it is put
- *   off; what else goes wrong the `logger` learns as `scheduleFailed`.
- * - `wake` never rejects, and calls of it follow one another.
+ * - At most once each: a prompt is removed from the store before it is sent. If the session cannot start it now (429, 503), it is
+ *   postponed; other failures go to `logger` as `scheduleFailed`.
+ * - `wake` never rejects, and its calls are serialized.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts
@@ -33,7 +33,7 @@ export class Scheduler {
     this.#parts = parts
   }
 
-  /** Says what is due now, and arms the next time. */
+  /** Sends due prompts and arms the next time. */
   wake(): Promise<void> {
     this.#turn = this.#turn
       .then(() => this.#wake())
@@ -44,7 +44,7 @@ export class Scheduler {
     return this.#turn
   }
 
-  /** Says nothing more. Resolves once what is being said has begun. */
+  /** Stops. Resolves once prompts in progress have started. */
   async end(): Promise<void> {
     this.#isOver = true
     await this.#parts.arm(undefined)
@@ -67,7 +67,7 @@ export class Scheduler {
     } catch (error) {
       const waitMs = error instanceof ProblemError ? error.problem.retryAfterMs : undefined
       if (waitMs === undefined) return this.#warn(entry.address.sessionId, error)
-      // As an entry of its own: the one that goes on has moved.
+      // As a separate entry, because the repeating one has moved on.
       const { everyMs: _, ...once } = entry
       await store.add({ ...once, id: crypto.randomUUID(), at: Date.now() + waitMs })
     }
@@ -78,7 +78,7 @@ export class Scheduler {
   }
 }
 
-/** The next time that is not over, in step with the first one. */
+/** Returns the next future time in the interval of the first one. */
 function nextOf({ at, everyMs }: ScheduleEntry): number | undefined {
   if (everyMs === undefined) return undefined
   const missed = Math.max(0, Math.floor((Date.now() - at) / everyMs))

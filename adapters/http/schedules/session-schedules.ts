@@ -2,11 +2,11 @@ import { ConfigError } from '../../../src/index.ts'
 import type { SessionAddress } from '../access/authorize.ts'
 import type { ScheduledPrompt, ScheduleEntry, ScheduleStore } from './schedule-store.ts'
 
-/** Of one session: who may say something to it may fill no server. */
+/** Limit per session, so that one caller cannot fill the server. */
 export const maxOfSession = 50
-/** Milliseconds between two times at least. */
+/** Shortest interval, milliseconds. */
 const shortestMs = 60_000
-/** Milliseconds until the last time that can be meant: ten years. */
+/** Furthest time ahead, milliseconds: ten years. */
 const furthestMs = 10 * 365 * 86_400_000
 
 /**
@@ -71,7 +71,7 @@ export class SessionSchedules {
   }
 }
 
-/** What is wrong with a schedule, as people are told. */
+/** Returns what is wrong with a schedule, for users. */
 export function faultOf({ prompt, at, everyMs }: { prompt: unknown; at: unknown; everyMs?: unknown }): string | undefined {
   if (typeof prompt !== 'string' || prompt.trim() === '') return 'prompt must be a text that says something.'
   if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0 || at > Date.now() + furthestMs)

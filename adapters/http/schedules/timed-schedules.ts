@@ -5,14 +5,14 @@ import type { ScheduleStore } from './schedule-store.ts'
 import { Scheduler } from './scheduler.ts'
 import { SessionSchedules } from './session-schedules.ts'
 
-/** Schedules of a process that stays: one timer for the next time of all. */
+/** Schedules of a long-lived process: one timer for the next time of all. */
 export class TimedSchedules {
   readonly #store: ScheduleStore
   readonly #scheduler: Scheduler
   #isOver = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Begins at once: what was due while no process was there is said now. */
+  /** Starts at once: prompts that became due while no process ran are sent now. */
   constructor(
     store: ScheduleStore,
     say: (address: SessionAddress, text: string, key: string) => Promise<void>,
@@ -28,12 +28,12 @@ export class TimedSchedules {
     void this.#scheduler.wake()
   }
 
-  /** Those of one session. */
+  /** Returns the schedules of one session. */
   of(address: SessionAddress): SessionSchedules {
     return new SessionSchedules(this.#store, address, () => this.#scheduler.wake())
   }
 
-  /** Says nothing more here, and leaves no timer. */
+  /** Stops and clears the timer. */
   end(): Promise<void> {
     this.#isOver = true
     return this.#scheduler.end()
@@ -46,7 +46,7 @@ export class TimedSchedules {
     const waitMs = Math.min(lookMs, at === undefined ? Number.POSITIVE_INFINITY : Math.max(0, at - Date.now()))
     if (this.#isOver || waitMs === Number.POSITIVE_INFINITY) return
     this.#timer = setTimeout(() => void this.#scheduler.wake(), timerMs(waitMs))
-    // A process that has nothing else to do may end.
+    // Lets an idle process exit.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }
 }

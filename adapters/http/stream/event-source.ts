@@ -1,37 +1,37 @@
 import type { AgentEvent, AgentMessage } from '../../../src/index.ts'
 
-/** Events from a place on, for one reader. */
+/** Events from a cursor on, for one reader. */
 export interface EventSource extends AsyncIterable<AgentEvent> {
-  /** Whether what they are of waits for a person or a page now, whatever they tell of before. */
+  /** Whether the run waits for a user or a client now, independent of the events read so far. */
   readonly isWaiting: boolean
-  /** Aborts where they go on elsewhere: who reads has to ask again. */
+  /** Aborts when another process continues the events: readers have to reconnect. */
   readonly goneElsewhere?: AbortSignal
-  /** Calls `listener` with each version of shared state, also while no run is on; returns how to stop. */
+  /** Calls `listener` with each version of shared state, also without a run; returns how to stop. */
   onState?(listener: (version: number) => void): () => void
-  /** Somebody follows them, until what this returns is called. */
+  /** Registers a reader; returns how to unregister it. */
   enter?(): () => void
 }
 
-/** The events of one run, and what an encoder has to know of it. */
+/** The events of one run, with data for its encoder. */
 export interface RunSource extends EventSource {
   readonly runId: string
   readonly loopId: string
   readonly sessionId: string
-  /** The conversation as the run found it; empty for a run that is not the last one. */
+  /** Returns the conversation before the run; empty if the run is not the last one. */
   historyBefore(): Promise<readonly AgentMessage[]>
 }
 
-/** Which run, and from where on. */
+/** A run and a cursor in it. */
 export interface RunPlace {
   loopId: string
-  /** Of a run that was begun just now: its loop may turn out to be another one. */
+  /** Id of a run that has just started: its loop may change. */
   runId?: string
-  /** Number of the last event that the reader has. Default: everything that is remembered. */
+  /** Number of the last event that the reader has. Default: all events in memory. */
   after?: number
 }
 
 /**
- * How large media are told: with their `bytes`, by `names` for who asks for `…/blobs/:hash`, or by the address at which the app of this base has them.
- * Where the store keeps no bytes beside its log they stay as they are.
+ * The form of large media: `bytes`; `names` for clients that read `…/blobs/:hash`; or URLs of the app with this base. A store
+ * without separate media always sends bytes.
  */
 export type MediaForm = 'bytes' | 'names' | { base: string }

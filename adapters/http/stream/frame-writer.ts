@@ -8,23 +8,23 @@ import { type AgUiEncoder, agUiSse } from '../../../src/ui/ag-ui.ts'
 import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk.ts'
 import { type ChatEncoder, chatStreamEnd, openAiSse, type ResponseEncoder, responseSse } from '../../../src/ui/openai.ts'
 
-/** Writes the events of one answer as server-sent events, in the protocol of its client. */
+/** Writes the events of one response as server-sent events, in the protocol of its client. */
 export interface FrameWriter {
-  /** The frames for `event`; the empty text for none. */
+  /** Returns the frames for `event`; empty for none. */
   write(event: AgentEvent): string
-  /** Whether the run waits for a person who can answer only once this answer has ended. */
+  /** Whether the run waits for a user who can respond only after this response has ended. */
   readonly waiting: WaitingForPerson
-  /** The frame that says which version of shared state the session has now, of no run. Absent where the protocol has none. */
+  /** Returns the frame with the version of shared state. Absent if the protocol has none. */
   state?(version: number): string
-  /** The last frames of an answer whose run waits. */
+  /** Returns the last frames of a response whose run waits. */
   suspend(): string
-  /** The last frames once the events have ended. */
+  /** Returns the last frames once the events have ended. */
   end(): string
-  /** The last frames when the events cannot be read on, or one cannot be written. */
+  /** Returns the last frames if the events cannot be read, or one cannot be written. */
   fail(error: unknown): string
 }
 
-/** Our own protocol: lean frames, which `eventDecoder` of `phi-core/client` reads. */
+/** Creates a writer of our own protocol: compact frames for `eventDecoder` of `phi-core/client`. */
 export function nativeFrames(shown: ShownEvents): FrameWriter {
   const encoder = eventEncoder(shown)
   return {
@@ -40,10 +40,13 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
   }
 }
 
-/** Which events a page has to hear of that shows a conversation in which others speak too. */
+/** Events that a client of a shared conversation needs. */
 const turning: readonly AgentEvent['type'][] = ['agentStart', ...namesOf(approvalEvents), 'agentEnd']
 
-/** Only that a turn of the conversation has begun, waits, goes on or has ended: `{ type, loopId }`. What was said is read elsewhere. */
+/**
+ * Creates a writer that only notifies of a turn that starts, waits, continues or ends: `{ type, loopId }`. Clients load the
+ * messages separately.
+ */
 export function turnFrames(): FrameWriter {
   return {
     write: ({ type, loopId }) => (turning.includes(type) ? `data: ${JSON.stringify({ type, loopId })}\n\n` : ''),
@@ -54,7 +57,7 @@ export function turnFrames(): FrameWriter {
   }
 }
 
-/** What turns the events of a run into those of another protocol. */
+/** An encoder of run events in another protocol. */
 export interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
   encode(event: AgentEvent): Chunk[]
   skip(event: AgentEvent): void
@@ -63,30 +66,30 @@ export interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
   fail(error: unknown): Chunk[]
 }
 
-/** Says of an event whether the client has it already. */
+/** Returns whether the client has an event already. */
 export type IsSeen = (event: AgentEvent) => boolean
 
-/** The UI message stream of the AI SDK. Events that the client has are passed over. */
+/** Creates a writer of the AI SDK's UI message stream. Skips events that the client has. */
 export function uiMessageFrames(encoder: UiMessageEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: uiMessageSse, last: uiMessageStreamEnd, isSeen })
 }
 
-/** The events of AG-UI. Events that the client has are passed over. */
+/** Creates a writer of AG-UI events. Skips events that the client has. */
 export function agUiFrames(encoder: AgUiEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: agUiSse, last: '', isSeen })
 }
 
-/** Chunks of a chat completion of OpenAI's API. */
+/** Creates a writer of chat completion chunks of OpenAI's API. */
 export function chatFrames(encoder: ChatEncoder): FrameWriter {
   return protocolFrames(encoder, { sse: openAiSse, last: chatStreamEnd, isSeen: undefined })
 }
 
-/** Events of a response of OpenAI's API. Events of the run that the caller has are passed over. */
+/** Creates a writer of response events of OpenAI's API. Skips events that the caller has. */
 export function responseFrames(encoder: ResponseEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: responseSse, last: '', isSeen })
 }
 
-/** Writes no frames: hands each chunk to `take`, for an answer in one piece. */
+/** Creates a writer that passes each chunk to `take` instead, for a response in one piece. */
 export function wholeFrames<Chunk>(encoder: ProtocolEncoder<Chunk>, take: (chunk: Chunk) => void, isSeen?: IsSeen): FrameWriter {
   const taken = (chunk: Chunk): string => {
     take(chunk)
@@ -99,12 +102,12 @@ function protocolFrames<Chunk>(
   encoder: ProtocolEncoder<Chunk>,
   { sse, last, isSeen = () => false }: { sse: (chunk: Chunk) => string; last: string; isSeen: IsSeen | undefined },
 ): FrameWriter {
-  // Somebody has answered what is passed over: it waits no more.
+  // Skipped requests are settled already, so they are not pending.
   let isPassingOver = false
   const textOf = (chunks: Chunk[]) => chunks.map(sse).join('')
   return {
     write: (event) => {
-      // However much the client has: each response has an end.
+      // Each response needs an end, even if the client has all events.
       isPassingOver = isSeen(event) && event.type !== 'agentEnd' && event.type !== 'parallelLoopEnd'
       if (!isPassingOver) return textOf(encoder.encode(event))
       encoder.skip(event)
@@ -119,7 +122,7 @@ function protocolFrames<Chunk>(
   }
 }
 
-/** What a client has seen of a run when it says something about these calls: everything up to the first answer to what it was asked. */
+/** Returns which events a client has when it settles these calls: all before the first of them was resolved. */
 export function untilResolved(toolCallIds: Iterable<string>): IsSeen {
   const settled = new Set(toolCallIds)
   let isBefore = true

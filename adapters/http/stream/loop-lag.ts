@@ -1,16 +1,16 @@
-/** Milliseconds between two looks. */
+/** Milliseconds between measurements. */
 const lookMs = 100
 
 /**
- * How late the event loop is: how much longer than asked a timer took, in the last look. A process that is busy answers everybody late. It looks only while it is
- * asked: where nobody has asked for a while its timer is gone.
+ * Measures how late the event loop is: the delay of the last timer. Runs only while it is used; the timer stops when nothing
+ * reads it for a while.
  */
 export class LoopLag {
   #timer: ReturnType<typeof setInterval> | undefined
   #lagMs = 0
   #askedAt = Number.NEGATIVE_INFINITY
 
-  /** Milliseconds. The first one to ask gets 0. */
+  /** Milliseconds. 0 for the first reader. */
   get ms(): number {
     this.#askedAt = performance.now()
     if (this.#timer === undefined) {
@@ -31,7 +31,7 @@ export class LoopLag {
       this.#timer = undefined
     }, lookMs)
     this.#timer = timer
-    // A process that has nothing else to do may end.
+    // Lets an idle process exit.
     if (typeof timer === 'object') timer.unref?.()
   }
 }

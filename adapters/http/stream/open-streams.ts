@@ -2,17 +2,17 @@ import { type Caller, shareOf } from '../access/authorize.ts'
 import { refuse, soonMs } from '../access/problem.ts'
 import { LoopLag } from './loop-lag.ts'
 
-/** How many answers of a process stream at once. */
+/** Concurrent streams of a process. */
 const inAllByDefault = 10_000
 
 interface StreamLimits {
-  /** Of one caller. */
+  /** Concurrent streams of one caller. */
   perCaller?: number | undefined
   inAll?: number | undefined
   maxLagMs?: number | undefined
 }
 
-/** How many answers stream at once: to each caller, and to all. Each holds a reader, and what its client has not taken yet. */
+/** Counts concurrent streams, per caller and in all. Each holds a reader and unsent data. */
 export class OpenStreams {
   readonly #limits: StreamLimits
   readonly #openOf = new Map<string | undefined, number>()
@@ -23,7 +23,7 @@ export class OpenStreams {
     this.#limits = limits
   }
 
-  /** All of them. */
+  /** Open streams of all callers. */
   get inAll(): number {
     return this.#inAll
   }
@@ -33,10 +33,7 @@ export class OpenStreams {
     return this.#lag.ms
   }
 
-  /**
-   * Refuses where no more may begin, with 429 `tooManyStreams` because of this caller, with 503 because of all: to be asked before anything is begun that would be
-   * streamed.
-   */
+  /** Refuses if there is no room: 429 `tooManyStreams` for this caller, 503 for all. Call it before anything is started. */
   assertRoom(caller: Caller): void {
     const { perCaller, inAll = inAllByDefault, maxLagMs } = this.#limits
     const share = shareOf(caller, perCaller)
@@ -53,7 +50,7 @@ export class OpenStreams {
       refuse(503, 'unavailable', 'This server is too busy for more runs now. Ask again.', soonMs)
   }
 
-  /** Counts one more; returns what to call once it has ended. */
+  /** Counts a stream; returns what to call at its end. */
   enter({ identity }: Caller): () => void {
     this.#add(identity, 1)
     return () => this.#add(identity, -1)

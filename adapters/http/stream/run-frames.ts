@@ -4,25 +4,25 @@ import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { ReadyEvents } from './told-events.ts'
 
-/** How long nothing must happen until a run that probably waits for a person is taken to wait. */
+/** Milliseconds without an event until a run that probably waits for a user counts as waiting. */
 const stillMs = 250
 
 interface Frame {
   text: string
   isLast: boolean
-  /** Why it is the last before the run has ended. */
+  /** Why the stream ends before the run. */
   error?: unknown
 }
 
-/** So much text of events that are there is one piece of the stream: about what a socket takes at once. */
+/** Characters of available events per chunk: about what a socket takes at once. */
 const pieceChars = 16 * 1024
 
-/** The frames of one answer, as they are asked for: also of one that is sent in one piece. */
+/** The frames of one response, on demand; also for a response in one piece. */
 export class RunFrames {
   readonly #source: EventSource
   readonly #events: ReadyEvents
   readonly #writer: FrameWriter
-  /** The event that is waited for. */
+  /** The pending read. */
   #next: Promise<IteratorResult<AgentEvent>> | undefined
 
   constructor(source: EventSource, writer: FrameWriter) {
@@ -34,7 +34,7 @@ export class RunFrames {
   async next(): Promise<Frame> {
     let text = ''
     try {
-      // A pull that gave nothing would not be repeated: events that are not shown are passed over here.
+      // A pull without output would not be repeated, so withheld events are skipped here.
       for (;;) {
         if (text.length >= pieceChars) return { text, isLast: false }
         const ready = this.#next === undefined ? this.#events.ready?.() : undefined
@@ -42,7 +42,7 @@ export class RunFrames {
           text += this.#writer.write(ready)
           continue
         }
-        // Nothing is ready: what was asked, and answered since, is written.
+        // No event is available, and all requests and their results are written.
         if (this.#writer.waiting === 'certain' && this.#source.isWaiting) return { text: text + this.#writer.suspend(), isLast: true }
         if (text !== '') return { text, isLast: false }
         const next = await this.#nextUnlessStill()
@@ -59,7 +59,7 @@ export class RunFrames {
     await this.#events.return?.()
   }
 
-  /** The next event; undefined when none comes for a while and the run waits for a person. */
+  /** Returns the next event; `undefined` if none comes for a while and the run waits for a user. */
   async #nextUnlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
     this.#next ??= this.#events.next()
     if (this.#writer.waiting !== 'no' && this.#source.isWaiting) {
@@ -72,7 +72,7 @@ export class RunFrames {
   }
 }
 
-/** Whether so many milliseconds pass before `work` settles. */
+/** Resolves with whether so many milliseconds pass before `work` settles. */
 async function passes(ms: number, work: Promise<unknown>): Promise<boolean> {
   let stopTimer = (): void => undefined
   const passed = new Promise<boolean>((resolve) => {

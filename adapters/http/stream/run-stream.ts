@@ -6,7 +6,7 @@ import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { type SseStreamOptions, sseStream } from './sse-stream.ts'
 
-/** How the events of runs are streamed. */
+/** Options of event streams. */
 export interface RunStreamOptions {
   /** Milliseconds between pings. */
   pingMs: number
@@ -14,19 +14,19 @@ export interface RunStreamOptions {
   streams: OpenStreams
 }
 
-/** The same for whoever asks. */
+/** The same for every response. */
 interface AnsweredOptions extends RunStreamOptions {
   caller: Caller
 }
 
-/** What an answer does besides being read. */
+/** Additional behavior of a response. */
 interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel'> {
   /** Default: our own frames. */
   writer?: FrameWriter
   headers?: Readonly<Record<string, string>>
 }
 
-/** Events as an answer of server-sent events. */
+/** Responds with events as server-sent events. */
 export function eventStream(source: EventSource, options: AnsweredOptions, answer: AnswerOptions = {}): Response {
   const { pingMs, turnRequests, streams, caller } = options
   const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel } = answer
@@ -45,14 +45,14 @@ export function eventStream(source: EventSource, options: AnsweredOptions, answe
   return new Response(body, { headers })
 }
 
-/** What every answer of server-sent events says. */
+/** Headers of every event stream. */
 export const sseHeaders = {
   ...streamHeaders,
   'content-type': 'text/event-stream; charset=utf-8',
   'x-content-type-options': 'nosniff',
 } as const
 
-/** The number that a cursor is. */
+/** Parses a cursor. */
 export function cursorOf(text: string): number {
   if (!/^\d{1,15}$/.test(text))
     refuse(400, 'invalidCursor', `${JSON.stringify(text.slice(0, 40))} is no cursor. Send the last id you received.`)

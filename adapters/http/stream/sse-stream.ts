@@ -6,37 +6,38 @@ import { RunFrames } from './run-frames.ts'
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
 
-/** Milliseconds between pings where nothing else is said. */
+/** Milliseconds between pings of an idle stream. */
 export const defaultPingMs = 15_000
 
-/** Versions of shared state that may wait for a client to take them; then the newest is told with the next ping. */
+/** Versions of shared state that may be unsent; beyond that only the newest is sent, with the next ping. */
 const mostUntaken = 8
 
-/** How events are streamed. */
+/** Options of an SSE stream. */
 export interface SseStreamOptions {
   writer: FrameWriter
   /** Milliseconds between pings. */
   pingMs: number
-  /** Breaks the stream off when it aborts: who reads it has to connect again. */
+  /** Breaks the stream off when it aborts, so that its reader reconnects. */
   signal?: AbortSignal
-  /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
+  /** Called if the stream ends before the run: the client disconnected, or an event could not be written. */
   onCancel?: (reason: unknown) => void
   /** Called once, when the stream has ended or was cancelled. */
   onClose?: () => void
 }
 
 /**
- * The events of a run as a byte stream of server-sent events.
+ * Creates a byte stream of server-sent events from the events of a run.
  *
  * **Contract**
- * - Events are read only when the client has taken those before, 16 KiB of text at most: a slow client makes the run coalesce its deltas, not this
- *   stream grow.
- * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
- * - Versions of shared state are told beside the events, at once. A client that takes none of them is told the newest once it does.
- * - It ends where the run waits for a person and all events until then are written, if the protocol wants that; the run waits on.
+ * - Reads events only when the client has taken the previous ones, 16 KiB of text at most: for a slow client the run coalesces
+ *   its deltas, and no buffer grows.
+ * - Sends a comment every `pingMs` milliseconds of a run, unless bytes are pending; this keeps idle connections through proxies
+ *   open.
+ * - Sends versions of shared state at once, independent of events. A client that is behind gets only the newest.
+ * - Ends if the run waits for a user and all events are written, if the protocol requires that; the run keeps waiting.
  * - No timer and no reader outlives the stream, however it ends.
- * - When the events cannot be read on, or one cannot be written as JSON, the writer says so in the last frames. The reader is let go, and
- *   `onCancel` is called: this client gets nothing more of the run.
+ * - If events cannot be read, or one cannot be written as JSON, the last frames say so. The reader is released, and `onCancel` is
+ *   called.
  */
 export function sseStream(source: EventSource, options: SseStreamOptions): ReadableStream<Uint8Array> {
   const frames = new RunFrames(source, options.writer)
@@ -44,7 +45,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
   let isOpen = true
   let breakOff = (): void => undefined
   const { signal, writer } = options
-  /** The newest version of shared state that the client has not taken. */
+  /** The newest unsent version of shared state. */
   let untold = ''
   let stopListening = (): void => undefined
   const close = () => {
@@ -68,7 +69,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
       timer = setInterval(sendPing, timerMs(options.pingMs))
       const onVersion = (version: number): void => {
         untold = writer.state?.(version) ?? ''
-        // As nobody asks for more while an event is waited for, it is not left to who asks.
+        // While an event is pending the client does not pull, so the state is sent without a pull.
         if ((controller.desiredSize ?? 0) > -mostUntaken) tellState(controller)
       }
       stopListening = source.onState?.(onVersion) ?? stopListening

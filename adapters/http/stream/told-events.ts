@@ -1,14 +1,14 @@
 import type { AgentEvent } from '../../../src/index.ts'
 
-/** Makes of an event the one that is told. */
+/** Converts an event for its reader. */
 export type TellEvent = (event: AgentEvent) => AgentEvent | Promise<AgentEvent>
 
-/** Events that may be there already: the reader of a run tells, so that many are written at once. */
+/** Events that may be available synchronously, so that many are written at once. */
 export interface ReadyEvents extends AsyncIterator<AgentEvent> {
   ready?(): AgentEvent | undefined
 }
 
-/** `source` as it is told by `tell`, in order; what is ready there is ready here, unless it has to be waited for. */
+/** Applies `tell` to each event of `source`, in order. Available events stay available, unless `tell` is asynchronous. */
 export function toldEvents(source: AsyncIterable<AgentEvent>, tell: TellEvent): AsyncIterable<AgentEvent> {
   return { [Symbol.asyncIterator]: () => new ToldEvents(source[Symbol.asyncIterator](), tell) }
 }
@@ -16,7 +16,7 @@ export function toldEvents(source: AsyncIterable<AgentEvent>, tell: TellEvent): 
 class ToldEvents implements ReadyEvents {
   readonly #events: ReadyEvents
   readonly #tell: TellEvent
-  /** It comes next. */
+  /** The next event, if `tell` is asynchronous. */
   #late: Promise<AgentEvent> | undefined
 
   constructor(events: ReadyEvents, tell: TellEvent) {
@@ -29,7 +29,7 @@ class ToldEvents implements ReadyEvents {
     const told = event === undefined ? undefined : this.#tell(event)
     if (!(told instanceof Promise)) return told
     this.#late = told
-    // Whoever asks next is told.
+    // The next reader gets the rejection.
     told.catch(() => undefined)
     return undefined
   }

@@ -4,50 +4,50 @@ import { type Agent, AgentBusyError, type AgentEvent, type AgentRun, type Pendin
 import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 
-/** What a client says a call is. */
+/** A client's reference to a call. */
 export interface CallRef {
   toolCallId: string
-  /** Of the arguments that the client was shown; clients of other protocols have none. */
+  /** Hash of the arguments that the client was shown. Clients of other protocols have none. */
   argumentsHash?: string
 }
 
-/** A kind of request that calls wait with. */
+/** A kind of pending call. */
 interface AskedKind {
   pendingIn(of: Agent | AgentRun): PendingApproval[]
   event: AgentEvent['type']
-  /** What the call does instead when it is not asked about. */
+  /** Events that resolve a call without its request. */
   passedBy: readonly AgentEvent['type'][]
 }
 
-/** Calls that wait for a page. */
+/** Pending client tool calls. */
 export const forPages: AskedKind = {
   pendingIn: (of) => of.pendingClientCalls(),
   event: 'clientCallRequested',
   passedBy: ['toolExecutionStart', 'approvalRequested'],
 }
 
-/** Calls that wait for a person. */
+/** Pending approvals. */
 export const forPeople: AskedKind = {
   pendingIn: (of) => of.pendingApprovals(),
   event: 'approvalRequested',
   passedBy: ['toolExecutionStart', 'clientCallRequested'],
 }
 
-/** A call that waits, and the run in which it does. */
+/** A pending call and its run. */
 interface AskedIn {
   run: AgentRun
   pending: PendingApproval
 }
 
-/** How long a run that goes on has to ask for a call that it has left open, in ms. */
+/** Milliseconds in which a continued run must request an open call again. */
 const askAgainMs = 5000
 
-/** How often a run that was left is continued for one request. */
+/** How often one request continues a paused run. */
 const mostContinued = 2
 
 /**
- * The call as a run asks for it now. Continues a run that was left `paused`, and waits until a run that was just taken up asks again. Undefined where the call has its
- * result already, or never waited. Refuses with 409 `argumentsChanged`.
+ * Returns the pending call as its run requests it now. Continues a paused run, and waits until a resumed run requests the call
+ * again. Returns `undefined` if the call has a result, or was never pending. Refuses with 409 `argumentsChanged`.
  */
 export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef): Promise<AskedIn | undefined> {
   const isMeant = ({ toolCallId }: CallRef) => toolCallId === ref.toolCallId
@@ -58,7 +58,7 @@ export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef
     if (run === undefined) {
       const left = kind.pendingIn(agent).find(isMeant)
       if (left === undefined) return undefined
-      // It is not continued for what is something else.
+      // Checked first, so that the run is not continued for a stale request.
       assertSame(ref, left)
       continued += 1
       await continueLeft(live)
@@ -75,20 +75,20 @@ export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef
   return undefined
 }
 
-/** The ids of all calls that the models of this session have made, in its history so far. */
+/** Returns the ids of all calls in the history of this session. */
 export function callsMade({ messages }: Agent): Set<string> {
   return new Set(messages.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : [])).map(({ id }) => id))
 }
 
-/** By what a client tells calls apart whose model repeats an id. */
+/** The information with which a client distinguishes calls whose model repeats an id. */
 export interface KnownCalls {
-  /** The answer that it shows, and how many steps of it. */
+  /** The response that the client shows, and the number of its steps. */
   answer?: { id: string; steps: number } | undefined
-  /** Whether its ids have a number, from the second call of an id on. */
+  /** Whether repeated ids get a number, from the second call on. */
   isNumbered?: boolean | undefined
 }
 
-/** Whether the model has made another call of the same id since the one that a client means. */
+/** Returns whether the model has made another call with the same id since the one that the client means. */
 export function isOfEarlierCall({ messages }: Agent, toolCallId: string, { answer, isNumbered }: KnownCalls): boolean {
   const responses = messages.filter((message) => message.role === 'assistant')
   const callsOf = (response: (typeof responses)[number], id: string) => callsToAnswer(response.content).filter((call) => call.id === id)
@@ -104,7 +104,7 @@ export function isOfEarlierCall({ messages }: Agent, toolCallId: string, { answe
   return meant !== undefined && makes(meant) && responses.slice(from + answer.steps).some(makes)
 }
 
-/** Whether anything else waits in `run` than what `except` names. */
+/** Returns whether `run` waits for anything but `except`. */
 export function waitsForElse(run: AgentRun, except?: string): boolean {
   return [...forPages.pendingIn(run), ...forPeople.pendingIn(run)].some(({ toolCallId }) => toolCallId !== except)
 }
@@ -123,7 +123,10 @@ function assertSame({ argumentsHash }: CallRef, waiting: PendingApproval): void 
     refuse(409, 'argumentsChanged', 'The call waits with other arguments than those that were shown. Show them, and ask again.')
 }
 
-/** Whether the last response made this call, and the run has no result for it. The history gets results only when all calls of a step have ended. */
+/**
+ * Returns whether the last response made this call and it has no result yet. The history gets results only when all calls of a
+ * step have ended.
+ */
 function isOpen({ calls }: LiveSession, { messages }: Agent, run: AgentRun, toolCallId: string): boolean {
   if (calls.hasBegun(run.id, toolCallId)) return false
   const at = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'user')
@@ -134,7 +137,7 @@ function isOpen({ calls }: LiveSession, { messages }: Agent, run: AgentRun, tool
 
 type Outcome = 'asked' | 'passed' | 'ended'
 
-/** What happens first to a call that its run has still to ask about. A run that has ended `paused` has left it. */
+/** Resolves with the first event of a call that its run has yet to request. A run that ended `paused` has left it open. */
 function outcomeOf(run: AgentRun, kind: AskedKind, toolCallId: string): Promise<Outcome> {
   const isAsked = () => kind.pendingIn(run).some((pending) => pending.toolCallId === toolCallId)
   return new Promise((resolve) => {

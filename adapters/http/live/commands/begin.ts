@@ -7,19 +7,22 @@ import type { LiveSession } from '../live-session.ts'
 import { askedOf } from './client-ask.ts'
 import { answerUnattended } from './unattended.ts'
 
-/** Begins the run of a command; with a key once for that, however often it is asked for. Throws as `RunStarter.begin` and `runOf`. */
+/** Starts the run of a command, once per key. Throws as `RunStarter.begin` and `runOf`. */
 export async function begin(live: LiveSession, command: GatewayCommand<keyof BeginCommands>): Promise<AboutRun> {
   const run = await begun(live, command, startOf(command))
   if (command.type === 'prompt' && command.unattended !== undefined) answerUnattended(run, command.unattended)
   return about(run)
 }
 
-/** What is answered about a run. */
+/** Returns the description of a run for a response. */
 export function about({ loopId, id }: AgentRun): AboutRun {
   return { loopId, runId: id }
 }
 
-/** The key is the id of the last message: so the client knows it beforehand, and after a restart the log says what was accepted. */
+/**
+ * Uses the key as the id of the last message: so the client knows it in advance, and the log can recognize a retry after a
+ * restart.
+ */
 export function withKey(messages: readonly MessageInput[], key: string | undefined): MessageInput[] {
   return messages.map((message, at) => (key !== undefined && at === messages.length - 1 ? { ...message, id: key } : message))
 }
@@ -35,7 +38,7 @@ async function begun(
   return command.type === 'prompt' && command.forPerson === true ? beginForPerson(live, start) : live.starts.begin(start, place)
 }
 
-/** What a command does to the agent. */
+/** Returns how a command starts its run. */
 function startOf(command: GatewayCommand<keyof BeginCommands>): (agent: Agent) => AgentRun {
   switch (command.type) {
     case 'prompt':
@@ -61,8 +64,8 @@ function startOf(command: GatewayCommand<keyof BeginCommands>): (agent: Agent) =
 }
 
 /**
- * Begins a run for a page that shows its person why none can begin: what to do, in words of no program. With a key once for that. Refuses with 409 `busy`, and as
- * `runOf`.
+ * Starts a run for a client that shows a refusal to its user: the message says what to do, in plain words. Starts it once per
+ * key. Refuses with 409 `busy`, and as `runOf`.
  */
 export async function beginForPerson(live: LiveSession, begin: (agent: Agent) => AgentRun, key?: string): Promise<AgentRun> {
   try {
@@ -73,7 +76,7 @@ export async function beginForPerson(live: LiveSession, begin: (agent: Agent) =>
   }
 }
 
-/** Refuses with 409 `busy`, and tells a person what to do. */
+/** Refuses with 409 `busy` and says what a user can do. */
 export async function refuseBusy(live: LiveSession): Promise<never> {
   const run = await live.currentRun()
   const isAsked = (run?.pendingApprovals() ?? []).length > 0

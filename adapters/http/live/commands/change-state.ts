@@ -5,8 +5,8 @@ import type { GatewayCommands, StateChange } from '../gateway/gateway-command.ts
 import type { LiveSession } from '../live-session.ts'
 
 /**
- * Changes what the session shares with its pages; resolves with what it is then, once that is recorded. Under a key it is made once, also
- * after a restart. Refuses with 404 where it shares nothing, 400 `invalidState`, 409 `stateConflict`.
+ * Changes shared state; resolves with the new version once it is recorded. Applied once per key, also after a restart. Refuses
+ * with 404 if nothing is shared, 400 `invalidState`, 409 `stateConflict`.
  */
 export async function changeState(live: LiveSession, { change, ifVersion, key }: StateChange): Promise<SavedState> {
   const { sharedState } = await live.agent()
@@ -16,10 +16,13 @@ export async function changeState(live: LiveSession, { change, ifVersion, key }:
   return { version: sharedState.version, value: sharedState.value }
 }
 
-/** Takes the state as a page has made it. Refuses with 400 `invalidState`, and with 409 `stateConflict` what was made of another version, or does not say of which. */
+/**
+ * Replaces shared state with the client's version. Refuses with 400 `invalidState`, and with 409 `stateConflict` if it is based
+ * on another version or names none.
+ */
 export async function takeState(live: LiveSession, { value, version }: GatewayCommands['takeState']): Promise<void> {
   const { sharedState } = await live.agent()
-  // Clients of an agent that shares nothing may keep a state of their own.
+  // Clients of an agent without shared state may keep a state of their own.
   if (sharedState === undefined || isEqualJson(value, sharedState.value)) return
   if (version === undefined && sharedState.version > 0)
     refuse(

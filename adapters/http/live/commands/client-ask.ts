@@ -6,41 +6,42 @@ import { options as optionsOf } from '../../../../src/contract/shape/shape.ts'
 import type { Agent, JsonObject, JsonValue, PromptOptions } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
 
-/** A setting that a server may leave to its clients. */
+/** A setting that a server may let clients choose. */
 export type ClientSettingName = keyof ClientSettings
 
-/** What a client chooses of what the agent's `choices` list. */
+/** A client's choices among the agent's `choices`. */
 type ClientChoice = Pick<PromptOptions, 'model' | 'tools' | 'clientTools' | 'thinking'>
 type ClientToolDeclaration = NonNullable<ClientChoice['clientTools']>[number]
 const choiceShape = optionsOf<ClientChoice>({ ...choiceFields, thinking: thinkingLevel })
 
-/** What a client asks of one run besides what it says, as plain JSON. The agent that is asked says what becomes of it. */
+/** A client's options for one run, as plain JSON. The agent decides about them. */
 export interface ClientAsk {
-  /** Those that the server leaves to its clients, checked. */
+  /** Allowed settings, checked. */
   settings: ClientSettings
-  /** The names of these. */
+  /** Names of the allowed settings. */
   allowed: readonly ClientSettingName[]
-  /** What it may choose by name, as it came: `model`, `thinking`, `tools`, `clientTools`. */
+  /** Choices by name, unchecked: `model`, `thinking`, `tools`, `clientTools`. */
   choice: JsonObject
-  /** Tools that it brings along in a way of its protocol. */
+  /** Tools that the client declares in the format of its protocol. */
   offered: readonly ClientToolDeclaration[]
   responseFormat?: PromptOptions['responseFormat']
-  /** What it wants to find in `agentStart`. */
+  /** Metadata for `agentStart`. */
   metadata?: JsonValue
 }
 
-/** The options of a prompt that clients have a say in. */
+/** Prompt options that clients can influence. */
 export type AskedOptions = ClientSettings & ClientChoice & Pick<PromptOptions, 'responseFormat' | 'metadata'>
 
-/** What a body chooses by name. */
+/** Returns the choices of a body. */
 export function choiceIn(body: JsonObject): JsonObject {
   const named = (name: string) => name === 'thinking' || Object.hasOwn(choiceFields, name)
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && named(name)))
 }
 
 /**
- * What a client asks, as options of a prompt of this agent, whose `choices` refuse what they do not list. Where the application reads the body itself
- * (`ofApplication`), an agent without `choices` leaves these names to it. Refuses with 400 `invalidBody`, 403 `settingNotAllowed`.
+ * Converts a client's options to prompt options of this agent, whose `choices` refuse what they do not list. If the application
+ * reads the body itself (`ofApplication`), an agent without `choices` ignores these names. Refuses with 400 `invalidBody`, 403
+ * `settingNotAllowed`.
  */
 export function askedOf(ask: ClientAsk, agent: Agent, unlisted: 'refused' | 'ofApplication' = 'refused'): AskedOptions {
   const { settings, allowed, offered, responseFormat, metadata } = ask
@@ -68,7 +69,7 @@ function checkedChoice(choice: JsonObject): ClientChoice {
   return choice
 }
 
-/** Refuses with 403 a setting that is not for clients. */
+/** Refuses a setting that clients may not choose with 403. */
 export function refuseSetting(name: string, allowed: readonly ClientSettingName[]): never {
   const may = allowed.length === 0 ? 'no settings' : allowed.join(', ')
   const detail = `settings.${name.slice(0, 60)} is not for clients to set. This server lets them set ${may}: see clientSettings of createAgentApp.`

@@ -4,18 +4,21 @@ import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 import { askedCall, type CallRef, forPages } from './asked-calls.ts'
 
-/** Which call a page is about. */
+/** A client's reference to its call. */
 export interface ClientCallRef extends CallRef {
-  /** Who holds the call. */
+  /** The client that claimed the call. */
   clientId?: string
 }
 
-/** What a page says came of a call. */
+/** A client's result of a call. */
 export interface ClientResult extends ClientCallRef {
   answer: ClientCallAnswer
 }
 
-/** Says that this client runs the call, and whether it may. Refuses with 404 `notFound` where it does not wait, 409 `argumentsChanged`. */
+/**
+ * Claims a call for a client; resolves with whether it may run it. Refuses with 404 `notFound` if the call is not pending, 409
+ * `argumentsChanged`.
+ */
 export async function claimClientCall(
   live: LiveSession,
   ref: ClientCallRef & { clientId: string },
@@ -27,11 +30,12 @@ export async function claimClientCall(
 }
 
 /**
- * Tells a run what came of a call; resolves with the run that goes on, once that is recorded. Where the run has ended `paused`, it is continued first.
+ * Submits the result of a client tool call. Resolves with the run that continues, once the result is recorded. A paused run is
+ * continued first.
  *
  * **Contract**
- * - Only a result for a call that waits for a page counts. Refuses with 404 `notFound` for any other, 409 `argumentsChanged` and `claimedElsewhere`, 400 `invalidBody` for what
- *   is no result.
+ * - Accepts results of pending client tool calls only. Refuses with 404 `notFound` for any other call, 409 `argumentsChanged` and
+ *   `claimedElsewhere`, 400 `invalidBody` for an invalid result.
  */
 export async function answerClientCall(live: LiveSession, result: ClientResult): Promise<AgentRun> {
   const asked = await askedCall(live, forPages, result)
@@ -41,12 +45,12 @@ export async function answerClientCall(live: LiveSession, result: ClientResult):
   return run
 }
 
-/** What `run.answerCall` takes: by what the page was shown, where it says so. */
+/** Returns the reference for `run.answerCall`, with the hash that the client was shown if it sends one. */
 export function refOf({ toolCallId, argumentsHash }: CallRef, pending: Required<CallRef>): Required<CallRef> {
   return { toolCallId, argumentsHash: argumentsHash ?? pending.argumentsHash }
 }
 
-/** Refuses with 404 `notFound` a result that no call waits for. */
+/** Refuses a result for a call that is not pending with 404 `notFound`. */
 export function refuseUnasked({ toolCallId }: CallRef): never {
   refuse(
     404,

@@ -3,18 +3,18 @@ import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 import { askedCall, type CallRef, forPeople } from './asked-calls.ts'
 
-/** What a person says about a call that waits. Without a hash nothing is approved. */
+/** A decision about a pending approval. Approval requires a hash. */
 export interface Decision extends CallRef {
   approved: boolean
   reason?: string
 }
 
 /**
- * Decides about a call that waits; resolves with the run in which it does. Where the run has ended `paused`, it is continued first.
+ * Decides about a pending approval; resolves with its run. A paused run is continued first.
  *
  * **Contract**
- * - Only what the session itself waits for can be decided. Refuses with 404 `notFound` for another call, 409 `argumentsChanged` for arguments that
- *   were not shown.
+ * - Accepts decisions about pending approvals of the session only. Refuses with 404 `notFound` for another call, 409
+ *   `argumentsChanged` for arguments that were not shown.
  */
 export async function decide(live: LiveSession, decision: Decision): Promise<AgentRun> {
   const asked = await askedCall(live, forPeople, decision)
@@ -23,11 +23,14 @@ export async function decide(live: LiveSession, decision: Decision): Promise<Age
   return asked.run
 }
 
-/** Tells the run; says whether the decision counts: somebody else may have been faster, or the run was stopped meanwhile. Refuses with 409 `argumentsChanged`. */
+/**
+ * Passes the decision to the run. Returns whether it counts: another client may have been faster, or the run was stopped. Refuses
+ * with 409 `argumentsChanged`.
+ */
 export function tell(run: AgentRun, request: PendingApproval, { approved, argumentsHash, reason }: Decision): boolean {
   const { toolCallId, argumentsHash: waiting } = request
   try {
-    // By what the person was shown, not by what waits now.
+    // Uses the arguments that the user saw, not those that are pending now.
     if (approved && argumentsHash !== undefined) run.approve({ toolCallId, argumentsHash })
     else if (approved) refuse(409, 'argumentsChanged', 'An approval names the arguments that were shown. Show them, and ask again.')
     else run.deny({ toolCallId, argumentsHash: waiting }, reason)
@@ -38,7 +41,7 @@ export function tell(run: AgentRun, request: PendingApproval, { approved, argume
   }
 }
 
-/** Refuses with 404 `notFound` a decision that no call waits for. */
+/** Refuses a decision about a call that is not pending with 404 `notFound`. */
 export function refuseUndecided({ toolCallId }: CallRef): never {
   refuse(404, 'notFound', `No call ${JSON.stringify(toolCallId.slice(0, 100))} waits for a decision. Read which ones do from …/approvals.`)
 }

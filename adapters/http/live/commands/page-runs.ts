@@ -3,23 +3,23 @@ import type { AgentRun, Content } from '../../../../src/index.ts'
 import { maxKept } from './queued-inputs.ts'
 
 interface BegunRun {
-  /** As the client sent it: the history may have it with warnings of filters. Absent for what says nothing. */
+  /** As the client sent it; the history may have it with warnings of filters. Absent for a request without a message. */
   content: readonly Content[] | undefined
   run: Promise<AgentRun>
-  /** Whether it has ended, or could not begin. */
+  /** Whether it has ended, or could not start. */
   isOver: boolean
 }
 
-/** The runs that requests of pages have begun, so that the same request again joins its run. Keeps the newest 100. */
+/** Runs that requests of clients have started, so that a repeated request joins its run. Keeps the newest 100. */
 export class PageRuns {
   readonly #begun = new Map<string, BegunRun>()
 
-  /** The run that was begun for the message with this id, or for this key, if any. */
+  /** Returns the run that was started for the message with this id or for this key. */
   of(key: string): BegunRun | undefined {
     return this.#begun.get(key)
   }
 
-  /** Notes that `begin` begins the run for this key. A run that could not begin is forgotten. */
+  /** Records that `begin` starts the run for this key. Forgets a run that could not start. */
   begin(key: string, content: readonly Content[] | undefined, begin: () => Promise<AgentRun>): Promise<AgentRun> {
     const begun: BegunRun = { content, run: begin(), isOver: false }
     this.#begun.delete(key)
@@ -38,7 +38,10 @@ export class PageRuns {
   }
 }
 
-/** Whether a client says what the history has under the same id, with the bytes of its media. Filters append warnings to it. */
+/**
+ * Returns whether a client repeats the message that the history has under the same id, with the bytes of its media. Filters
+ * append warnings to it.
+ */
 export function isSaidAgain(stored: readonly Content[], sent: readonly Content[]): boolean {
   const [last] = stored.slice(sent.length)
   const isWarned = last?.type === 'text' && last.text.startsWith('[Warning: ')

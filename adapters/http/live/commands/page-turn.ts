@@ -13,17 +13,19 @@ import { resolvedIn, settleCalls } from './settle.ts'
 type OwnMessage = UserMessage & { id: string }
 type Content = UserMessage['content']
 
-/** Nothing is to be streamed: the history says all. */
+/** Nothing to stream: the history is complete. */
 const inHistory: PageAnswer = { isJoined: true }
 
 /**
- * Does what a page asks for that knows messages by ids of its own: decisions and results first, then what its person says, or an answer that is to be made again.
+ * Handles a request of a client that uses its own message ids: first decisions and results, then a prompt or a regenerated
+ * response.
  *
  * **Contract**
- * - The same message again, with the same content, is a repeat. It joins its run while that is on, and reads the history once that has completed. After a run that
- *   failed, was aborted or interrupted it goes on, once per key: tools that have run are not run again, and a complete answer stays.
+ * - A repeated message with the same content joins its active run, and reads the history once that has completed. After a run
+ *   that failed, was aborted or interrupted it continues, once per key: tools do not run again, and a complete response stays.
  * - A known id with other content is an edit.
- * - Refuses with 409 `nothingToContinue` what the conversation has left, with 409 `busy` as `beginForPerson`, and as `settleCalls`.
+ * - Refuses with 409 `nothingToContinue` what is no longer part of the conversation, with 409 `busy` as `beginForPerson`, and as
+ *   `settleCalls`.
  */
 export async function takeTurn(live: LiveSession, turn: PageTurn): Promise<PageAnswer> {
   const { message, decisions, results, answer, isNumbered } = turn
@@ -40,12 +42,12 @@ export async function takeTurn(live: LiveSession, turn: PageTurn): Promise<PageA
     }
   }
   if (settled?.isHeard === true) return { run: about(settled.run), isJoined: false, replyTo: message.id }
-  // The run ended with the results: the message begins another one.
+  // The run ended with the results, so the message starts another one.
   if (settled !== undefined && fresh.message !== undefined) await settled.run.result
   return say(live, message, turn)
 }
 
-/** The run that is on or was the last. Refuses with 409 `nothingToContinue` where nothing was ever said. */
+/** Returns the active or last run. Refuses with 409 `nothingToContinue` if the session has no messages. */
 async function join(live: LiveSession): Promise<PageAnswer> {
   const run = await live.latestRun()
   if (run !== undefined) return { run: about(run), isJoined: true }
@@ -53,7 +55,7 @@ async function join(live: LiveSession): Promise<PageAnswer> {
   refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')
 }
 
-/** What goes on with calls that somebody else has answered, if it does. */
+/** Returns the run that continues after another client has settled the calls, if any. */
 async function joinLate(live: LiveSession, answered: readonly CallRef[]): Promise<PageAnswer> {
   const run = await live.continuedRun()
   if (run === undefined) return inHistory
@@ -65,18 +67,18 @@ async function joinLate(live: LiveSession, answered: readonly CallRef[]): Promis
   return answered.some(({ toolCallId }) => made.some(({ id }) => id === toolCallId)) ? { run: about(run), isJoined: true } : inHistory
 }
 
-/** Says something, unless it was said before. */
+/** Sends a prompt, unless the session has it already. */
 async function say(live: LiveSession, message: OwnMessage, turn: Pick<PageTurn, 'messageId' | 'ask' | 'key'>): Promise<PageAnswer> {
   const { messageId, ask, key } = turn
   const known = await stored(live, message.id)
   const recorded = known === undefined ? undefined : await contentOf(live, known)
   const edited = known ?? (messageId === undefined ? undefined : await stored(live, messageId))
-  // From here on without a pause: the same request may have come twice at once.
+  // No await from here on: two equal requests may arrive at once.
   const begun = live.pageRuns.of(message.id)
   const content = begun?.content ?? recorded
   if (content !== undefined && isSaidAgain(content, message.content)) {
     if (known !== undefined) return repeat(live, { of: message.id, ask, key })
-    // What a filter or a limit has given back was never said.
+    // A message that a filter or a limit returned was never accepted.
     if (begun?.isOver === false) return joined(begun.run)
   }
   const begin = (agent: Agent): AgentRun =>
@@ -84,12 +86,12 @@ async function say(live: LiveSession, message: OwnMessage, turn: Pick<PageTurn, 
   return started(live, { of: message.id, content: message.content, key, begin })
 }
 
-/** Has an answer made again. The same request once more joins its run. */
+/** Regenerates a response. A repeated request joins its run. */
 async function answerAgain(live: LiveSession, { message, messageId, ask, key }: PageTurn): Promise<PageAnswer> {
   const { messages } = await live.agent()
   const isKnown = (id: string | undefined) => id !== undefined && messages.some((each) => each.id === id)
   const target = [messageId, message?.id].find(isKnown)
-  // Made again already: the answer that it was about has left the conversation.
+  // Already regenerated: its response is no longer part of the conversation.
   const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.wasSaid(messageId))
   const name = `again ${messageId ?? message?.id}`
   const begun = live.pageRuns.of(name)
@@ -103,23 +105,23 @@ async function answerAgain(live: LiveSession, { message, messageId, ask, key }: 
 }
 
 interface Repeat extends Pick<PageTurn, 'ask' | 'key'> {
-  /** The message of the person that is to be answered. */
+  /** The user message to respond to. */
   of: string
 }
 
-/** What was asked for before. */
+/** Handles a repeated request. */
 async function repeat(live: LiveSession, { of, ask, key }: Repeat): Promise<PageAnswer> {
   const begun = live.pageRuns.of(of)
   const on = await live.continuedRun()
   const isLatest = await isOfLastRun(live, of)
   if (on !== undefined) return isLatest ? { run: about(on), isJoined: true } : inHistory
   if (!isLatest || !(await live.recorded.hasFailed())) return inHistory
-  // The same request may have come twice at once.
+  // Two equal requests may arrive at once.
   if (live.pageRuns.of(of) !== begun) return repeat(live, { of, ask, key })
   try {
     return await started(live, { of, content: begun?.content, key, begin: (agent) => agent.continueLoop(askedOf(ask, agent)) })
   } catch (error) {
-    // The answer was complete before its run was.
+    // The response was complete before its run was.
     if (ConfigError.isInstance(error) && error.code === 'trailingAssistant') return inHistory
     throw error
   }
@@ -132,7 +134,7 @@ interface Start {
   begin: (agent: Agent) => AgentRun
 }
 
-/** Begins a run, once per key. Whoever asks for the same meanwhile joins it. */
+/** Starts a run, once per key. Concurrent equal requests join it. */
 async function started(live: LiveSession, { of, content, key, begin }: Start): Promise<PageAnswer> {
   let isJoined = true
   const first = (agent: Agent): AgentRun => {
@@ -145,7 +147,7 @@ async function started(live: LiveSession, { of, content, key, begin }: Start): P
   return answer.run === undefined ? answer : { ...answer, isJoined }
 }
 
-/** A run that a request has begun. Where its events are gone, the history says what came of it. */
+/** Returns the run of an earlier request. If its events were released, the history has its result. */
 async function joined(run: Promise<AgentRun>): Promise<PageAnswer> {
   try {
     return { run: about(await run), isJoined: true }
@@ -160,13 +162,13 @@ async function stored(live: LiveSession, id: string): Promise<(AgentMessage & { 
   return found?.role === 'user' ? found : undefined
 }
 
-/** With the bytes of its media. */
+/** Returns the content with the bytes of its media. */
 async function contentOf({ store, sessionId }: LiveSession, message: AgentMessage & { role: 'user' }): Promise<Content> {
   const [whole] = await messagesWithBytes(store, sessionId, [message])
   return whole?.role === 'user' ? whole.content : message.content
 }
 
-/** Whether nobody has said anything since, other than to the run that answers it. */
+/** Returns whether all later messages went to the run that responds to this one. */
 async function isOfLastRun(live: LiveSession, id: string): Promise<boolean> {
   const { messages } = await live.agent()
   const since = messages.slice(messages.findIndex((message) => message.id === id) + 1)

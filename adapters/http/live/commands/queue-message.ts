@@ -5,18 +5,21 @@ import type { LiveSession } from '../live-session.ts'
 import { withKey } from './begin.ts'
 import type { QueuedInput } from './queued-inputs.ts'
 
-/** What `add` hands to the run that is on, if any; once for each `key`. */
+/** Queues `add` for the active run, if any; once per `key`. */
 async function queueOnce(
   live: LiveSession,
   key: string | undefined,
   add: (run: AgentRun | undefined) => QueuedInput,
 ): Promise<QueuedInput> {
-  // First: it may have been said to the process before.
+  // First, because an earlier process may have queued the message.
   const run = await live.continuedRun()
   return live.queued.once(key, async () => add(run))
 }
 
-/** Says something to the run that is on, once for its key; resolves once it is stored. Refuses with 409 `notRunning` where no such run is on. */
+/**
+ * Queues a message for the active run, once per key; resolves once it is stored. Refuses with 409 `notRunning` if that run is not
+ * active.
+ */
 export async function queueMessage(live: LiveSession, command: GatewayCommand<'steer' | 'followUp'>): Promise<GatewayResults['steer']> {
   const { type: kind, messages, loopId: meant, key } = command
   const { loopId, receipt } = await queueOnce(live, key, (run) => {
@@ -32,7 +35,7 @@ export async function queueMessage(live: LiveSession, command: GatewayCommand<'s
   return { loopId, messageId: message.id, status }
 }
 
-/** Says something to a session once for each `key`, with nobody there: as a prompt, or to the run that is on. */
+/** Sends a text to a session without a client, once per `key`: as a prompt, or to the active run. */
 export async function sayIn(live: LiveSession, text: string, key: string): Promise<void> {
   const message = { ...userMessage(text), id: key }
   try {
@@ -40,7 +43,7 @@ export async function sayIn(live: LiveSession, text: string, key: string): Promi
   } catch (error) {
     if (!AgentBusyError.isInstance(error)) throw error
     const { receipt } = await queueOnce(live, key, (run) => {
-      // It has ended just now.
+      // It has just ended.
       if (run === undefined) throw new ProblemError(leaving)
       return { kind: 'followUp', loopId: run.loopId, receipt: run.followUp(message) }
     })

@@ -2,23 +2,21 @@ import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../..
 import type { RecordedInput } from '../../../../src/internal.ts'
 import type { SessionRecord } from '../../../../src/session.ts'
 
-/** How many keys of clients a session knows in memory; the newest ones. */
+/** Keys of clients that a session remembers; the newest ones. */
 export const maxKept = 100
 
-/**
- * What was made under a key, so that whoever asks again gets the same and nothing is made twice. The newest 100 are kept; what failed is not.
- */
+/** An idempotency cache: calls with the same key share one result. Keeps the newest 100; failures are not kept. */
 export class IdempotencyCache<Made> {
   readonly #kept = new Map<string, Promise<Made>>()
 
-  /** What was made under `key`; else what `make` makes. Without a key it is always made. */
+  /** Returns the result for `key`, or that of `make`. Without a key `make` is always called. */
   get(key: string | undefined, make: () => Promise<Made>): Promise<Made> {
     if (key === undefined) return make()
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
     const made = make()
     this.#kept.set(key, made)
-    // It may be asked for anew.
+    // Failures may be retried.
     made.catch(() => this.#kept.delete(key))
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
@@ -26,7 +24,7 @@ export class IdempotencyCache<Made> {
   }
 }
 
-/** The loops that were begun under keys, by these; the newest ones. */
+/** Returns the newest loops that were started under keys, by these keys. */
 export function loopsByKey(records: readonly SessionRecord[]): ReadonlyMap<string, string> {
   const begun = records.flatMap(({ entry, loopId }): [string, string][] =>
     entry.type === 'loopStart' && entry.idempotencyKey !== undefined && loopId !== undefined ? [[entry.idempotencyKey, loopId]] : [],
@@ -34,7 +32,7 @@ export function loopsByKey(records: readonly SessionRecord[]): ReadonlyMap<strin
   return new Map(begun.slice(-maxKept))
 }
 
-/** The versions of shared state that clients have made under keys, by these; the newest ones. */
+/** Returns the newest versions of shared state that were made under keys, by these keys. */
 export function versionsByKey(records: readonly SessionRecord[]): ReadonlyMap<string, number> {
   const made = records.flatMap(({ entry }): [string, number][] =>
     entry.type === 'sharedState' && entry.idempotencyKey !== undefined ? [[entry.idempotencyKey, entry.version]] : [],
@@ -42,26 +40,26 @@ export function versionsByKey(records: readonly SessionRecord[]): ReadonlyMap<st
   return new Map(made.slice(-maxKept))
 }
 
-/** What a run has still to hear. */
+/** A queued message of a run. */
 export interface WaitingInput {
   kind: 'steer' | 'followUp'
   loopId: string
   message: AgentMessage
 }
 
-/** What a run was handed while it was on. */
+/** A message that was queued for a run. */
 export interface QueuedInput {
   kind: 'steer' | 'followUp'
   loopId: string
   receipt: Receipt
 }
 
-/** What clients have queued in a session, as long as it waits. */
+/** Messages that clients have queued in a session and that are pending. */
 export class QueuedInputs {
   readonly #byKey = new IdempotencyCache<QueuedInput>()
   #waiting: QueuedInput[] = []
 
-  /** What `add` queues; once for each `key`. */
+  /** Queues with `add`, once per `key`. */
   once(key: string | undefined, add: () => Promise<QueuedInput>): Promise<QueuedInput> {
     return this.#byKey.get(key, async () => {
       const queued = await add()
@@ -70,18 +68,18 @@ export class QueuedInputs {
     })
   }
 
-  /** In the order in which they were queued. */
+  /** Returns the pending messages in order. */
   waiting(): QueuedInput[] {
     this.#waiting = this.#waiting.filter(({ receipt }) => receipt.status === 'queued')
     return this.#waiting
   }
 
-  /** As clients are shown what waits. */
+  /** Returns the pending messages as clients see them. */
   shown(): WaitingInput[] {
     return this.waiting().map(({ kind, loopId, receipt: { message } }) => ({ kind, loopId, message }))
   }
 
-  /** Takes the message of this id back, for good once it resolves; says whether it waited. */
+  /** Withdraws a message; resolves once that is recorded, with whether it was pending. */
   async withdraw(messageId: string): Promise<boolean> {
     const queued = this.waiting().find(({ receipt }) => receipt.message.id === messageId)
     queued?.receipt.withdraw()
@@ -89,7 +87,7 @@ export class QueuedInputs {
     return queued?.receipt.status === 'returned'
   }
 
-  /** What was said to the runs of a process before: whoever says it again gets the same. What waits still, `run` hears. */
+  /** Takes over messages that earlier processes have accepted, so that retries get the same result. Pending ones go to `run`. */
   takeOver(inputs: Iterable<RecordedInput>, run: AgentRun | undefined): void {
     for (const { kind, loopId, messages, status } of inputs) {
       const message = messages.at(-1)

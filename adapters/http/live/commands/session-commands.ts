@@ -2,26 +2,26 @@ import type { ForwardedCommand, SessionCommand } from '../../../../src/contract/
 import { namesOf } from '../../../../src/contract/shape/shape.ts'
 import { assertUncompressed, type BodyLimits, readText } from '../../access/body.ts'
 
-/** Milliseconds that whoever has a session has until he begins to answer what was passed on, where nothing else is said. */
+/** Default: milliseconds until the owner of a session must begin its response to a forwarded request. */
 export const defaultForwardMs = 600_000
 
-/** Milliseconds in which it has to be begun. */
+/** Milliseconds in which the owner must start it. */
 const defaultBeginMs = 30_000
 
-/** Until when what is passed on `now` is to be begun, and to be answered `withinMs`. */
+/** Returns the deadlines of a request that is forwarded `now`: for its start and for its response. */
 export function deadlinesFrom(now: number, withinMs: number = defaultForwardMs): Pick<ForwardedCommand, 'beginBy' | 'deadline'> {
-  // The rest of a short time is for the answer.
+  // Leaves the rest of a short timeout for the response.
   return { beginBy: now + Math.min(defaultBeginMs, Math.ceil(withinMs / 2)), deadline: now + withinMs }
 }
 
 type Changing = Exclude<SessionCommand, { type: 'read' }>
-/** What is about something of the session, which has an id. */
+/** Commands that refer to something in the session by id. */
 type About = Extract<Changing, { id: string }>['type']
 type OfSession = Exclude<Changing['type'], About>
 
 type Way = readonly [method: 'POST' | 'DELETE', path: string]
 
-/** The request that each command is, within its session. What is not here is not passed on to another process, nor to anybody. */
+/** The request of each command of a session. Commands without an entry are never forwarded. */
 const waysOfSession: Readonly<Record<OfSession, Way>> = {
   prompt: ['POST', '/runs'],
   send: ['POST', '/send'],
@@ -44,7 +44,7 @@ const waysOfSession: Readonly<Record<OfSession, Way>> = {
   response: ['POST', '/openai/responses'],
 }
 
-/** The same of what has an id. */
+/** The requests of commands with an id. */
 const waysAbout: Readonly<Record<About, Way>> = {
   withdraw: ['DELETE', '/queue/:id'],
   decide: ['POST', '/approvals/:id'],
@@ -54,10 +54,10 @@ const waysAbout: Readonly<Record<About, Way>> = {
   unschedule: ['DELETE', '/schedules/:id'],
 }
 
-/** What a request asks for, and under which key. */
+/** A command of a request, with its key. */
 export type AskedCommand = Pick<ForwardedCommand, 'command' | 'idempotencyKey'>
 
-/** What a request within a session asks for; undefined where it is nothing that a session knows. Its body is read, within `limits`. */
+/** Parses the command of a request within a session, with its body within `limits`; `undefined` if it is none. */
 export async function commandIn(request: Request, limits: BodyLimits): Promise<AskedCommand | undefined> {
   const { pathname, search } = new URL(request.url)
   const { method, headers } = request
@@ -76,7 +76,7 @@ export async function commandIn(request: Request, limits: BodyLimits): Promise<A
   return { command: { ...found, ...query, ...(contentType !== null && { contentType }), ...body }, ...keyed }
 }
 
-/** The request that a command is: for the routes of the process that has the session. */
+/** Returns the request of a command, for the routes of the process that owns the session. */
 export function requestFor({ command, idempotencyKey }: AskedCommand, signal: AbortSignal): Request {
   const { query = '' } = command
   const headers = new Headers()
@@ -92,7 +92,7 @@ export function requestFor({ command, idempotencyKey }: AskedCommand, signal: Ab
   return new Request(addressOf(whole, query), { method, headers, signal, ...(body !== undefined && { body }) })
 }
 
-/** Not relative to a host: a path that begins with two slashes would be another one. */
+/** Builds the URL without a relative reference: a path that begins with two slashes would become a host. */
 function addressOf(path: string, query: string): string {
   return `http://localhost${path}${query}`
 }
@@ -107,7 +107,7 @@ function wayOf(method: string, pathname: string): { type: OfSession } | { type: 
   return undefined
 }
 
-/** The id in a path of this form, the empty text where the form has none; undefined for another path. */
+/** Returns the id in a path of this form, empty if the form has none; `undefined` for another path. */
 function idIn(parts: readonly string[], form: readonly string[]): string | undefined {
   if (parts.length !== form.length) return undefined
   let id = ''
@@ -118,7 +118,7 @@ function idIn(parts: readonly string[], form: readonly string[]): string | undef
   return id
 }
 
-/** As the routes read it. */
+/** Decodes a part as the routes do. */
 function decoded(part: string): string {
   try {
     return decodeURI(part)

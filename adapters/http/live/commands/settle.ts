@@ -10,33 +10,33 @@ import { type ClientResult, refOf, refuseUnasked } from './client-calls.ts'
 import { type Decision, refuseUndecided, tell } from './decide.ts'
 import { answerUnattended } from './unattended.ts'
 
-/** What a client says about calls, and in the same request to the model. */
+/** A client's decisions and results, and a message in the same request. */
 export interface Settlement extends KnownCalls {
   decisions: readonly Decision[]
   results: readonly ClientResult[]
-  /** Heard right after the results: the model answers both at once. */
+  /** Delivered right after the results, so that the model responds to both. */
   message?: UserMessage & { id: string }
 }
 
-/** What came of a settlement. */
+/** Outcome of a settlement. */
 export interface Settled {
-  /** The run that goes on with it. */
+  /** The run that continues. */
   run: AgentRun
-  /** The calls whose answer counted. */
+  /** Calls whose decision or result counted. */
   accepted: string[]
-  /** Whether the run has taken the message in. One that ends with the results has not. */
+  /** Whether the run has received the message. A run that ends with the results has not. */
   isHeard: boolean
 }
 
 /**
- * Tells the session what a client sends about calls. Undefined where none of it counts.
+ * Passes a client's decisions and results to the session. Returns `undefined` if none counts.
  *
  * **Contract**
- * - Each answer stands alone. One for a call that does not wait any more is passed over, and the others count.
- * - A result that no result may be, such as one that is too long, becomes one that says that the tool ran.
- * - What is refused otherwise (400 `invalidBody`, 409 `argumentsChanged`) is refused once the others are recorded.
- * - Refuses with 404 `notFound` where nothing counts and a call is none of the session.
- * - Refuses with 409 `busy` a `message` while another call waits; the answers count all the same.
+ * - Each stands alone. One for a call that is no longer pending is skipped, and the others count.
+ * - An invalid result, such as one that is too long, becomes a result that says that the tool ran.
+ * - Other refusals (400 `invalidBody`, 409 `argumentsChanged`) follow once the others are recorded.
+ * - Refuses with 404 `notFound` if none counts and a call is unknown to the session.
+ * - Refuses a `message` with 409 `busy` while another call is pending; the decisions and results count anyway.
  */
 export async function settleCalls(live: LiveSession, settlement: Settlement): Promise<Settled | undefined> {
   const { decisions, results, message } = settlement
@@ -57,12 +57,15 @@ export async function settleCalls(live: LiveSession, settlement: Settlement): Pr
   return undefined
 }
 
-/** AG-UI tells ids that come again apart by a number. */
+/** Returns our id of a call: AG-UI clients number repeated ids. */
 function ownId(toolCallId: string, made: ReadonlySet<string>): string {
   return made.has(toolCallId) ? toolCallId : toolCallId.replace(/#\d+$/, '')
 }
 
-/** As `settleCalls`, for a client that learns what comes of it by the events of a run. Refuses with 409 `nothingToContinue` where none is on and none was. */
+/**
+ * As `settleCalls`, for a client that reads the outcome from the events of a run. Refuses with 409 `nothingToContinue` without an
+ * active or earlier run.
+ */
 export async function settle(
   live: LiveSession,
   { messages = [], unattended, decisions, results }: GatewayCommands['settle'],
@@ -73,18 +76,18 @@ export async function settle(
   const run = settled?.run ?? (await live.latestRun())
   if (run === undefined) refuse(409, 'nothingToContinue', 'None of these calls waits for a page, and no run is on.')
   if (unattended !== undefined) answerUnattended(run, unattended)
-  // Where it cannot be stored, the run says so with its end.
+  // If it cannot be stored, the end of the run reports it.
   if (fresh.length > 0) await run.followUp(fresh).stored.catch(() => undefined)
   const since = settled?.accepted ?? resolvedIn(live, run, [...decisions, ...results])
   return { ...about(run), since }
 }
 
-/** The calls that this run has resolved before. */
+/** Returns the calls that this run has resolved before. */
 export function resolvedIn(live: LiveSession, run: AgentRun, answered: readonly CallRef[]): string[] {
   return answered.map(({ toolCallId }) => toolCallId).filter((id) => live.calls.hasResolved(run.id, id))
 }
 
-/** Answers of one request while they are told, one after the other. */
+/** Passes the decisions and results of one request to a run, one at a time. */
 class Settling {
   readonly #live: LiveSession
   readonly #message: Settlement['message']
@@ -118,7 +121,7 @@ class Settling {
     })
   }
 
-  /** A client of another protocol sends the same result with each request: one that is refused must not keep it out for ever. */
+  /** A client of another protocol repeats its results with each request, so a refused one must not block it forever. */
   async #answer(run: AgentRun, { answer, clientId, ...ref }: ClientResult, pending: Required<CallRef>): Promise<void> {
     const call = refOf(ref, pending)
     const refusal = await refusalOf(() => run.answerCall(call, answer, clientId))
@@ -138,7 +141,7 @@ class Settling {
     return { run, accepted: this.#accepted, isHeard: this.#message !== undefined && (await this.#isHeardIn(run)) }
   }
 
-  /** Somebody else may have been faster: then this one does not count. */
+  /** Another client may have been faster; then this one does not count. */
   async #tell({ toolCallId }: CallRef, act: () => Promise<AgentRun | undefined>): Promise<void> {
     try {
       const run = await act()
@@ -150,13 +153,13 @@ class Settling {
     }
   }
 
-  /** Before the last call is answered: its run goes on at once, and hears what is queued by then. */
+  /** Called before the last call is settled, because its run continues at once and receives what is queued by then. */
   #queueMessage(run: AgentRun, { toolCallId }: CallRef): void {
     if (this.#message === undefined || this.#queued !== undefined || waitsForElse(run, toolCallId)) return
     this.#queued = run.steer(this.#message)
   }
 
-  /** Refuses with 409 `busy` where something else waits, or comes to, before the message is heard. */
+  /** Refuses with 409 `busy` if another call is pending before the message is delivered. */
   async #isHeardIn(run: AgentRun): Promise<boolean> {
     const queued = this.#queued
     const outcome = queued === undefined || waitsForElse(run) ? 'waits' : await fateOf(run, queued)
@@ -171,10 +174,10 @@ class Settling {
   }
 }
 
-/** `waits` is a message that is held up, because a person or a page is asked first. */
+/** `waits`: the message is held up by another pending call. */
 type Fate = Awaited<Receipt['settled']> | 'waits'
 
-/** What becomes of a queued message. */
+/** Resolves with the outcome of a queued message. */
 function fateOf(run: AgentRun, queued: Receipt): Promise<Fate> {
   return new Promise((resolve) => {
     const done = (fate: Fate): void => {
@@ -188,7 +191,7 @@ function fateOf(run: AgentRun, queued: Receipt): Promise<Fate> {
   })
 }
 
-/** Why a run takes no such result; undefined where it has taken it. Rejects with what else went wrong. */
+/** Returns why a run refuses a result; `undefined` if it accepts it. Rejects with any other error. */
 async function refusalOf(answer: () => Promise<void>): Promise<ConfigError | undefined> {
   try {
     await answer()
@@ -199,7 +202,7 @@ async function refusalOf(answer: () => Promise<void>): Promise<ConfigError | und
   }
 }
 
-/** Whether somebody else was faster. */
+/** Returns whether another client was faster. */
 function isLate(error: unknown): boolean {
   return ConfigError.isInstance(error) && (error.code === 'unknownCall' || error.code === 'claimedElsewhere')
 }

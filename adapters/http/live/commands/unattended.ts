@@ -1,18 +1,18 @@
 import type { AgentRun } from '../../../../src/index.ts'
 
-/** Why a call of the agent's own was not run. The model is told. */
+/** The reason of a denial, for the model. */
 const nobodyToAsk = 'it needs the approval of a person, and nobody can be asked here'
 const noPage = 'No page is there that could run it.'
 
-/** What a client cannot be asked that has no words for it. */
+/** Limits of a client whose protocol lacks some requests. */
 export interface Unattended {
   /** Whether it can approve calls. */
   canApprove: boolean
 }
 
 /**
- * Answers for a client what it has no words for: calls of the agent's own that need approval are denied, unless `canApprove`; questions of tools are cancelled, and
- * pages of sub-agents are not there. Calls that the client is to run wait.
+ * Resolves requests that the client's protocol cannot express: denies calls of the agent that need approval, unless `canApprove`;
+ * cancels input requests of tools and client calls of sub-agents. Calls that the client runs stay pending.
  */
 export function answerUnattended(run: AgentRun, { canApprove }: Unattended): void {
   for (const request of run.pendingInputs()) run.answer(request, { action: 'cancel' })

@@ -14,7 +14,7 @@ import { LiveReads } from './live-reads.ts'
 import { followedEvents, runEvents } from './run-events.ts'
 import type { SessionGateway } from './session-gateway.ts'
 
-/** Handles each command in the process that has the session. */
+/** Command handlers of the process that owns the session. */
 const handlers: {
   readonly [Type in GatewayCommandType]: (live: LiveSession, command: GatewayCommand<Type>) => Promise<GatewayResults[Type]>
 } = {
@@ -53,7 +53,7 @@ const handlers: {
     return {}
   },
   import: async (live, { text, replace }) => {
-    // It goes on from there.
+    // The run continues from there.
     await live.withLog(async (store) => {
       live.forget()
       await importSession(store, text, { replace, sessionId: live.sessionId })
@@ -65,12 +65,12 @@ const handlers: {
   unschedule: async (live, { id }) => ({ wasThere: await schedulesOf(live).delete(id) }),
 }
 
-/** Refuses with 404 a session in which nothing was said. */
+/** Refuses a session without messages with 404. */
 async function assertKnown(live: LiveSession): Promise<void> {
   if (!(await live.recorded.isKnown())) throw new ProblemError(unknownSession)
 }
 
-/** An answer goes to the call, and is kept nowhere. */
+/** Passes a user's input to its call. It is not stored. */
 async function answerInput(live: LiveSession, { inputId, answer }: GatewayCommands['answerInput']): Promise<AboutRun> {
   const run = await live.continuedRun()
   if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {

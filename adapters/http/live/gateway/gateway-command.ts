@@ -10,20 +10,20 @@ import type { Decision } from '../commands/decide.ts'
 import type { Unattended } from '../commands/unattended.ts'
 import type { Place } from '../live-session-host.ts'
 
-/** What every command that begins a run may say: under which key it is to happen once, and from where. */
+/** Fields of every command that starts a run: its idempotency key and the place to start. */
 interface Beginning extends Place {
   key?: string | undefined
 }
 
-/** What is said, and what is asked of the run. */
+/** A command with a message and options of the run. */
 interface Said extends Beginning {
   messages: readonly MessageInput[]
   ask: ClientAsk
 }
 
-/** The commands that begin a run and say what it is about. */
+/** The commands that start a run. */
 export interface BeginCommands {
-  /** `forPerson`: the refusal of a busy session is for a person to read. */
+  /** `forPerson`: a refusal because of a busy session is shown to a user. */
   prompt: Said & { forPerson?: boolean; unattended?: Unattended }
   /** As a prompt, whatever the history ends with. */
   send: Said
@@ -34,28 +34,28 @@ export interface BeginCommands {
   compact: Beginning & { focusMessage?: string | undefined }
 }
 
-/** What somebody says under an id of their own. */
+/** A message with an id of the client. */
 type OwnMessage = UserMessage & { id: string }
 
-/** What a page says that knows messages by ids of its own. */
+/** A message of a client that uses its own ids. */
 export interface PageTurn extends KnownCalls {
   message?: OwnMessage | undefined
-  /** What it is about: a message that is said anew, or the answer to make again. */
+  /** The message to edit, or the response to regenerate. */
   messageId?: string | undefined
-  /** An answer is to be made again. */
+  /** Whether to regenerate a response. */
   isAgain: boolean
-  /** What it says about calls: each stands alone, and what is settled already is passed over. */
+  /** Decisions; each stands alone, and settled ones are skipped. */
   decisions: readonly Decision[]
   results: readonly ClientResult[]
   ask: ClientAsk
-  /** Under which a run begins once. */
+  /** Idempotency key of the run. */
   key?: string | undefined
 }
 
-/** What is said to a run that is on. */
+/** A message for an active run. */
 interface Queueing {
   messages: readonly MessageInput[]
-  /** Only to the run of this loop. */
+  /** Only for the run of this loop. */
   loopId?: JsonValue | undefined
   key?: string | undefined
 }
@@ -102,28 +102,28 @@ export interface StateChange {
   key?: string | undefined
 }
 
-/** The run that a command is about. */
+/** The run of a command. */
 export interface AboutRun {
   loopId: string
   runId: string
 }
 
-/** What a request of a page has come to. */
+/** The outcome of a client's request. */
 export interface PageAnswer {
-  /** The run to stream. Absent where the history says all. */
+  /** The run to stream. Absent if the history is complete. */
   run?: AboutRun
-  /** It has begun before. */
+  /** Whether it had started before. */
   isJoined: boolean
-  /** Calls that the page has said something about: it has what the run said before the first of them was resolved. */
+  /** Settled calls: the client has all events before the first of them was resolved. */
   since?: readonly string[]
-  /** The message that the run hears in its middle: the answer begins after it. */
+  /** The steering message after which the response begins. */
   replyTo?: string
 }
 
-/** What was done, by the type of the command. */
+/** Results of commands, by type. */
 export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   turn: PageAnswer
-  /** `since`: as in `PageAnswer`; empty where the client has nothing of the run. */
+  /** `since`: as in `PageAnswer`; empty if the client has nothing of the run. */
   settle: AboutRun & { since: readonly string[] }
   steer: QueuedMessage
   followUp: QueuedMessage
@@ -132,7 +132,7 @@ export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   answerInput: AboutRun
   claimCall: { loopId: string; claimed: boolean }
   answerCall: AboutRun
-  /** It has stopped, or nothing was on. */
+  /** It has stopped, or no run was active. */
   stop: object
   rename: object
   changeState: SavedState
@@ -143,7 +143,7 @@ export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   unschedule: { wasThere: boolean }
 }
 
-/** Said to a run, and stored. */
+/** A stored message for a run. */
 interface QueuedMessage {
   loopId: string
   messageId: string

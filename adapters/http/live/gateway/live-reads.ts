@@ -8,7 +8,7 @@ import { type History, type HistoryPage, type PageQuery, pageIn } from '../read/
 import { messagesIn } from './media-form.ts'
 import type { HistoryQuery, LoopStanding, ReadHistory, SessionReads, StoredMedia } from './session-gateway.ts'
 
-/** What there is to read of a session that lives here: of its agent, where one is in memory, else of the log. */
+/** Reads of a session that lives here: from its agent if one is in memory, else from the log. */
 export class LiveReads implements SessionReads {
   readonly #live: LiveSession
 
@@ -85,7 +85,7 @@ export class LiveReads implements SessionReads {
 
   async media(hash: string): Promise<StoredMedia | undefined> {
     const { media, recorded } = this.#live
-    // Bytes that no record names are nobody's: those of a write that was cut off.
+    // Bytes without a record remain from an interrupted write and belong to no session.
     const recordedBlock = async () => mediaIn(await recorded.records()).find(({ blob }) => blob?.hash === hash)
     const told = async () => media.among((await this.#live.inMemory())?.messages ?? [], hash)
     const block = media.find(hash) ?? (await recordedBlock()) ?? (await told())
@@ -97,7 +97,7 @@ export class LiveReads implements SessionReads {
   }
 
   exported(): Promise<string> {
-    // What is stored, also while a run is on or waits: one read gives whole records.
+    // One read returns whole records, so it also works during a run.
     const { sessionId, store } = this.#live
     return exportSession(store, sessionId)
   }
@@ -108,8 +108,8 @@ export class LiveReads implements SessionReads {
   }
 
   /**
-   * What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. Where the agent is not
-   * in memory, only what a run has ended with waits for a person.
+   * Returns the history, up to the end of this loop if given. Throws `ProblemError` 404 for an unknown loop. Without an agent in
+   * memory only the calls of a paused run are pending.
    */
   async #history(loopId?: string): Promise<History> {
     const { recorded, queued } = this.#live
@@ -125,7 +125,7 @@ export class LiveReads implements SessionReads {
     }
   }
 
-  /** A part of it so far. Calls that wait for a person, and prompts that wait to be said, are in each. Refuses with 400 `invalidCursor`. */
+  /** Returns a page of the history, with pending approvals and queued messages. Refuses with 400 `invalidCursor`. */
   async #page(query: PageQuery): Promise<HistoryPage> {
     return (await this.#live.inMemory()) === undefined ? this.#live.recorded.page(query) : pageIn(await this.#history(), query)
   }

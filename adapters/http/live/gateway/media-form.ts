@@ -7,12 +7,12 @@ import { type TellEvent, toldEvents } from '../../stream/told-events.ts'
 import type { LiveSession } from '../live-session.ts'
 import { withValue } from '../named-media.ts'
 
-/** Where the app of this base has the media of a session: this, and their hash. */
+/** Returns the base URL of a session's media; the hash follows it. */
 export function mediaAddress(base: string, sessionId: string): string {
   return `${base.replace(/\/+$/, '')}/sessions/${encodeURIComponent(sessionId)}/blobs/`
 }
 
-/** Events as they are told with media in this form. */
+/** Returns events with media in this form. */
 export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
   if (form === 'bytes') return events
   const inEvent: TellEvent = (event) => live.media.inEvent(event)
@@ -23,7 +23,7 @@ export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterab
   })
 }
 
-/** Messages as they are told with media in this form. */
+/** Returns messages with media in this form. */
 export async function messagesIn(form: MediaForm, live: LiveSession, messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
   const { store, sessionId, media } = live
   if (form === 'bytes') return messagesWithBytes(store, sessionId, messages)

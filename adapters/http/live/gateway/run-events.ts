@@ -4,16 +4,16 @@ import type { EventSource, MediaForm, RunPlace, RunSource } from '../../stream/e
 import type { LiveSession } from '../live-session.ts'
 import { eventsIn, messagesIn } from './media-form.ts'
 
-/** The events of a run in this process, as writers read them. */
+/** The events of a run in this process, for writers. */
 export class RunEvents implements RunSource {
   readonly #run: AgentRun
   readonly #events: AsyncIterable<AgentEvent>
 
-  /** `events`: those that are read; default everything of it that is remembered. */
+  /** `events`: default all that are in memory. */
   constructor(run: AgentRun, events: AsyncIterable<AgentEvent> = run) {
     this.#run = run
     this.#events = events
-    // The client is told how it ends and what waits: no warning has to.
+    // The client sees the end and what is pending, so no warning is necessary.
     void run.result
     run.pendingApprovals()
   }
@@ -43,7 +43,7 @@ export class RunEvents implements RunSource {
   }
 }
 
-/** Those of a run in a session. */
+/** The events of a run in a session. */
 class SessionRunEvents extends RunEvents {
   readonly #live: LiveSession
   readonly #of: AgentRun
@@ -69,13 +69,13 @@ class SessionRunEvents extends RunEvents {
   }
 }
 
-/** The events of a run of a session. Rejects as `runOf`, with 410 `cursorExpired` where some after the place are forgotten. */
+/** Returns the events of a run of a session. Rejects as `runOf`, and with 410 `cursorExpired` if later events were released. */
 export async function runEvents(live: LiveSession, place: RunPlace, media: MediaForm): Promise<RunSource> {
   const run = await runOf(live, place)
   return new SessionRunEvents(live, run, eventsFrom(run, place), media)
 }
 
-/** The events of a session from run to run. Rejects as `runEvents`. */
+/** Returns the events of a session across runs. Rejects as `runEvents`. */
 export async function followedEvents(live: LiveSession, place: RunPlace | undefined, media: MediaForm): Promise<EventSource> {
   const first = place === undefined ? undefined : eventsFrom(await runOf(live, place), place)
   const left = new AbortController()
@@ -104,7 +104,7 @@ function eventsFrom(run: AgentRun, { after }: RunPlace): AsyncIterable<AgentEven
   }
 }
 
-/** The run of this loop, or of this id. Refuses with 410 where its events are gone, and 404 where it never was. */
+/** Returns the run of this loop or id. Refuses with 410 if its events were released, 404 if it never existed. */
 export async function runOf(live: LiveSession, place: { loopId: string; runId?: string }): Promise<AgentRun> {
   const run = await live.runOf(place)
   if (run !== undefined) return run

@@ -63,37 +63,37 @@ export interface SessionReads {
 }
 
 interface Running {
-  /** The loop that is on. */
+  /** The active loop. */
   runningLoopId?: string
 }
 
-/** Which part of a history: a page of it, what comes after a message, or all of it. */
+/** The part of a history: a page, the messages after one, or all. */
 export interface HistoryQuery {
-  /** Up to the end of this loop. Default: so far. */
+  /** Up to the end of this loop. Default: all. */
   loopId?: string | undefined
-  /** The message that is known. */
+  /** The last message that the client has. */
   after?: string | undefined
   page?: PageQuery
   media: MediaForm
 }
 
-/** What was asked for of a history. */
+/** The requested part of a history. */
 export interface ReadHistory extends History, Running {
-  /** The message that it begins after. */
+  /** The message before it. */
   after?: string
-  /** Of a page: whether something was said before it. */
+  /** For a page: whether there are earlier messages. */
   hasEarlier?: boolean
 }
 
-/** A loop, and what waits in it. */
+/** A loop with its pending calls. */
 export interface LoopStanding {
-  /** As the log has it, where it has it already. */
+  /** The recorded part, if any. */
   loop?: LoopRecord
   approvals: PendingApproval[]
   clientCalls: PendingClientCall[]
 }
 
-/** Bytes, and what they are of. */
+/** Bytes of media with their description. */
 export interface StoredMedia {
   mimeType: string
   name?: string

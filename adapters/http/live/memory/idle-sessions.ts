@@ -3,25 +3,28 @@ import { timerMs } from '../../../../src/base/timer.ts'
 import type { Logger } from '../../../../src/index.ts'
 import type { LiveSession } from '../live-session.ts'
 
-/** A session in memory, and when it is needed. */
+/** A session in memory with its last use. */
 export interface InMemory {
   live: LiveSession
-  /** Requests that are being answered. */
+  /** Active requests. */
   asking: number
-  /** Epoch ms of the last request. */
+  /** Epoch milliseconds of the last request. */
   usedAt: number
 }
 
 interface IdleOptions<Session> {
-  /** Milliseconds without a request after which a session leaves. */
+  /** Milliseconds without a request until a session is evicted. */
   idleMs: number
-  /** Milliseconds without a request or an event after which it keeps no agent. */
+  /** Milliseconds without a request or an event until its agent is released. */
   restMs: number
   letGo(key: string, session: Session): Promise<unknown>
   logger: Logger | false | undefined
 }
 
-/** Looks after sessions in memory that nobody needs: they rest first, then they leave. One timer for all of them, and none where there is none. */
+/**
+ * Evicts idle sessions in two steps: first it releases their agent, then the session. Uses one timer for all, and none without
+ * sessions.
+ */
 export class IdleSessions<Session extends InMemory> {
   readonly #sessions: ReadonlyMap<string, Session>
   readonly #options: IdleOptions<Session>
@@ -36,7 +39,7 @@ export class IdleSessions<Session extends InMemory> {
     if (this.#timer !== undefined || this.#sessions.size === 0) return
     const { idleMs, restMs } = this.#options
     this.#timer = setTimeout(() => void this.#sweep(), timerMs(Math.min(idleMs, restMs)))
-    // A process that has nothing else to do may end.
+    // Lets an idle process exit.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }
 
@@ -57,13 +60,13 @@ export class IdleSessions<Session extends InMemory> {
     this.watch()
   }
 
-  /** One that hangs holds up itself alone. */
+  /** One that hangs delays only itself. */
   #rest(live: LiveSession): void {
     live.rest().catch(notReleased(live, this.#options.logger))
   }
 }
 
-/** Says in the log that a session was not let go, and why. */
+/** Logs why a session was not released. */
 export function notReleased({ sessionId }: LiveSession, logger: Logger | false | undefined): (error: unknown) => void {
   return (error) => logWarning(logger, 'sessionNotReleased', { sessionId, message: String(error) })
 }

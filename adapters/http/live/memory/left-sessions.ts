@@ -4,13 +4,13 @@ import type { SessionPage } from '../../../../src/session.ts'
 import type { SessionListOptions } from '../../../../src/types/session/session-store.ts'
 import type { SessionAddress } from '../../access/authorize.ts'
 
-/** Sessions that are looked at together. */
+/** Sessions of a page. */
 const pageSize = 100
 
-/** How many runs are taken up at the same time. */
+/** Runs that are resumed at the same time. */
 const atOnce = 8
 
-/** The sessions of `store` whose run was left, or may have been, whoever they belong to. Nothing else that is kept is looked at, where the store can tell. */
+/** Yields the sessions of all owners whose run was interrupted, or may have been. Filters in the store if that can. */
 export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGenerator<SessionAddress, void, undefined> {
   const checkCircle = circleGuard()
   let cursor: string | undefined
@@ -26,7 +26,7 @@ export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGen
   } while (cursor !== undefined)
 }
 
-/** A page of the sessions of everybody, by the ids and owners that they have for them. */
+/** Returns a page of the sessions of all owners, with their own ids and owners. */
 export async function listOfAll(store: Pick<SessionStore, 'list'>, page: SessionListOptions): Promise<SessionPage> {
   const { sessions, nextCursor } = await store.list(page)
   const placed = sessions.flatMap((summary) => {
@@ -37,7 +37,7 @@ export async function listOfAll(store: Pick<SessionStore, 'list'>, page: Session
   return { sessions: placed, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-/** Takes them up, a few at the same time, until `isOver`. Resolves with how many are on again. `takeOver` never rejects. */
+/** Resumes sessions, a few at a time, until `isOver`. Resolves with the number of active runs. `takeOver` never rejects. */
 export async function takeUpAll(
   addresses: readonly SessionAddress[],
   takeOver: (address: SessionAddress) => Promise<boolean>,

@@ -33,7 +33,7 @@ import { OpenRuns } from './open-runs.ts'
 interface Resident extends InMemory {
   address: SessionAddress
   owner: string
-  /** Rejects where it may not be here. */
+  /** Rejects if the session may not be here. */
   ready: Promise<void>
 }
 
@@ -55,33 +55,34 @@ export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLi
   return new SessionsHere(options)
 }
 
-/** What a host is told of the sessions in its memory. */
+/** Notifications about sessions in memory, for their host. */
 interface SessionsHereHooks {
   /**
-   * One is about to come into memory. Where this rejects it does not, and the request fails with that. Resolves with whether another process had it that is thought to be gone:
-   * what that has left is then taken up.
+   * Called before a session is loaded. A rejection refuses the request. Resolves with whether a crashed process owned it; its run
+   * is then resumed.
    */
   onEnter?(address: SessionAddress): Promise<{ wasLeft: boolean }>
-  /** A run of one has ended because it could not be recorded any more, or could not be taken up because its store failed. */
+  /** Called when a run has ended because it could not be recorded, or could not be resumed because of its store. */
   onCutOff?(address: SessionAddress): void
-  /** Says something that is due, wherever the session is. Default: here. */
+  /** Sends a due prompt, in any process. Default: here. */
   say?(address: SessionAddress, text: string, key: string): Promise<void>
-  /** Another agent goes on with this session. */
+  /** Called when another agent continues this session. */
   onAgent?(address: SessionAddress, agent: Agent): void
   /**
-   * One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. `isAtRest`: nothing is left to do in it.
+   * Called when a session is evicted and writes no more. It is not loaded again until this settles. Never rejects. `isAtRest`: no
+   * work is left.
    */
   onLeft?(address: SessionAddress, how: { isAtRest: boolean }): Promise<void>
 }
 
-/** The sessions that are in the memory of this process, for the hosts that keep them there. Its options were checked. */
+/** The sessions in the memory of this process, for hosts that keep them there. Its options are checked. */
 export class SessionsHere implements MemoryLiveSessions {
   readonly #options: MemoryLiveSessionsOptions
   readonly #hooks: SessionsHereHooks
   readonly listAll?: NonNullable<LiveSessions['listAll']>
-  /** The one used last comes last. */
+  /** The most recently used comes last. */
   readonly #residents = new Map<string, Resident>()
-  /** Those that are about to have left: a second agent of one session would take it from the first. */
+  /** Sessions that are being evicted: a second agent of a session would take it over from the first. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #runs = new OpenRuns()
   readonly #schedule: TimedSchedules | undefined
@@ -96,11 +97,11 @@ export class SessionsHere implements MemoryLiveSessions {
     if (schedules !== undefined) {
       this.#schedule = new TimedSchedules(schedules, hooks.say ?? this.say.bind(this), logger)
     }
-    // Stores that are made for each caller know nothing of each other.
+    // Stores per caller know nothing of each other.
     if (typeof store !== 'function') this.listAll = (page) => listOfAll(store, page)
   }
 
-  /** Those in memory. */
+  /** Sessions in memory. */
   get addresses(): SessionAddress[] {
     return Array.from(this.#residents.values(), ({ address }) => address)
   }
@@ -122,12 +123,12 @@ export class SessionsHere implements MemoryLiveSessions {
     return this.#schedule.of(address)
   }
 
-  /** Says something once for each `key`, in this process. */
+  /** Sends a text once per `key`, in this process. */
   say(address: SessionAddress, text: string, key: string): Promise<void> {
     return this.#within(address, (live) => sayIn(live, text, key))
   }
 
-  /** As requests do, but for as long as somebody in this process talks with its agent: until `letGo` is called, the session stays in memory. */
+  /** Uses a session as requests do, and keeps it in memory until `letGo` is called. */
   async hold<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>): Promise<{ value: Value; letGo: () => void }> {
     let letGo: () => void = () => undefined
     const isHeld = new Promise<void>((resolve) => {
@@ -147,7 +148,7 @@ export class SessionsHere implements MemoryLiveSessions {
     checkOptions(options, recoverOptions)
     const { isMine = () => true } = options
     const addresses: SessionAddress[] = []
-    // All of them first: what is taken up moves in the list.
+    // Collected first, because resumed sessions move in the list.
     for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
     return takeUpAll(
       addresses,
@@ -207,10 +208,10 @@ export class SessionsHere implements MemoryLiveSessions {
     await Promise.all([...all, ...this.#leaving.values()])
   }
 
-  /** Goes on with the run that a process has left. Resolves with whether one is on; it never rejects. */
+  /** Resumes an interrupted run. Resolves with whether one is active; never rejects. */
   async takeOver(address: SessionAddress): Promise<boolean> {
     try {
-      // One that has lost its right to write to another process gets none any more.
+      // A session that lost ownership to another process cannot get it back.
       await this.abandonIfMoved(address)
       return await this.#within(address, (live) => live.takeOver())
     } catch (error) {
@@ -220,12 +221,12 @@ export class SessionsHere implements MemoryLiveSessions {
     }
   }
 
-  /** Does something with a session, which stays in memory meanwhile. */
+  /** Uses a session and keeps it in memory meanwhile. */
   async #within<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>, isReading = false): Promise<Value> {
     const resident = await this.#enter(address)
     try {
       await resident.ready
-      // Asked after the wait: whoever comes in now is not handed over any more.
+      // Checked after the wait, because a session that is loaded now would not be handed over.
       if (this.#isDraining && !isReading) throw new ProblemError(ending)
       return await act(resident.live)
     } finally {
@@ -235,7 +236,7 @@ export class SessionsHere implements MemoryLiveSessions {
     }
   }
 
-  /** The session of a request, which holds it from now on. */
+  /** Returns the session of a request, which keeps it in memory. */
   async #enter(address: SessionAddress): Promise<Resident> {
     const key = keyOf(address)
     for (;;) {
@@ -269,7 +270,7 @@ export class SessionsHere implements MemoryLiveSessions {
     return resident
   }
 
-  /** Whoever had it before writes nothing more in it when the first one reads here what was left. */
+  /** Loads a session. Its previous owner writes no more when the first request reads it here. */
   async #comeIn(address: SessionAddress, live: LiveSession): Promise<void> {
     if ((await this.#hooks.onEnter?.(address))?.wasLeft !== true) return
     try {
@@ -306,13 +307,13 @@ export class SessionsHere implements MemoryLiveSessions {
     return typeof store === 'function' ? store(callerIn(caller)) : scopedSessionStore(store, caller.identity)
   }
 
-  /** Those of one caller, the one used last at the end. */
+  /** Returns the sessions of one caller, the most recently used last. */
   #residentsOf(address: SessionAddress): [string, Resident][] {
     const owner = ownerOf(address)
     return [...this.#residents].filter(([, resident]) => resident.owner === owner)
   }
 
-  /** Lets the session of this caller go that has rested longest. */
+  /** Evicts the least recently used session of this caller. */
   async #makeRoomOf(address: SessionAddress): Promise<void> {
     if (await this.#letOneGo(this.#residentsOf(address))) return
     if (this.#residentsOf(address).length < this.#maxSessionsOf(address)) return
@@ -321,7 +322,7 @@ export class SessionsHere implements MemoryLiveSessions {
     refuse(429, 'tooManySessions', detail, 5000)
   }
 
-  /** Lets the session go that has rested longest. */
+  /** Evicts the least recently used session. */
   async #makeRoom(): Promise<void> {
     if ((await this.#letOneGo([...this.#residents])) || this.#residents.size < this.#maxSessions) return
     const detail = 'As many sessions are active as this server holds. Try again later, or raise maxSessions on the server.'
@@ -333,23 +334,23 @@ export class SessionsHere implements MemoryLiveSessions {
     return false
   }
 
-  /** Unless it is needed. Resolves with whether it has left. */
+  /** Evicts a session unless it is in use. Resolves with whether it did. */
   async #letGo(key: string, resident: Resident): Promise<boolean> {
     if (resident.asking > 0 || (await resident.live.isRunning())) return false
-    // Looked at after the wait: somebody may have asked meanwhile.
+    // Checked after the wait, because a request may have arrived meanwhile.
     if (resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
     await this.#leave(key, resident)
     return true
   }
 
-  /** Leaves one to whoever has it now: nothing more of it is recorded here. */
+  /** Leaves a session to its new owner and records nothing more of it. */
   async abandon(address: SessionAddress): Promise<void> {
     const key = keyOf(address)
     const resident = this.#residents.get(key)
     if (resident !== undefined) await this.#leave(key, resident, (live) => live.handOver(AbortSignal.abort()))
   }
 
-  /** As `abandon`, if another process has taken it over. */
+  /** As `abandon`, if another process has taken the session over. */
   async abandonIfMoved(address: SessionAddress): Promise<void> {
     if (this.#residents.get(keyOf(address))?.live.goneElsewhere.aborted === true) await this.abandon(address)
   }
@@ -360,13 +361,13 @@ export class SessionsHere implements MemoryLiveSessions {
       await (leave === undefined ? live.leave() : leave(live)).catch(notReleased(live, this.#options.logger))
       await this.#hooks.onLeft?.(address, { isAtRest: leave === undefined })
     }
-    // What was refused on its way in was never here.
+    // A refused session was never here.
     const left = ready.then(leaveIt, () => undefined).finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)
     return left
   }
 
-  /** More than runs: who has as many as may be can still read and stop. */
+  /** Returns the limit of sessions. It exceeds that of runs, so that a caller at the limit of runs can still read and stop. */
   #maxSessionsOf(address: SessionAddress): number {
     return shareOf(address, this.#options.maxSessionsPerCaller, 200)
   }
@@ -376,7 +377,9 @@ export class SessionsHere implements MemoryLiveSessions {
   }
 }
 
-/** The store did not answer, another process was faster, or the session was on its way out: nothing that stays so. */
+/**
+ * Returns whether a retry may succeed: the store did not respond, another process was faster, or the session was being evicted.
+ */
 function mayWorkLater(error: unknown): boolean {
   if (SessionError.isInstance(error)) return error.code === 'io' || error.code === 'conflict'
   return error instanceof ProblemError && error.problem === leaving
@@ -390,7 +393,7 @@ function callerIn({ identity }: Caller): Caller {
   return identity === undefined ? {} : { identity }
 }
 
-/** No name of a user is the empty one, which stands for the server's only user. */
+/** Returns the owner's key. The empty one is the single user; no name is empty. */
 function ownerOf({ identity = '' }: Caller): string {
   return encodeURIComponent(identity)
 }

@@ -20,32 +20,35 @@ import type { SessionSchedules } from '../../schedules/session-schedules.ts'
 import type { LiveAgentOptions } from '../live-session-host.ts'
 import type { LiveSessions } from '../live-sessions.ts'
 
-/** How sessions are kept in this process. */
+/** Options of `memoryLiveSessions`. */
 export interface MemoryLiveSessionsOptions extends NoticeHandlers {
-  /** Where they are recorded: one store, in which each identity has its own part, or a store for each. */
+  /** The store: one with a separate part per identity, or a store per caller. */
   store: SessionStore | ((caller: Caller) => SessionStore)
-  /** What the agent of a session is made with. Called when the session comes into memory. */
+  /** Returns the options of a session's agent. Called when the session is loaded. */
   agent: (address: SessionAddress) => LiveAgentOptions | Promise<LiveAgentOptions>
-  /** Milliseconds after which a session in which nothing happens leaves the memory. Default 300,000. */
+  /** Milliseconds without activity until a session is evicted. Default: 300,000. */
   idleMs?: number
   /**
-   * Milliseconds without a request or an event after which a session in memory keeps no agent, and not the events of its last run. What is said next makes another
-   * agent. Default 60,000.
+   * Milliseconds without a request or an event until a session's agent and the events of its last run are released. The next
+   * prompt creates another agent. Default: 60,000.
    */
   restMs?: number
-  /** Sessions in memory at once. Beyond it the one that has rested longest leaves; where none rests, the answer is 503. Default 1,000. */
+  /**
+   * Sessions in memory. Beyond it the least recently used idle one is evicted; if none is idle, the response is 503. Default:
+   * 1,000.
+   */
   maxSessions?: number
-  /** The same for the sessions of one caller; where none rests, the answer is 429. Default 200; 1,000 for the only user of a server. */
+  /** Sessions of one caller in memory; if none is idle, the response is 429. Default: 200; 1,000 for a single user. */
   maxSessionsPerCaller?: number
-  /** Runs of one caller at once; a prompt beyond is answered with 429. Default 100; 1,000 for the only user of a server. */
+  /** Active runs of one caller; a further prompt gets 429. Default: 100; 1,000 for a single user. */
   maxOpenRuns?: number
-  /** Where prompts are recorded that are said later. Default: none are taken. */
+  /** Store of scheduled prompts. Default: none, and schedules are refused. */
   schedules?: ScheduleStore
-  /** Learns why an agent could not be started. Default: silence. */
+  /** Receives failures to start an agent. Default: none. */
   logger?: Logger | false
 }
 
-/** What they may be. */
+/** Shapes of these options. */
 export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
   store: required(either(storeWith('open', 'tail'), aFunction)),
   agent: required(aFunction),
@@ -60,15 +63,15 @@ export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
   onEnd: aFunction,
 }
 
-/** Which sessions are looked at. */
+/** The sessions to recover. */
 export interface RecoverOptions {
-  /** Those of these alone. Default: those of everybody in `store`; where that is a store for each caller, those of the only user of a server. */
+  /** Owners of the sessions. Default: all owners in `store`; with a store per caller, the single user. */
   callers?: readonly Caller[]
-  /** Says which of them are taken up, where several processes serve one store. Default: all. */
+  /** Selects sessions if several processes share a store. Default: all. */
   isMine?: (address: SessionAddress) => boolean
 }
 
-/** How long it may take: ms. */
+/** Milliseconds of a shutdown. */
 export interface DrainOptions {
   deadlineMs?: number
 }
@@ -78,7 +81,7 @@ export interface CloseOptions {
   abort?: boolean
 }
 
-/** What is asked of each of these. */
+/** Checks of these options. */
 export const recoverOptions = optionsOf<RecoverOptions>({
   callers: listOf(optionsOf<Caller>({ identity: aText })),
   isMine: aFunction,

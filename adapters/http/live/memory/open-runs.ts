@@ -1,18 +1,18 @@
 import { tooManyRuns } from '../../access/problem.ts'
 import type { LiveSessionHost } from '../live-session-host.ts'
 
-/** How many runs are on at once, of each owner. */
+/** Counts active runs per owner. */
 export class OpenRuns {
   readonly #countOf = new Map<string, number>()
 
-  /** Of everybody. */
+  /** Active runs of all owners. */
   get inAll(): number {
     let all = 0
     for (const count of this.#countOf.values()) all += count
     return all
   }
 
-  /** The place of one session of `owner`, who may have `share` runs on. */
+  /** Returns the slot of one session of `owner`, who may have `share` active runs. */
   of(owner: string, share: number): LiveSessionHost['runs'] {
     let isCounted = false
     const count = () => {

@@ -5,34 +5,34 @@ import { refuse } from '../../access/problem.ts'
 import type { WaitingInput } from '../commands/queued-inputs.ts'
 import { endsOf, type LastOf } from './log-end.ts'
 
-/** What was said, and the calls that wait for a person. */
+/** The messages and pending calls. */
 export interface History {
   messages: readonly AgentMessage[]
   approvals: PendingApproval[]
-  /** Calls that wait for a page. */
+  /** Pending client tool calls. */
   clientCalls: PendingClientCall[]
   queued: WaitingInput[]
   /** The loop with which it ends. */
   loopId?: string
 }
 
-/** Which messages of a history: the last ones, or those before the one with this id. */
+/** The last messages of a history, or those before the one with this id. */
 export interface PageQuery {
   limit: number
   before?: string
 }
 
-/** A part of a history. */
+/** A page of a history. */
 export interface HistoryPage extends History {
-  /** Whether something was said before it. */
+  /** Whether there are earlier messages. */
   hasEarlier: boolean
 }
 
-/** The history that records amount to, up to the end of this loop, by default so far. */
+/** Returns the history of records, up to the end of this loop if given. */
 export function historyIn(records: readonly SessionRecord[], sessionId: string, loopId?: string): History {
   const snapshot = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
   const { lastLoopId, unfinished } = snapshot
-  // Nobody knows yet what became of calls that are under way elsewhere.
+  // The outcome of calls that are active in another process is not known yet.
   const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
   const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
   const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
@@ -41,7 +41,7 @@ export function historyIn(records: readonly SessionRecord[], sessionId: string, 
   return { messages, ...open, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
 }
 
-/** A page of a whole history. Refuses with 400 `invalidCursor` where `before` is no message of it. */
+/** Returns a page of a history. Refuses with 400 `invalidCursor` if it has no message `before`. */
 export function pageIn(history: History, { limit, before }: PageQuery): HistoryPage {
   const { messages } = history
   const end = before === undefined ? messages.length : messages.findLastIndex(({ id }) => id === before)
@@ -50,11 +50,11 @@ export function pageIn(history: History, { limit, before }: PageQuery): HistoryP
   return { ...history, messages: messages.slice(start, end), hasEarlier: start > 0 }
 }
 
-/** Records that are read first for one message. */
+/** Records to read first per message. */
 const recordsPerMessage = 3
 const leastRecords = 64
 
-/** A page of a history, of no more of its log than that takes. */
+/** Returns a page of a history and reads no more of its log than necessary. */
 export async function readPage(lastOf: LastOf, sessionId: string, query: PageQuery): Promise<HistoryPage> {
   for await (const { records, isWhole } of endsOf(lastOf, Math.max(leastRecords, query.limit * recordsPerMessage))) {
     if (isWhole) return pageIn(historyIn(records, sessionId), query)
@@ -63,17 +63,17 @@ export async function readPage(lastOf: LastOf, sessionId: string, query: PageQue
     const at = query.before === undefined ? end.messages.length : end.messages.findLastIndex(({ id }) => id === query.before)
     if (at >= query.limit) return { ...pageIn(end, query), hasEarlier: at > query.limit || !end.isWhole }
   }
-  // The last end is the whole log.
+  // The whole log was read.
   return pageIn(historyIn([], sessionId), query)
 }
 
-/** The end of a history, as far as the last records of its log say it for certain; `undefined` where they do not. */
+/** Returns the end of a history as far as the last records determine it; `undefined` if they do not. */
 function endIn(records: readonly SessionRecord[], sessionId: string): (History & { isWhole: boolean }) | undefined {
-  // What waits to be heard was said since the last loop that has ended.
+  // Queued messages come after the last ended loop.
   if (!records.some(({ entry }) => entry.type === 'loopEnd' || entry.type === 'loop')) return undefined
   const session = sessionOf(records, sessionId)
   const begun = new Set(records.flatMap(({ entry, loopId }) => (entry.type === 'loopStart' || entry.type === 'loop' ? [loopId] : [])))
-  // Of several that were on at once nobody knows here which began last.
+  // The order of several open loops is unknown here.
   if (session.loops.filter(({ loopId }) => !begun.has(loopId)).length > 1) return undefined
   const history = historyIn(records, sessionId)
   if (history.loopId === undefined) return undefined
@@ -81,25 +81,28 @@ function endIn(records: readonly SessionRecord[], sessionId: string): (History &
   const [first] = chain
   const isRoot = first !== undefined && begun.has(first.loopId) && first.parentLoopId === undefined
   if (isRoot || chain.some((loop) => loop?.base !== undefined)) return { ...history, isWhole: true }
-  // The answer that these results are of stands before what was read.
+  // The response of these results is in earlier records.
   const start = history.messages.findIndex(({ role }) => role !== 'toolResult')
   return start < 0 ? undefined : { ...history, messages: history.messages.slice(start), isWhole: false }
 }
 
-/** A loop as the end of a log says it: the session has one agent, which its beginning names. */
+/** A loop without the agent, which all loops of the session share. */
 export type PagedLoop = Omit<LoopRecord, 'agentId'>
 
-/** Some of the loops of a session, in order. */
+/** A page of loops, in order. */
 export interface LoopPage {
   loops: PagedLoop[]
-  /** Whether others began before them. */
+  /** Whether there are earlier loops. */
   hasEarlier: boolean
 }
 
-/** Records that are read first for one loop. */
+/** Records to read first per loop. */
 const recordsPerLoop = 8
 
-/** The last loops, or those before the one with this id, of no more of the log than that takes. Refuses with 400 `invalidCursor` where there is no such loop. */
+/**
+ * Returns the last loops, or those before the one with this id, and reads no more of the log than necessary. Refuses with 400
+ * `invalidCursor` for an unknown loop.
+ */
 export async function readLoops(lastOf: LastOf, sessionId: string, { limit, before }: PageQuery): Promise<LoopPage> {
   for await (const { records, isWhole } of endsOf(lastOf, limit * recordsPerLoop)) {
     const loops = begunIn(records, sessionId)
@@ -110,7 +113,7 @@ export async function readLoops(lastOf: LastOf, sessionId: string, { limit, befo
   refuse(400, 'invalidCursor', 'The session has no loop with this id. Read its loops again from the end.')
 }
 
-/** The loops whose beginning is among the records: what they say of these is all there is. */
+/** Returns the loops whose start is among the records: these are complete. */
 function begunIn(records: readonly SessionRecord[], sessionId: string): PagedLoop[] {
   const begun = new Set(records.flatMap(({ entry, loopId }) => (entry.type === 'loopStart' || entry.type === 'loop' ? [loopId] : [])))
   const whole = sessionOf(records, sessionId).loops.filter(({ loopId }) => begun.has(loopId))

@@ -1,12 +1,12 @@
 import type { SessionRecord } from '../../../../src/session.ts'
 
-/** Gives so many records from the end of a log, fewer where there are no more. */
+/** Reads so many records from the end of a log, fewer if there are no more. */
 export type LastOf = (count: number) => Promise<readonly SessionRecord[]>
 
-/** So many are taken for the whole log. */
+/** A count that means the whole log. */
 const mostRecords = 1 << 22
 
-/** The end of a log, each time longer than before, until `isWhole`: nobody reads more of it than he needs. */
+/** Yields longer and longer ends of a log until `isWhole`, so that the caller reads no more than necessary. */
 export async function* endsOf(
   lastOf: LastOf,
   first: number,

@@ -12,32 +12,32 @@ import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished
 import { type History, type HistoryPage, historyIn, type LoopPage, type PageQuery, readLoops, readPage } from './history-page.ts'
 import { endsOf } from './log-end.ts'
 
-/** Records that are read first to find something near the end of a log. */
+/** Records to read first to find something near the end of a log. */
 const recordsReadFirst = 64
 
-/** How a run has ended. */
+/** How a run ended. */
 interface Outcome {
   status: RunStatus
   error?: RunFailure
 }
 
-/** A session as its store has it. Reading it takes no right to write, and needs no agent, so it works where none can be made. */
+/** A session in its store. Reads need no ownership and no agent, so they also work if none can be created. */
 export class RecordedSession {
   readonly #store: SessionStore
   readonly #sessionId: string
   readonly #onEnd: (loopId: string, outcome: Outcome) => void
 
-  /** What was shown last, and the record with which the log ended then: a page that asks again does not have all of it read again. */
+  /** The last returned history and the record at its end, so that a repeated read does not read the log again. */
   #shown: { seq: number; epoch: number; history: History } | undefined
 
-  /** `onEnd` is told the ends that are written here. */
+  /** `onEnd` receives the ends that this class writes. */
   constructor(store: SessionStore, sessionId: string, onEnd: (loopId: string, outcome: Outcome) => void = () => undefined) {
     this.#store = store
     this.#onEnd = onEnd
     this.#sessionId = sessionId
   }
 
-  /** Its records, media by name; nothing where nothing was said. */
+  /** Returns its records, with media by name; empty for a session without messages. */
   async records(which: Pick<SessionTailOptions, 'after' | 'last'> = {}): Promise<readonly SessionRecord[]> {
     try {
       return (await this.#store.tail(this.#sessionId, which)).records
@@ -47,28 +47,28 @@ export class RecordedSession {
     }
   }
 
-  /** Resolves when nobody who had the right to write has it any more. */
+  /** Resolves when all earlier writers have lost ownership. */
   async claim(): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: agentIdOf(await this.records()) })
     await writer.close()
   }
 
-  /** Whether anything was ever said. */
+  /** Returns whether the session has any messages. */
   async isKnown(): Promise<boolean> {
     return (await this.records({ last: 1 })).length > 0
   }
 
-  /** Whether the message with this id was ever said, also where the conversation has left it since. */
+  /** Returns whether the message with this id was ever accepted, even if the conversation no longer contains it. */
   async wasSaid(id: string): Promise<boolean> {
     return (await this.#recordOf(id)) !== undefined
   }
 
-  /** The loop in which the message with this id was said last. */
+  /** Returns the loop with the last message of this id. */
   async loopOf(id: string): Promise<string | undefined> {
     return (await this.#recordOf(id))?.loopId
   }
 
-  /** The history up to the end of this loop, by default so far. Throws as `assertLoop`. */
+  /** Returns the history, up to the end of this loop if given. Throws as `assertLoop`. */
   async history(loopId?: string): Promise<History> {
     const shown = this.#shown
     if (loopId === undefined && shown !== undefined && (await this.#endsAt(shown))) return shown.history
@@ -80,40 +80,40 @@ export class RecordedSession {
     return history
   }
 
-  /** What it shares with its pages, where it does. */
+  /** Returns the shared state, if there is any. */
   async sharedState(): Promise<SavedState | undefined> {
     return sessionOf(await this.records(), this.#sessionId).sharedState
   }
 
-  /** Keeps nothing of what was shown. */
+  /** Releases the cached history. */
   rest(): void {
     this.#shown = undefined
   }
 
-  /** A part of the history so far. Refuses with 400 `invalidCursor`. */
+  /** Returns a page of the history. Refuses with 400 `invalidCursor`. */
   async page(query: PageQuery): Promise<HistoryPage> {
     return readPage((last) => this.records({ last }), this.#sessionId, query)
   }
 
-  /** Some of its loops, without the bytes of media. Refuses with 400 `invalidCursor`. */
+  /** Returns a page of its loops, without the bytes of media. Refuses with 400 `invalidCursor`. */
   async loops(query: PageQuery): Promise<LoopPage> {
     return readLoops((last) => this.records({ last }), this.#sessionId, query)
   }
 
-  /** Whether the last run, other than a compaction, failed, was aborted or interrupted. */
+  /** Returns whether the last run, other than a compaction, failed, was aborted or interrupted. */
   async hasFailed(): Promise<boolean> {
     const { loops } = await this.loops({ limit: 5 })
     const last = loops.findLast(({ continuationKind: { kind } }) => kind !== 'compaction')
     return last !== undefined && ['error', 'aborted', 'interrupted', 'rejected'].includes(last.status)
   }
 
-  /** Whether the log ends with this record. */
+  /** Returns whether the log ends with this record. */
   async #endsAt({ seq, epoch }: { seq: number; epoch: number }): Promise<boolean> {
     const [last, ...more] = await this.records({ after: seq - 1 })
     return last?.seq === seq && last.epoch === epoch && more.length === 0
   }
 
-  /** Whether all of these messages were said to runs that were on. Reads no more of the log than it takes to know. */
+  /** Returns whether all of these messages were queued for active runs. Reads no more of the log than necessary. */
   async wereQueued(messageIds: ReadonlySet<string>): Promise<boolean> {
     for await (const { records } of this.#ends()) {
       const queued = deliveredIn(records)
@@ -125,17 +125,17 @@ export class RecordedSession {
     return false
   }
 
-  /** What was said to a run while it was on, by the id of the message. */
+  /** Returns a queued message by its id. */
   async queuedInput(messageId: string): Promise<RecordedInput | undefined> {
     return queuedInputs(await this.records()).get(messageId)
   }
 
-  /** Throws `ProblemError` 404 for a loop that is none of the session. */
+  /** Throws `ProblemError` 404 for a loop that the session does not have. */
   async assertLoop(loopId: string): Promise<void> {
     assertLoop(await this.records(), loopId)
   }
 
-  /** What it says of a loop: whether it is known, and which one goes on with it. `running` is the loop that is on. */
+  /** Returns whether a loop is known, and the loop that continues it. `running` is the active loop. */
   async trace(loopId: string, running: string | undefined): Promise<{ continuedBy?: string } | undefined> {
     const records = await this.records()
     if (!records.some((record) => record.loopId === loopId)) return undefined
@@ -143,14 +143,14 @@ export class RecordedSession {
     return continuedBy === undefined ? {} : { continuedBy }
   }
 
-  /** The run that was on when its process ended, if any. */
+  /** Returns the run that was active when its process ended, if any. */
   async unfinished(): Promise<UnfinishedRun | undefined> {
     return unfinishedRun(await this.records())
   }
 
   /**
-   * Takes the right to write, and writes the end that the process of a run could not write. Nothing where that has ended it, or somebody has gone on with it, before
-   * the right was taken.
+   * Takes ownership and writes the end that the run's process could not write. Writes nothing if that process ended the run
+   * first, or another one has continued it.
    */
   async end(run: UnfinishedRun, outcome: Outcome | ((left: UnfinishedRun) => Outcome)): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: run.agentId })
@@ -165,22 +165,22 @@ export class RecordedSession {
     }
   }
 
-  /** Ends a run that is not taken up any more. */
+  /** Ends a run that is no longer resumed. */
   giveUp(run: UnfinishedRun): Promise<void> {
     const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
     return this.end(run, { status: 'error', error: { code: 'interrupted', message } })
   }
 
-  /** Ends a run of which nothing is left to do: only its end is missing, or it never got its input. */
+  /** Ends a run with no work left: only its end is missing, or it never got its input. */
   endComplete(run: UnfinishedRun): Promise<void> {
     const message = 'The process ended before the input of this run was stored. Send it again.'
-    // Its process may have written the answer since `run` was read.
+    // Its process may have recorded the response since `run` was read.
     return this.end(run, ({ isAnswered }) =>
       isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
     )
   }
 
-  /** Reads no more of the log than it takes to find the newest one. */
+  /** Reads no more of the log than necessary to find the newest one. */
   async #recordOf(messageId: string): Promise<SessionRecord | undefined> {
     for await (const { records } of this.#ends()) {
       const found = records.findLast(({ entry }) => 'message' in entry && entry.message.id === messageId)
@@ -194,13 +194,15 @@ export class RecordedSession {
   }
 }
 
-/** The messages that runs were told while they were on, and have heard. */
+/** Returns the queued messages that runs have received. */
 function deliveredIn(records: readonly SessionRecord[]): Set<string> {
   const heard = [...queuedInputs(records).values()].filter(({ status }) => status === 'delivered')
   return new Set(heard.flatMap(({ messages }) => messages.map(({ id }) => id)))
 }
 
-/** The messages that runs began with, of runs whose whole log is here and that go on with no other: what these were told besides is here too. */
+/**
+ * Returns the initial messages of runs whose whole log is here and that continue no other: their queued messages are here too.
+ */
 function messagesThatBegan(records: readonly SessionRecord[]): Set<string> {
   const ended = new Set<string>()
   const begun = new Set<string>()
@@ -214,12 +216,12 @@ function messagesThatBegan(records: readonly SessionRecord[]): Set<string> {
   return said
 }
 
-/** What ends a run in the log. */
+/** Returns the end record of a run. */
 function endOf(records: readonly SessionRecord[], sessionId: string, { loopId }: UnfinishedRun, outcome: Outcome) {
   const answers = records.flatMap(({ loopId: of, entry }) =>
     of === loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
   )
-  // What it leaves open on purpose is not run any more; what had begun is not over because somebody says so.
+  // Calls that stay open on purpose do not run; a started call is not finished by this record.
   const { recovered } = snapshotOf(records, { sessionId, loopId }).unfinished
   const messages = recovered.filter(({ role }) => role === 'toolResult')
   return [

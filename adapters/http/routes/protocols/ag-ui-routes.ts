@@ -11,8 +11,8 @@ import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { mediaFormOf } from './own-media.ts'
 
 /**
- * What a client of AG-UI asks for: `POST /agui` with a `RunAgentInput`. A run that waits for a person is told as an interrupt; the next request
- * brings the decision, and the run goes on.
+ * Adds `POST /agui` with a `RunAgentInput`, for AG-UI clients. A pending approval is an interrupt; the next request brings the
+ * decision, and the run continues.
  *
  * Source: docs/reference/ui-protocols.md
  */
@@ -26,7 +26,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { gateway } = c.env
     options.streams.assertRoom(gateway.caller)
     const { state, threadId, runId } = input
-    // Before the message: tools of the run find it.
+    // Before the message, so that tools of the run see it.
     if (state !== undefined && !state.isAsShown) await gateway.command({ type: 'takeState', value: state.value, version: state.version })
     const { message, decisions, results } = input
     const key = keyOf(c)
@@ -45,7 +45,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     if (run === undefined) return standing(gateway, options, named)
     const source = await gateway.events(run, mediaFormOf(options))
     const history = await source.historyBefore()
-    // A client that is shown everything anew lacks its own results, too.
+    // A client that receives everything again lacks its own results, too.
     const sentResults = isJoined ? [] : results.map(({ toolCallId }) => toolCallId)
     const encoder = agUiEncoder({ ...named, history, restate: isJoined, sentResults, ...(replyTo !== undefined && { replyTo }) })
     const isSeen = since === undefined || isJoined ? undefined : untilResolved(since)
@@ -53,7 +53,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
   })
 }
 
-/** Where the conversation stands, as a whole response. */
+/** Returns the state of the conversation as a complete response. */
 async function standing(
   gateway: SessionGateway,
   options: SessionRouteOptions,

@@ -21,8 +21,8 @@ import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { mediaFormOf, ownMediaIn } from './own-media.ts'
 
 /**
- * What `useChat` of the AI SDK asks for: `POST /chat`, `GET /chat/stream` (204 when nothing is on), and `GET /chat` for the messages of a
- * conversation that a page opens. Its stop is `POST /stop`. `GET /chat/turns` tells a page that others have spoken, decided or been answered.
+ * Adds the routes of `useChat`: `POST /chat`, `GET /chat/stream` (204 without an active run), and `GET /chat` for the messages of
+ * a conversation. Stop with `POST /stop`. `GET /chat/turns` notifies a client of turns of others.
  *
  * Source: docs/reference/ui-protocols.md
  */
@@ -51,7 +51,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { run, isJoined, since, replyTo } = came
     if (since !== undefined) return chatStream(gateway, run, options, { isSeen: untilResolved(since) })
     if (message === undefined && !isAgain) return chatStream(gateway, run, options, { knownSteps })
-    // A run that goes on with the answer, or was joined, has said what the page lacks.
+    // A continued or joined run has data that the client lacks.
     return chatStream(gateway, run, options, { to: isJoined ? message?.id : replyTo, restate: true })
   })
   app.get('/chat/stream', async (c) => {
@@ -59,7 +59,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const loopId = await gateway.read.running()
     options.streams.assertRoom(gateway.caller)
     if (loopId !== undefined) return chatStream(gateway, { loopId }, options, { restate: true })
-    // A page that was loaded again is asked for what waits for it, as it would be by the run.
+    // A reloaded client gets its pending calls, as from the run.
     if ((await gateway.read.clientCalls()).length > 0) return historyStream(gateway, options)
     return c.body(null, 204)
   })
@@ -72,11 +72,11 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
 
 interface ChatStream {
   isSeen?: IsSeen
-  /** For a client that has none of the answer. */
+  /** For a client without any part of the response. */
   restate?: boolean
-  /** How many steps of the answer the client has. */
+  /** Steps of the response that the client has. */
   knownSteps?: number
-  /** The message that is answered, where the run hears it in its middle. */
+  /** The steering message whose response begins. */
   to?: string | undefined
 }
 
@@ -94,14 +94,14 @@ async function chatStream(
   return eventStream(source, { ...options, caller: gateway.caller }, { writer, headers: uiMessageStreamHeaders })
 }
 
-/** What the history says, as a whole response. By default its last answer. */
+/** Returns messages of the history as a complete response. Default: the last response. */
 async function historyStream(gateway: SessionGateway, options: SessionRouteOptions, about: UiReplyOptions = {}): Promise<Response> {
   const { messages, approvals, clientCalls } = await gateway.read.history({ media: mediaFormOf(options) })
   const chunks = uiMessageReply(messages, { approvals, clientCalls, ...about })
   return new Response(chunks.map(uiMessageSse).join('') + uiMessageStreamEnd, { headers: uiMessageStreamHeaders })
 }
 
-/** What is said last may have files that this session keeps. */
+/** The last message may contain files that this session stores. */
 async function withOwnMedia(body: JsonObject, gateway: SessionGateway, options: SessionRouteOptions): Promise<JsonObject> {
   const { messages } = body
   const last = Array.isArray(messages) ? messages.at(-1) : undefined

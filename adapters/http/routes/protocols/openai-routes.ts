@@ -15,11 +15,11 @@ import { keyOf } from '../prompt-body.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from '../route-options.ts'
 
 /**
- * What clients of OpenAI's APIs ask of a conversation that is kept: `createOpenAiApp` sends them here.
+ * Adds the routes of stored conversations for OpenAI clients; `createOpenAiApp` forwards to them.
  *
  * **Contract**
- * - Of the messages of a request only what stands after the last answer is heard: what users say, and results of calls that wait for the caller.
- * - A client that leaves stops nothing. Chat completions have no words for a question: what needs approval is denied.
+ * - Reads only messages after the last response: user messages, and results of pending calls of the caller.
+ * - A client that disconnects stops nothing. Chat completions cannot express an approval, so calls that need one are denied.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -44,12 +44,12 @@ export function addOpenAiRoutes(app: SessionApp, options: SessionRouteOptions): 
   )
 }
 
-/** A response as its session has it now, which needs no agent: also after its process has ended. */
+/** Returns a response from the log. Needs no agent, so it works after the process has ended. */
 async function recorded(gateway: SessionGateway, id: string): Promise<ResponseObject> {
   const named = responseIn(id) ?? refuseResponse(id)
   const { loop, approvals, clientCalls } = (await gateway.read.loop(named.loopId)) ?? refuseResponse(id)
   const { status = 'running', startedAt = Date.now(), messages = [], usage = emptyUsage(), error, rejection } = loop ?? {}
-  // Without an end in the log it goes on, here or wherever it is taken up.
+  // Without an end in the log the run is still active, here or wherever it is resumed.
   const isOpen = status === 'running' || status === 'pending' || status === 'interrupted'
   const answer = {
     ...{ messages, usage, pendingApprovals: approvals, pendingClientCalls: clientCalls },
@@ -60,14 +60,14 @@ async function recorded(gateway: SessionGateway, id: string): Promise<ResponseOb
   return recordedResponse(named, answer, Math.floor(startedAt / 1000))
 }
 
-/** What a request says besides messages, and what its API has words for. */
+/** The options of a request, and the limits of its API. */
 interface Said {
   canApprove: boolean
   decisions?: readonly Decision[]
   place?: Place
 }
 
-/** The run that a request is about: one that it begins, or the one to which it brings decisions and results. */
+/** Returns the run of a request: a new one, or the one that receives its decisions and results. */
 async function answering(c: SessionContext, request: CallerRequest, options: SessionRouteOptions, said: Said): Promise<Answering> {
   const { gateway } = c.env
   options.streams.assertRoom(gateway.caller)
@@ -80,22 +80,22 @@ async function answering(c: SessionContext, request: CallerRequest, options: Ses
     const run = await begin(c, request, options, { canApprove, place })
     return { source: await gateway.events(run), streaming }
   }
-  // What is said besides comes after what was decided.
+  // Messages follow the decisions.
   const { since, ...run } = await gateway.command({ type: 'settle', decisions, results, messages, unattended })
   return { source: await gateway.events(run), since, streaming }
 }
 
-/** What the caller says came of a call: its text, or its blocks. */
+/** Returns the caller's result of a call: its text or blocks. */
 function resultIn(message: CallerMessage): ClientResult[] {
   if (message.role !== 'toolResult') return []
   const { toolCallId, content } = message
   if (content.every(({ type }) => type === 'text')) return [{ toolCallId, answer: { output: textOf(content) } }]
-  // Blocks as they were sent: data, which the run checks again.
+  // Data as sent, which the run checks again.
   const blocks: JsonValue[] = JSON.parse(JSON.stringify(content))
   return [{ toolCallId, answer: { output: { content: blocks } } }]
 }
 
-/** Begins the run that a request asks for; with an `Idempotency-Key` once for that key. */
+/** Starts the run of a request; with an `Idempotency-Key` once per key. */
 async function begin(
   c: SessionContext,
   request: CallerRequest,
@@ -104,7 +104,7 @@ async function begin(
 ): Promise<AboutRun> {
   const settings = callerSettings(request, options.clientSettings)
   const { responseFormat, tools } = request
-  // The choices of the agent say which tools of callers it takes.
+  // The `choices` of the agent decide which tools of callers it accepts.
   const asked = { settings, allowed: options.clientSettings, choice: {}, offered: tools }
   const ask = { ...asked, ...(responseFormat !== undefined && { responseFormat }) }
   const messages = newUserMessages(request)
@@ -116,7 +116,7 @@ function newUserMessages({ newest }: CallerRequest) {
   return newest.filter((message) => message.role === 'user')
 }
 
-/** What is refused in the words of OpenAI's API is answered so on every host. */
+/** Converts refusals to the format of OpenAI's API, on every host. */
 async function inTheirWords(answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer()

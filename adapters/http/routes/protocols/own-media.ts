@@ -8,17 +8,14 @@ import type { SessionGateway } from '../../live/gateway/session-gateway.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import type { SessionRouteOptions } from '../route-options.ts'
 
-/**
- * How clients of other protocols are told of large media: by the address at which this server has them, where `mediaBase` says how pages reach it, else with
- * their bytes.
- */
+/** Returns the form of large media for clients of other protocols: URLs of this server if `mediaBase` is set, else bytes. */
 export function mediaFormOf({ mediaBase }: Pick<SessionRouteOptions, 'mediaBase'>): MediaForm {
   return mediaBase === undefined ? 'bytes' : { base: mediaBase }
 }
 
 /**
- * `message`, of a body, with the bytes of what it names by addresses of this session: nobody can name what is not in it. Refuses with 400 what the session does not
- * keep.
+ * Returns `message` of a body with the bytes of media that it references by URLs of this session. Refuses with 400 what the
+ * session does not store.
  */
 export async function ownMediaIn(message: JsonValue, gateway: SessionGateway, { mediaBase }: SessionRouteOptions): Promise<JsonValue> {
   if (mediaBase === undefined || !isJsonObject(message) || !Array.isArray(message.parts)) return message
