@@ -1,5 +1,8 @@
 /**
- * Sessions in PostgreSQL, stored and live, for any number of processes and machines. It needs a connection pool, such as that of `pg`, and imports none.
+ * Sessions in PostgreSQL, stored and live, for any number of processes and machines. Needs a connection pool, such as that of
+ * `pg`, and imports none.
+ *
+ * @module
  *
  * @module
  */

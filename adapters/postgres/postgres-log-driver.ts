@@ -10,20 +10,20 @@ import {
 import { ownerChars } from './schema.ts'
 import { asked, now, type PostgresPlace } from './sql-pool.ts'
 
-/** Records that are read at a time: a long log is not in memory at once. */
+/** Records of a batch, so that a long log is never in memory as a whole. */
 const batchSize = 500
 
 /**
- * Keeps the logs of one tenant in PostgreSQL. Each call is one statement, so it may go over a pooler.
+ * Stores the logs of one tenant in PostgreSQL. Each call is one statement, so a pooler works.
  *
- * A claim locks the row of its session and takes the next epoch; an append locks the same row and finds its epoch there, or writes nothing: so nobody gets an
- * acknowledgement after a newer claim.
+ * A claim locks the row of its session and takes the next epoch. An append locks the same row and writes only if it finds its
+ * epoch there, so that no append is acknowledged after a newer claim.
  */
 export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogDriver {
   const rowsOf = async (text: string, values: unknown[]) => (await pool.query(text, values)).rows
   const of = (sessionId: string) => `Session ${sessionId}`
 
-  /** The lines after a cursor, or of epochs before one, in batches. */
+  /** Yields the lines after a cursor, or of epochs before one, in batches. */
   async function* linesOf(
     sessionId: string,
     { after = 0, before }: { after?: number; before?: number },
@@ -46,7 +46,7 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     return (await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))).length > 0
   }
 
-  /** Does something to a session that `claim` still holds. Rejects with `conflict` where it does not. */
+  /** Changes a session that `claim` still holds. Rejects with `conflict` otherwise. */
   async function whileHeld({ sessionId, epoch }: LogClaim, text: string, more: unknown[]): Promise<void> {
     const [found] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId, epoch, ...more]))
     if (Number(found?.held) === 1) return
@@ -100,7 +100,7 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     },
     stream: async (sessionId, after) => ((await isWritten(sessionId)) ? linesOf(sessionId, { after }) : undefined),
     lastSeq: async (sessionId) => {
-      // With its name: seq alone would be the text.
+      // With the table name, because `seq` alone would be the text.
       const text = `SELECT r.seq::text AS seq FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2 ORDER BY r.epoch DESC, r.seq DESC LIMIT 1`
       const [last] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
       return last === undefined ? undefined : Number(last.seq)
@@ -115,17 +115,17 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
   }
 }
 
-/** A batch of all lines of a session from a place on. */
+/** Returns the query for a batch of lines from a cursor on. */
 function linesQuery(schema: string): string {
   return `SELECT r.epoch::text AS epoch, r.seq::text AS seq, r.line FROM ${schema}.records r
     WHERE r.tenant = $1 AND r.session_id = $2 AND r.seq > $3 AND r.epoch < $4 AND (r.epoch, r.seq) > ($5, $6)
     ORDER BY r.epoch, r.seq LIMIT ${batchSize}`
 }
 
-/** The same, where most lines come before what is asked for: epoch by epoch, so that nothing of these is looked at. */
+/** The same for a cursor near the end: reads epoch by epoch, so that it skips earlier lines. */
 function linesAfterQuery(schema: string): string {
   const from = `FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2`
-  // Not min(): of a table that nobody has counted yet it would read all rows.
+  // Not min(): without statistics it would read all rows.
   const first = (condition: string) => `SELECT (SELECT r.epoch ${from} AND r.epoch ${condition} ORDER BY r.epoch LIMIT 1)`
   return `WITH RECURSIVE epochs (epoch) AS (
       ${first('>= $5::bigint')}
@@ -165,7 +165,7 @@ function blobsOf(
   }
 }
 
-/** The sessions that a query asks for, the most recently active first. */
+/** Returns the query for a page of sessions, the most recently active first. */
 function listQuery(
   { schema, tenant }: Omit<PostgresPlace, 'pool'>,
   { agentId, status, idPrefix, limit, after }: LogQuery = {},
@@ -193,7 +193,7 @@ function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }:
   return { loops: 0, messages: 0, sessionId: String(session_id), agentId: '', ...times, error: { code: 'invalidSession', message } }
 }
 
-/** Undefined for what is none: one that somebody else has written costs no other session its place in a list. */
+/** Returns `undefined` for an invalid digest, so that one foreign row does not break the list. */
 function digestIn(text: unknown): SessionDigest | undefined {
   if (typeof text !== 'string') return { loops: 0, messages: 0 }
   try {

@@ -18,7 +18,7 @@ export interface PostgresSessionStoreOptions {
   statementTimeoutMs?: number
 }
 
-/** What they may be. */
+/** Shapes of these options. */
 export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
   pool: required(aPool),
   schema: aText,

@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/index.ts'
 import { SessionError } from '../../src/session.ts'
 import { answeringIn, type PostgresPlace, type SqlPool, unreachable } from './sql-pool.ts'
 
-/** What `query` is asked of. */
+/** Shape of a pool. */
 export const aPool = withMethods(
   'a pool of PostgreSQL connections, such as new Pool({ connectionString: process.env.DATABASE_URL }) of pg',
   'query',
@@ -14,21 +14,21 @@ export const aPool = withMethods(
 export interface MigrateOptions {
   /** A pool of `pg`, or a client with the same `query`. */
   pool: SqlPool
-  /** Default `phi`. */
+  /** Default: `phi`. */
   schema?: string
   /**
-   * With `true` the database itself keeps tenants apart: a connection reads and writes the rows of the tenant that its setting `phi.tenant` names, and nobody's
-   * where there is none. Once set it stays; superusers are above it. Default `false`.
+   * Enables row-level security: a connection accesses only the rows of the tenant in its setting `phi.tenant`, and none without
+   * it. It stays enabled once set; superusers bypass it. Default: `false`.
    */
   rowSecurity?: boolean
 }
 
 const migrateOptions = optionsOf<MigrateOptions>({ pool: required(aPool), schema: aText, rowSecurity: aFlag })
 
-/** Names that need no quotes. They stand in statements as they are. */
+/** Names that need no quotes, because they become part of statements. */
 const nameForm = /^[a-z_][a-z0-9_]{0,50}$/
 
-/** Throws `ConfigError` `invalidOption` for what is no plain name of a schema. */
+/** Throws `ConfigError` `invalidOption` for an invalid schema name. */
 function assertSchemaName(schema: string): void {
   if (nameForm.test(schema)) return
   throw new ConfigError(
@@ -44,17 +44,17 @@ interface PlaceOptions {
   statementTimeoutMs?: number
 }
 
-/** Whose sessions are kept, and where, as options say it. Throws `ConfigError` `invalidOption`. */
+/** Returns pool, schema and tenant from options. Throws `ConfigError` `invalidOption`. */
 export function placeOf({ pool, schema = 'phi', tenant = '', statementTimeoutMs = 30_000 }: PlaceOptions): PostgresPlace {
   assertSchemaName(schema)
   if (tenant.length > 200) throw new ConfigError('invalidOption', 'tenant has more than 200 characters. Use a shorter name, or its hash.')
   return { pool: answeringIn(statementTimeoutMs, pool), schema, tenant }
 }
 
-/** How ids of one owner begin: `scopedSessionStore` puts so many characters before them. */
+/** Length of the owner prefix of `scopedSessionStore`. */
 export const ownerChars = 38
 
-/** What each version adds to the one before. Only ever appended to: databases out there stand at any of them. */
+/** The migrations. Only append to them: databases may have any version. */
 const versions: readonly ((schema: string) => string)[] = [
   (schema) => `
     CREATE SEQUENCE ${schema}.epochs;
@@ -143,7 +143,7 @@ const versions: readonly ((schema: string) => string)[] = [
   (schema) => `ALTER TABLE ${schema}.processes ADD COLUMN url text;`,
 ]
 
-/** All that hold rows of tenants. */
+/** All tables with rows of tenants. */
 const tables = ['sessions', 'records', 'blobs', 'processes', 'leases', 'calls', 'answers', 'schedules']
 
 function rowSecurityOf(schema: string): string {

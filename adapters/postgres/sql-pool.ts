@@ -16,7 +16,7 @@ export interface SqlPool {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
 }
 
-/** Where a statement has no answer in time it has failed: a database that stands still, or a pool without a free connection, holds nobody up for ever. */
+/** Adds a timeout to statements, so that a stalled database or an exhausted pool blocks no caller forever. */
 export function answeringIn(statementTimeoutMs: number, pool: SqlPool): SqlPool {
   return {
     query: (text, values) =>
@@ -29,40 +29,40 @@ export function answeringIn(statementTimeoutMs: number, pool: SqlPool): SqlPool 
   }
 }
 
-/** Whose sessions are kept, and where. */
+/** Pool, schema and tenant. */
 export interface PostgresPlace {
   pool: SqlPool
   schema: string
   tenant: string
 }
 
-/** The time of the database, the same for all machines: epoch ms. */
+/** The time of the database, the same for all machines: epoch milliseconds. */
 export const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
-/** Classes of PostgreSQL's codes: there is no room. */
+/** Classes of PostgreSQL error codes: insufficient resources. */
 const noRoom = /^(53100|53200|54)/
-/** What PostgreSQL says of a failure of the system that it has no code for, as EDQUOT. */
+/** PostgreSQL's code for system failures without their own, such as EDQUOT. */
 const internal = 'XX000'
-/** It answers, and changes nothing: a standby, or what was the primary before a failover. */
+/** The database is read-only: a standby, or the former primary after a failover. */
 const readOnly = '25006'
-/** A row is there already: somebody else has written it. */
+/** Another writer has written the row. */
 const uniqueViolation = '23505'
 
-/** Nobody is there who speaks for the database: codes of Node, and those of PostgreSQL for a refused login and for a database that is not there. */
+/** Connection failures: codes of Node, and those of PostgreSQL for a refused login and an unknown database. */
 const noConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|28000|28P01|3D000)$/
 
 function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** What to do about a database that cannot be reached; `undefined` for another failure. Nothing of the address is in it. */
+/** Returns advice for an unreachable database; `undefined` for another failure. Contains no part of the URL. */
 export function unreachable(error: unknown): string | undefined {
   const code = codeOf(error)
   if (!noConnection.test(code)) return undefined
   return `cannot connect to PostgreSQL (code ${code}). Check that it runs, and the address and the user of the pool, such as in DATABASE_URL.`
 }
 
-/** What `act` gives; a failure of the database as a `SessionError`, which names `subject` and holds nothing of what was sent. */
+/** Runs `act`. Converts failures of the database to a `SessionError` that names `subject` and contains no values. */
 export async function asked<Value>(subject: string, act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()

@@ -31,7 +31,7 @@ export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions
 }
 
 const { store: _, ...sharedTable } = memoryOptionTable
-/** What they may be. */
+/** Shapes of these options. */
 export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
   ...sharedTable,
   ...storeOptionTable,

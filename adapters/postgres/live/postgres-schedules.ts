@@ -7,7 +7,7 @@ import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-
 import { placeOf } from '../schema.ts'
 import { asked } from '../sql-pool.ts'
 
-/** Milliseconds after which a process learns what others have recorded, where it has nothing to say before. */
+/** Milliseconds between checks for schedules of other processes. */
 const lookMs = 30_000
 
 /**
@@ -68,7 +68,7 @@ function placeIn({ identity = '', sessionId }: SessionAddress): [string, string]
   return [identity, sessionId]
 }
 
-/** What is said stands there as JSON: a text of the database holds no NUL, and no half of a character. */
+/** Stored as JSON, because PostgreSQL text cannot hold NUL or lone surrogates. */
 function entryIn({ owner, session_id, id, at, every_ms, prompt }: Record<string, unknown>): ScheduleEntry {
   const identity = String(owner)
   return {

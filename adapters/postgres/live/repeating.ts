@@ -1,7 +1,7 @@
 import { timerMs } from '../../../src/base/timer.ts'
 
 /**
- * Does something again and again: a while after it was done last, or as soon as it is woken, and never twice at the same time. Its timer keeps no process alive.
+ * Repeats an action: after an interval, or when it is woken, and never concurrently. Its timer does not keep the process alive.
  */
 export class Repeating {
   readonly #everyMs: number
@@ -18,13 +18,13 @@ export class Repeating {
     this.#wait()
   }
 
-  /** Resolves once it was done again from its beginning. */
+  /** Resolves once the action has run from its start. */
   wake(): Promise<void> {
     if (this.#isStopped) return this.#running ?? Promise.resolve()
     if (this.#running === undefined) return this.#run()
     this.#next ??= this.#running.then(() => {
       this.#next = undefined
-      // Somebody may have woken it between its end and now.
+      // It may have been woken between its end and now.
       return this.#isStopped ? undefined : (this.#running ?? this.#run())
     })
     return this.#next

@@ -1,19 +1,19 @@
 import type { SessionAddress } from '../../http/internal.ts'
 import { asked, now, type PostgresPlace } from '../sql-pool.ts'
 
-/** Which session of whom, as it stands in a row. */
+/** The session of a row, with its owner. */
 interface LeaseKey {
-  /** Empty for the only user of a server. */
+  /** Empty for a single user. */
   owner: string
   sessionId: string
 }
 
-/** The row of a session. */
+/** Returns the row key of a session. */
 export function keyOf({ identity = '', sessionId }: SessionAddress): LeaseKey {
   return { owner: identity, sessionId }
 }
 
-/** The session of a row. */
+/** Returns the session of a row. */
 export function addressOf({ owner, sessionId }: LeaseKey): SessionAddress {
   return { sessionId, ...(owner !== '' && { identity: owner }) }
 }
@@ -23,51 +23,51 @@ export function textOf({ owner, sessionId }: LeaseKey): string {
   return JSON.stringify([owner, sessionId])
 }
 
-/** Which process of which database. */
+/** A process and its database. */
 export interface ProcessPlace extends PostgresPlace {
   processId: string
 }
 
-/** A process that has a session. */
+/** The process that owns a session. */
 export interface Holder {
   processId: string
-  /** Where the others reach it without the database, if anywhere. */
+  /** Its URL for direct requests, if any. */
   url?: string
 }
 
-/** Who has a session. */
+/** The owner of a session. */
 export interface Holding extends Holder {
-  /** A process that is gone had it: its run is to be taken up. */
+  /** A crashed process owned it, so its run has to be resumed. */
   wasLeft: boolean
 }
 
-/** How many sessions of gone processes are taken at a time. */
+/** Orphaned sessions that are claimed at a time. */
 const leftAtOnce = 16
 
 /**
- * Which process answers for which session. A process lives as long as it says so in time, by the clock of the database; what it had is then anybody's. A lease
- * decides where requests go, not who may write: that is the epoch of the store.
+ * Leases: which process owns which session. A process is alive while it renews its lease in time, by the clock of the database;
+ * afterwards others may claim its sessions. A lease decides where requests go. The epoch of the store decides who may write.
  */
 export class SessionLeases {
   readonly #place: ProcessPlace
   readonly #leaseMs: number
   readonly #url: string | undefined
-  /** What is to be added to `performance.now()`. */
+  /** Offset from `performance.now()` to the clock of the database. */
   #clockMs = Date.now() - performance.now()
 
-  /** `url` is where the others reach this process. */
+  /** `url` is the URL of this process for the others. */
   constructor(place: ProcessPlace, { leaseMs, url }: { leaseMs: number; url?: string | undefined }) {
     this.#place = place
     this.#leaseMs = leaseMs
     this.#url = url
   }
 
-  /** The time of the database, as far as this process knows it: epoch ms, rather too late than too early. */
+  /** Returns the time of the database as this process knows it: epoch milliseconds, rather too late than too early. */
   now(): number {
     return Math.round(performance.now() + this.#clockMs)
   }
 
-  /** Says that this process lives. Resolves with whether it had lived all the time: if not, others may have taken what it had. */
+  /** Renews the lease. Resolves with whether it had not expired: if it had, others may have claimed its sessions. */
   async beat(): Promise<boolean> {
     const asked = performance.now()
     const [row] = await this.#rows(
@@ -81,16 +81,16 @@ export class SessionLeases {
     return row?.lived === true
   }
 
-  /** Those of these processes that live no more. */
+  /** Returns which of these processes are no longer alive. */
   async gone(processIds: readonly string[]): Promise<string[]> {
     const rows = await this.#rowsOf(`SELECT each.id FROM unnest($2::text[]) AS each (id) WHERE NOT ${this.#lives('each.id')}`, [processIds])
     return rows.map(({ id }) => String(id))
   }
 
-  /** Takes a session that nobody alive has. Resolves with who has it now. */
+  /** Claims a session without a live owner. Resolves with its owner. */
   async take({ owner, sessionId }: LeaseKey): Promise<Holding> {
     const leases = this.#table('leases')
-    // Where somebody alive has it the row stays as it is: it is read by the second part, as it was when the statement began.
+    // If a live process owns it, the row stays unchanged: the second part reads it as of the start of the statement.
     const [row] = await this.#rows(
       `WITH taken AS (
          INSERT INTO ${leases} AS l VALUES ($1, $3, $4, $2)
@@ -103,12 +103,12 @@ export class SessionLeases {
        WHERE l.tenant = $1 AND l.owner = $3 AND l.session_id = $4 AND NOT EXISTS (SELECT 1 FROM taken)`,
       [owner, sessionId],
     )
-    // Taken and left again by another one while this statement ran: whoever asks again gets it.
+    // Claimed and released by another process during this statement, so try again.
     if (row === undefined) return this.take({ owner, sessionId })
     return { ...holderIn(row), wasLeft: row.was_left === true }
   }
 
-  /** Takes some of the sessions that gone processes have left. */
+  /** Claims sessions orphaned by crashed processes. */
   async takeLeft(): Promise<LeaseKey[]> {
     const leases = this.#table('leases')
     const rows = await this.#rows(
@@ -120,18 +120,18 @@ export class SessionLeases {
     return rows.map(keyIn)
   }
 
-  /** Those that this process has. */
+  /** Returns the sessions of this process. */
   async held(): Promise<LeaseKey[]> {
     return (await this.#rows(`SELECT owner, session_id FROM ${this.#table('leases')} WHERE tenant = $1 AND process_id = $2`)).map(keyIn)
   }
 
-  /** The session is out of memory: nobody has it. */
+  /** Releases a session that was evicted from memory. */
   async release({ owner, sessionId }: LeaseKey): Promise<void> {
     const text = `DELETE FROM ${this.#table('leases')} WHERE tenant = $1 AND process_id = $2 AND owner = $3 AND session_id = $4`
     await this.#rows(text, [owner, sessionId])
   }
 
-  /** Leaves the session to whoever takes it first, with what was not done in it. The others are told, unless `isTold` is false. */
+  /** Leaves an unfinished session to the first process that claims it. Notifies the others, unless `isTold` is false. */
   async leave({ owner, sessionId }: LeaseKey, { isTold = true } = {}): Promise<void> {
     await this.#rows(
       `WITH gone AS (
@@ -141,7 +141,7 @@ export class SessionLeases {
     )
   }
 
-  /** Who has a session, if it is somebody alive. */
+  /** Returns the live owner of a session, if any. */
   async holder({ owner, sessionId }: LeaseKey): Promise<Holder | undefined> {
     const [row] = await this.#rows(
       `SELECT l.process_id, ${this.#urlOf('l.process_id')} AS url FROM ${this.#table('leases')} l
@@ -151,7 +151,7 @@ export class SessionLeases {
     return row === undefined ? undefined : holderIn(row)
   }
 
-  /** This process lives no more: what it still has is anybody's at once. Forgets processes that have been gone for long. */
+  /** Ends the lease of this process: others may claim its sessions at once. Deletes processes that crashed long ago. */
   async end(): Promise<void> {
     const text = `DELETE FROM ${this.#table('processes')} WHERE tenant = $1 AND (process_id = $2 OR until < ${now} - 3600000)`
     await this.#rows(text)
@@ -183,7 +183,7 @@ export class SessionLeases {
   }
 }
 
-/** Where everybody is told that sessions were left. */
+/** Returns the channel that notifies of orphaned sessions. */
 export function leftChannel(schema: string): string {
   return `phi_left_${schema}`
 }

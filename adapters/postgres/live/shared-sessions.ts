@@ -38,7 +38,7 @@ import type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgr
 import { Repeating } from './repeating.ts'
 import { addressOf, type Holder, keyOf, leftChannel, SessionLeases, textOf } from './session-leases.ts'
 
-/** Somebody else has the session. */
+/** Another process owns the session. */
 class HeldElsewhereError extends Error {
   readonly holder: Holder
 
@@ -50,14 +50,14 @@ class HeldElsewhereError extends Error {
 }
 
 const moving = 'The session moves from one process to another. Ask again.'
-/** How often a request follows a session that moves. */
+/** Times that a request follows a session that moves. */
 const maxMoves = 5
-/** Milliseconds that answers for other processes have to end when this one does. */
+/** Milliseconds in which responses to other processes must end at shutdown. */
 const lastAnswersMs = 2000
-/** Milliseconds between two looks where notifications say that there is something: one may be lost with its connection. */
+/** Milliseconds between polls with `LISTEN`, because a notification may be lost with its connection. */
 const listeningPollMs = 1000
 
-/** The sessions of one process among others. Its options were checked. */
+/** The sessions of one of several processes. Its options are checked. */
 export class SharedSessions implements PostgresLiveSessions {
   readonly #options: PostgresLiveSessionsOptions
   readonly #processId = crypto.randomUUID().replaceAll('-', '')
@@ -68,18 +68,18 @@ export class SharedSessions implements PostgresLiveSessions {
   readonly #peers: Peers | undefined
   readonly #passingOn: PassingOn
   readonly #rhythms: { pulse: Repeating; sweeps: Repeating; calls: Repeating; parts: Repeating }
-  /** What stops listening. */
+  /** Stops listening. */
   readonly #listening: Promise<(() => Promise<void>) | undefined>
   readonly #answering: Answering
   #routes: SessionRoutes | undefined
   #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
-  /** Until when this process certainly has what it has, by `performance.now()`; undefined before it has said that it lives. */
+  /** Time until which the lease is certainly valid, by `performance.now()`; `undefined` before the first heartbeat. */
   #certainUntil: number | undefined
-  /** What ended here, or could not be taken up, because the database failed, and is to go on. */
+  /** Runs that ended or could not be resumed because the database failed, and have to continue. */
   readonly #cutOff = new Map<string, SessionAddress>()
-  /** What was taken of those that are gone, and has not come into memory yet. */
+  /** Claimed sessions that are not in memory yet. */
   readonly #taken = new Set<string>()
-  /** The database did not answer the last time it was asked. */
+  /** The last query of the database failed. */
   #isSilent = false
   #isLeaving = false
   readonly #closed = new AbortController()
@@ -197,7 +197,7 @@ export class SharedSessions implements PostgresLiveSessions {
     checkOptions(options, closeOptions)
     this.#isLeaving = true
     await this.#here.close(options)
-    // One that hangs holds nobody up.
+    // A response that hangs must not block the shutdown.
     await within(lastAnswersMs, this.#answering.settled())
     this.#closed.abort()
     await Promise.all(Object.values(this.#rhythms).map((rhythm) => rhythm.stop()))
@@ -206,13 +206,13 @@ export class SharedSessions implements PostgresLiveSessions {
     await this.#told(() => this.#leases.end())
   }
 
-  /** What is passed on of what was asked, and until when. */
+  /** Returns the forwarded form of a command, with its deadlines. */
   #passed({ identity, sessionId }: SessionAddress, asked: AskedCommand): ForwardedCommand {
     const deadlines = deadlinesFrom(this.#leases.now(), this.#options.forwardTimeoutMs)
     return { sessionId, ...(identity !== undefined && { identity }), ...asked, ...deadlines }
   }
 
-  /** Says something that is due, in the process that has the session. */
+  /** Sends a due prompt, in the process that owns the session. */
   async #say(address: SessionAddress, text: string, key: string): Promise<void> {
     const command = { type: 'send' as const, contentType: 'application/json', body: JSON.stringify({ prompt: text }) }
     for (let move = 0; move < maxMoves; move++) {
@@ -229,7 +229,7 @@ export class SharedSessions implements PostgresLiveSessions {
     refuse(503, 'unavailable', moving, soonMs)
   }
 
-  /** Does what another process has passed on. */
+  /** Runs a command that another process has forwarded. */
   async #act({ identity, sessionId }: ForwardedCommand, request: Request, begins: () => void): Promise<Answer> {
     const routes = this.#routes
     if (routes === undefined) return 'moved'
@@ -247,7 +247,7 @@ export class SharedSessions implements PostgresLiveSessions {
     }
   }
 
-  /** Nobody else has taken what this process has. Refuses while that is not known. */
+  /** Refuses while this process is not certain that it still owns its sessions. */
   async #assertCertain(): Promise<void> {
     if (this.#isCertain) return
     if (!this.#closed.signal.aborted) await within(storeAgainMs, this.#rhythms.pulse.wake())
@@ -260,13 +260,13 @@ export class SharedSessions implements PostgresLiveSessions {
     return this.#certainUntil !== undefined && performance.now() < this.#certainUntil && !this.#closed.signal.aborted
   }
 
-  /** Says that this process lives, and learns what it has lost meanwhile. */
+  /** Sends a heartbeat and drops lost sessions. */
   async #pulse(): Promise<void> {
     const at = performance.now()
     const before = this.#certainUntil
     const hasLivedOn = await this.#leases.beat()
     this.#isSilent = false
-    // Where the answer to an earlier beat was lost, that may have been told that it had not.
+    // If the response to an earlier heartbeat was lost, it may have said that the lease had expired.
     if (before !== undefined && !(hasLivedOn && at < before)) await this.#abandonTaken()
     this.#certainUntil = at + this.#leaseMs
     await this.#passingOn.tellLost()
@@ -281,7 +281,7 @@ export class SharedSessions implements PostgresLiveSessions {
     }
   }
 
-  /** Takes up again what has ended here, unless another process has it. */
+  /** Resumes a run that ended here, unless another process owns it. */
   async #goOn(address: SessionAddress): Promise<void> {
     await this.#here.abandonIfMoved(address)
     if (this.#isLeaving) return
@@ -291,14 +291,14 @@ export class SharedSessions implements PostgresLiveSessions {
     void this.#here.takeOver(address)
   }
 
-  /** Lets go what others have taken. */
+  /** Drops sessions that others have claimed. */
   async #abandonTaken(): Promise<void> {
     const held = new Set((await this.#leases.held()).map(textOf))
     const taken = this.#here.addresses.filter((address) => !held.has(textOf(keyOf(address))))
     await Promise.all(taken.map((address) => this.#here.abandon(address)))
   }
 
-  /** Takes up what gone processes have left. Resolves with how many runs are on again. */
+  /** Resumes orphaned runs. Resolves with the number of active ones. */
   async #sweep(): Promise<number> {
     let begun = 0
     for (let isMore = true; isMore && !this.#isLeaving && this.#isCertain; ) {
@@ -312,17 +312,17 @@ export class SharedSessions implements PostgresLiveSessions {
       for (const key of left) this.#taken.delete(textOf(key))
       const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
       const refused = left.filter((key) => !isHere.has(textOf(key)))
-      // Without a word: who is told takes them again, and cannot either. The others look soon.
+      // Without a notification: the processes that get one would claim them again and fail as well. Others poll soon.
       for (const key of refused) await this.#leases.leave(key, { isTold: false })
       isMore = refused.length < left.length
     }
     return begun
   }
 
-  /** A session comes into memory: if nobody else has it. Resolves with whether somebody who is gone had it. */
+  /** Loads a session if no other process owns it. Resolves with whether a crashed process owned it. */
   async #enter(address: SessionAddress): Promise<{ wasLeft: boolean }> {
     const key = keyOf(address)
-    // Who leaves takes nothing any more; what nobody has can still be read.
+    // A process that shuts down claims nothing; sessions without an owner can still be read.
     const { wasLeft, ...holder } = this.#isLeaving
       ? { processId: this.#processId, ...(await this.#leases.holder(key)), wasLeft: false }
       : await this.#leases.take(key)
@@ -331,7 +331,7 @@ export class SharedSessions implements PostgresLiveSessions {
     return { wasLeft: wasLeft || wasTaken }
   }
 
-  /** A run that may be left is found by others in the row: without it, nobody would know who takes the session next that there is one. */
+  /** Keeps the row of a session whose run may be unfinished, because others find the run by it. */
   #leave(address: SessionAddress, isAtRest: boolean): Promise<void> {
     const key = keyOf(address)
     return this.#told(() => (isAtRest ? this.#leases.release(key) : this.#leases.leave(key)))
@@ -350,7 +350,9 @@ export class SharedSessions implements PostgresLiveSessions {
     return stop
   }
 
-  /** Does something with the database. A failure is told once, until this process can say again that it lives: whoever asks all the time would fill a log. */
+  /**
+   * Uses the database. Logs the first failure until the next successful heartbeat, because frequent queries would fill the log.
+   */
   async #told(act: () => Promise<void>): Promise<void> {
     try {
       await act()
@@ -361,7 +363,7 @@ export class SharedSessions implements PostgresLiveSessions {
   }
 }
 
-/** Throws `ProblemError` where the process that has the session has begun nothing. What it streams is nobody's here. */
+/** Throws `ProblemError` if the owner did not start the command. Drops its stream. */
 async function assertTaken(answer: Response): Promise<void> {
   await answer.body?.cancel()
   if (answer.ok) return
@@ -370,7 +372,7 @@ async function assertTaken(answer: Response): Promise<void> {
   throw new Error(detail)
 }
 
-/** Resolves when `work` does, or after so many milliseconds. It never rejects. */
+/** Resolves when `work` does, or after so many milliseconds. Never rejects. */
 function within(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(ms, resolve)

@@ -28,7 +28,7 @@ export interface ListeningPool {
   connect(): Promise<ListeningClient>
 }
 
-/** The longest time between two tries to connect again: ms. */
+/** Longest backoff of a reconnect: milliseconds. */
 const longestGapMs = 5000
 const shortestGapMs = 100
 
@@ -91,7 +91,7 @@ class ListeningLine {
     if (!this.#isClosed) this.#connectLater()
   }
 
-  /** What listened is never used for anything else: it would be told what nobody there waits for. */
+  /** A connection that listened is closed, because its next user would get the notifications. */
   #drop(client: ListeningClient): void {
     if (this.#client !== client) return
     this.#client = undefined

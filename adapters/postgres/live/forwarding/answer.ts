@@ -2,26 +2,26 @@ import { isEventStream } from '../../../../src/base/http-answer.ts'
 import { startTimer } from '../../../../src/base/timer.ts'
 import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall, type Sending } from './mailbox.ts'
 
-/** Where too much of an answer waits to be read: ms until it is tried again. */
+/** Milliseconds until a retry while too much of a response is unread. */
 const fullMs = 50
-/** The same where the database has failed. */
+/** Milliseconds until a retry after a database failure. */
 const failedMs = 250
 
 const nothing = new Uint8Array()
 
-/** What answers of one process have in common. */
+/** Options that the responses of a process share. */
 export interface AnswerOptions {
   mailbox: Mailbox
-  /** Does something with the database, and never rejects. */
+  /** Uses the database; logs failures and never rejects. */
   told: (act: () => Promise<void>) => Promise<void>
-  /** Aborts when nothing is answered any more. */
+  /** Aborts when this process stops responding. */
   signal: AbortSignal
 }
 
 /**
- * Answers a request of another process with what `act` makes of it, in parts, as they come. Where nobody waits for it any more, the signal that `act` got is
- * aborted and its answer not read on; the same where `signal` aborts. Where the database fails, a part is sent again: who asked would wait for ever. It never
- * rejects, and `act` does not either.
+ * Sends the response of `act` to another process, in parts. If nothing waits for it any more, or `signal` aborts, the signal of
+ * `act` aborts and the response is not read on. After a database failure a part is sent again, because the caller would wait
+ * forever. Neither this nor `act` rejects.
  */
 export async function answerCall(
   call: ReceivedCall,
@@ -35,7 +35,7 @@ export async function answerCall(
   else if (!(await isSent(response, sender))) left.abort()
 }
 
-/** Whether somebody has waited for it until its end. A short answer is one part; what streams begins at once. */
+/** Resolves with whether the caller waited until the end. A short response is one part; a stream begins at once. */
 async function isSent({ status, headers, body }: Response, sender: PartSender): Promise<boolean> {
   const head: AnswerHead = { status, headers: [...headers] }
   if (body === null) return sender.send({ head, bytes: nothing, ending: 'whole' })
@@ -53,7 +53,7 @@ async function isSent({ status, headers, body }: Response, sender: PartSender): 
   return false
 }
 
-/** Sends the parts of one answer in order. */
+/** Sends the parts of one response in order. */
 class PartSender {
   readonly #call: ReceivedCall
   readonly #options: AnswerOptions
@@ -64,7 +64,7 @@ class PartSender {
     this.#options = options
   }
 
-  /** Resolves with whether somebody still waits for it. */
+  /** Resolves with whether the caller still waits. */
   async send(part: AnswerPart): Promise<boolean> {
     const { signal } = this.#options
     const at = this.#next++
@@ -77,7 +77,7 @@ class PartSender {
     }
   }
 
-  /** What the database says; undefined where it fails, and may have taken the part. */
+  /** Returns the outcome of the database; `undefined` if it fails, possibly after it stored the part. */
   async #try(at: number, part: AnswerPart): Promise<Sending | undefined> {
     const { mailbox, told } = this.#options
     let done: Sending | undefined
@@ -88,7 +88,7 @@ class PartSender {
   }
 }
 
-/** What was read of a body and is not sent yet: what comes while a part is on its way goes together in the next one. */
+/** The unsent bytes of a body: those that arrive while a part is in flight form the next one. */
 class WaitingBytes {
   #chunks: Uint8Array[] = []
   #size = 0
@@ -100,7 +100,7 @@ class WaitingBytes {
     void this.#fill(reader)
   }
 
-  /** The next part, as soon as there is something; with `whole`, once it is full or the body has ended. */
+  /** Returns the next part as soon as there are bytes; with `whole`, once it is full or the body has ended. */
   async next(whole: boolean): Promise<AnswerPart> {
     while (this.#ending === undefined && (whole ? this.#size < maxPartBytes : this.#size === 0)) await this.#change()
     const bytes = this.#take()
@@ -142,7 +142,7 @@ class WaitingBytes {
     return bytes
   }
 
-  /** Both sides wait here, never at once: one for bytes, the other for room. */
+  /** Both sides wait here, never at the same time: one for bytes, the other for room. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#changed = resolve

@@ -7,18 +7,18 @@ interface AnsweringOptions extends AnswerOptions {
   incoming: Incoming
 }
 
-/** Answers what has come through the database. */
+/** Responds to requests that arrive through the database. */
 export class Answering {
   readonly #options: AnsweringOptions
   readonly #open = new Map<string, Promise<void>>()
-  /** The database has failed while it was asked: it may have given what never came. */
+  /** The database failed during a read, so requests may be lost. */
   #hasMissed = false
 
   constructor(options: AnsweringOptions) {
     this.#options = options
   }
 
-  /** Begins to answer what has come since the last time. Rejects as the database does. */
+  /** Starts to respond to new requests. Rejects as the database does. */
   async receive(): Promise<void> {
     const { mailbox, incoming } = this.#options
     const hadMissed = this.#hasMissed
@@ -28,7 +28,7 @@ export class Answering {
     this.#hasMissed = false
   }
 
-  /** Resolves once what has begun is answered. */
+  /** Resolves once all started responses are sent. */
   async settled(): Promise<void> {
     await Promise.all(this.#open.values())
   }

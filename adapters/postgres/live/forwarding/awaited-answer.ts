@@ -1,12 +1,12 @@
 import type { AnswerPart } from './mailbox.ts'
 
-/** An answer that another process gives in parts, as it comes: a `Response` as soon as it has begun. */
+/** A response that another process sends in parts: a `Response` as soon as it has begun. */
 export class AwaitedAnswer {
-  /** Rejects where it does not begin; `moved` where nothing was done. */
+  /** Rejects if it does not begin; `moved` if nothing was done. */
   readonly begun: Promise<Response | 'moved'>
-  /** Whether its request stands in the table. */
+  /** Whether its request is stored. */
   isSent = false
-  /** Parts that have come. */
+  /** Received parts. */
   came = 0
   #settle: { resolve: (answer: Response | 'moved') => void; reject: (error: unknown) => void } | undefined
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -15,7 +15,7 @@ export class AwaitedAnswer {
   readonly #signal: AbortSignal
   readonly #onLeave: () => void
 
-  /** `onRoom` is called when its reader has room, `onLeave` when nobody waits for it any more: its reader has left, or `signal` has aborted. */
+  /** `onRoom` is called when its reader has room, `onLeave` when its reader has disconnected or `signal` has aborted. */
   constructor({ signal, onRoom, onLeave }: { signal: AbortSignal; onRoom: () => void; onLeave: () => void }) {
     this.#signal = signal
     this.#onLeave = onLeave
@@ -37,7 +37,7 @@ export class AwaitedAnswer {
     return (this.#stream?.desiredSize ?? 0) > 0
   }
 
-  /** Takes the next part, with which it may be whole. */
+  /** Adds the next part, which may be the last. */
   take({ head, bytes, ending }: AnswerPart): void {
     this.came += 1
     if (head !== undefined) this.#begin(head)
@@ -52,7 +52,7 @@ export class AwaitedAnswer {
     })
   }
 
-  /** The signal has aborted. */
+  /** Called when the signal aborts. */
   handleEvent(): void {
     if (this.#isOver) return
     this.fail(this.#signal.reason)

@@ -5,9 +5,9 @@ import type { Logger } from '../../../../src/index.ts'
 import { AwaitedAnswer } from './awaited-answer.ts'
 import type { Mailbox, ReceivedPart } from './mailbox.ts'
 
-/** The process that had the session is gone. */
+/** The process that owned the session has crashed. */
 export class HolderGoneError extends Error {
-  /** Whether it may have done something. */
+  /** Whether it may have started the request. */
   readonly wasTaken: boolean
 
   constructor(wasTaken: boolean) {
@@ -17,7 +17,7 @@ export class HolderGoneError extends Error {
   }
 }
 
-/** Nobody has taken a request in time, and nobody will. */
+/** No process has taken a request in time, and none will. */
 export class NotTakenError extends Error {
   constructor() {
     super('The process that answers for this session has not taken the request in time.')
@@ -33,11 +33,11 @@ interface ForwardingOptions {
 
 interface AskOptions {
   signal: AbortSignal
-  /** Milliseconds in which it is to be taken. */
+  /** Milliseconds until it must be taken. */
   beginMs: number
 }
 
-/** Passes commands on through the database, and reads what other processes answer. */
+/** Forwards commands through the database and reads the responses of other processes. */
 export class Forwarding {
   readonly #mailbox: Mailbox
   readonly #logger: Logger | false | undefined
@@ -45,21 +45,22 @@ export class Forwarding {
   readonly #open = new Map<string, AwaitedAnswer>()
   #reading: Promise<void> = Promise.resolve()
 
-  /** `wake` is called when a reader has room again: then `read` is to be called. */
+  /** `wake` is called when a reader has room again: call `read` then. */
   constructor({ mailbox, logger, wake }: ForwardingOptions) {
     this.#mailbox = mailbox
     this.#logger = logger
     this.#wake = wake
   }
 
-  /** Whether somebody waits for an answer to this call, or for the rest of it. */
+  /** Returns whether a caller waits for a response, or for the rest of it. */
   isOpen(callId: string): boolean {
     return this.#open.has(callId)
   }
 
   /**
-   * What `receiver` answers; `moved` where it has the session no longer. A reader that leaves withdraws the request, as late as it may be on its way. Rejects with
-   * `HolderGoneError`, with `NotTakenError` where it was not taken in `beginMs`, and as the database does.
+   * Returns the response of `receiver`; `moved` if it no longer owns the session. A reader that disconnects withdraws the
+   * request, even while it is in flight. Rejects with `HolderGoneError`, with `NotTakenError` if it was not taken within
+   * `beginMs`, and as the database does.
    */
   async ask(receiver: string, command: ForwardedCommand, { signal, beginMs }: AskOptions): Promise<Response | 'moved'> {
     signal.throwIfAborted()
@@ -77,7 +78,7 @@ export class Forwarding {
     return answer.begun.finally(stopTimer)
   }
 
-  /** Takes what has come for those whose readers have room. */
+  /** Reads new parts for readers with room. */
   async read(): Promise<void> {
     const wanted = [...this.#open].filter(([, call]) => call.wantsMore).map(([callId]) => callId)
     if (wanted.length === 0) return
@@ -90,12 +91,12 @@ export class Forwarding {
     for (const part of await parts) this.#take(part)
   }
 
-  /** Tells calls that nobody will answer any more. */
+  /** Rejects calls whose process has crashed. */
   async tellLost(): Promise<void> {
     const sent = [...this.#open].filter(([, { isSent }]) => isSent).map(([callId]) => callId)
     if (sent.length === 0) return
     const lost = await this.#mailbox.lost(sent)
-    // A call is gone from the table once its last part was taken, which may be on its way here.
+    // Reading the last part deletes a call, and that part may still be on its way here.
     await this.#reading
     for (const { callId, wasTaken } of lost) {
       if (!this.#open.has(callId)) continue
@@ -103,14 +104,14 @@ export class Forwarding {
     }
   }
 
-  /** Nothing is read any more: who still waits is told. */
+  /** Stops reading and rejects open calls. */
   end(): void {
     for (const callId of [...this.#open.keys()]) this.#fail(callId, new HolderGoneError(true))
   }
 
   #take({ callId, at, part }: ReceivedPart): void {
     const answer = this.#open.get(callId)
-    // One that was sent twice.
+    // A duplicate part.
     if (answer === undefined || at < answer.came) return
     const isGap = at > answer.came || (at === 0 && part.head === undefined)
     if (isGap) {
@@ -122,13 +123,13 @@ export class Forwarding {
     if (part.ending === 'broken') this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
   }
 
-  /** Nothing more of it is of use. */
+  /** Rejects a call and drops the rest. */
   #lose(callId: string, error: Error): void {
     this.#fail(callId, error)
     this.#withdraw(callId)
   }
 
-  /** What cannot be withdrawn now is later, with the next beat. */
+  /** Failed withdrawals are retried with the next heartbeat. */
   #withdraw(callId: string): void {
     this.#mailbox.withdraw(callId).catch((error: unknown) => {
       logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) })
@@ -145,7 +146,7 @@ export class Forwarding {
     return answer
   }
 
-  /** Nobody waits for it any more. What is still on its way is withdrawn once it is there. */
+  /** Abandons a call. A request in flight is withdrawn once it is stored. */
   #leave(callId: string, sent: Promise<void>): void {
     if (this.#close(callId) === undefined) return
     sent.then(
@@ -159,7 +160,7 @@ export class Forwarding {
     try {
       if (await this.#mailbox.withdrawUntaken(callId)) this.#fail(callId, new NotTakenError())
     } catch (error) {
-      // It is answered by its deadline.
+      // Its deadline rejects it.
       logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) })
     }
   }

@@ -3,39 +3,40 @@ import { fits } from '../../../../src/contract/shape/read.ts'
 import type { Logger } from '../../../../src/index.ts'
 import { deadlineExceeded, ProblemError, problemOf, problemResponse, refuse, requestFor, soonMs } from '../../../http/internal.ts'
 
-/** The answer to a request of another process; `moved` where its session is not here, and nothing was done. */
+/** The response to another process; `moved` if its session is not here, and nothing was done. */
 export type Answer = Response | 'moved'
 
 interface IncomingOptions {
-  /** The time by the clock that the processes share. */
+  /** The time of the clock that the processes share. */
   now: () => number
-  /** Does what is asked. `begins` is called right before, and refuses what comes too late. */
+  /** Runs the command. `begins` is called right before it and refuses late ones. */
   act: (command: ForwardedCommand, request: Request, begins: () => void) => Promise<Answer>
   logger: Logger | false | undefined
 }
 
 /**
- * What other processes have passed on, whichever way it came.
+ * Handles requests that other processes forward, through the database or over HTTP.
  *
  * **Contract**
- * - What is not begun by its `beginBy` is refused with 504 `deadlineExceeded`, and nothing is begun. The same call is done once.
- * - What is no command of this version is refused with 503, so that its client asks again: while a deploy goes on, another process may know it.
+ * - Refuses a command that has not begun by its `beginBy` with 504 `deadlineExceeded`, and starts nothing. Runs the same call
+ *   once.
+ * - Refuses unknown commands with 503, so that clients retry: during a deploy another process may know them.
  */
 export class Incoming {
   readonly #options: IncomingOptions
-  /** Until when calls that came could be begun, in their order. One that comes again after that is too late. */
+  /** The last start time of received calls, in order. A duplicate after that is refused as late. */
   readonly #seen = new Map<string, number>()
 
   constructor(options: IncomingOptions) {
     this.#options = options
   }
 
-  /** Whether this call came, and could be begun still. */
+  /** Returns whether this call has arrived and could still begin. */
   isKnown(callId: string): boolean {
     return this.#seen.has(callId)
   }
 
-  /** Never rejects. `left` aborts where nobody waits for the answer any more. */
+  /** Never rejects. `left` aborts when nothing waits for the response. */
   async answer(callId: string, said: unknown, left: AbortSignal): Promise<Answer> {
     const { now, act, logger } = this.#options
     try {

@@ -2,41 +2,46 @@ import type { ForwardedCommand } from '../../../../src/contract/session/session-
 import { asked, now } from '../../sql-pool.ts'
 import type { ProcessPlace } from '../session-leases.ts'
 
-/** What came from another process. */
+/** A request of another process. */
 export interface ReceivedCall {
   callId: string
   sender: string
-  /** A `ForwardedCommand` as JSON, of this version or another. */
+  /** A `ForwardedCommand` as JSON, of any version. */
   text: string
 }
 
-/** How an answer begins; `moved` where the session is not there any more, and nothing was done. */
+/** The head of a response; `moved` if the session is no longer there, and nothing was done. */
 export type AnswerHead = { status: number; headers: [string, string][] } | 'moved'
 
-/** A piece of an answer. The last one says how it ended. */
+/** A part of a response. The last one has its ending. */
 export interface AnswerPart {
   head?: AnswerHead
   bytes: Uint8Array
   ending?: 'whole' | 'broken'
 }
 
-/** One that has come. Who sends does not always learn that it was sent, so one may come twice; and what was taken out may be lost on its way. */
+/**
+ * A received part. It may be a duplicate, because the sender's acknowledgement can be lost; and a part that was read can be lost.
+ */
 export interface ReceivedPart {
   callId: string
-  /** Its place in the answer, from 0. */
+  /** Its index in the response, from 0. */
   at: number
   part: AnswerPart
 }
 
-/** What became of a part: `full` where too much of its answer waits already, `gone` where nobody waits for it any more. Then it was not added. */
+/**
+ * The outcome of a part: `full` if too many parts are unread, `gone` if the caller has disconnected. In both cases it was not
+ * added.
+ */
 export type Sending = 'sent' | 'full' | 'gone'
 
-/** Bytes of one part. */
+/** Bytes of a part. */
 export const maxPartBytes = 64 * 1024
-/** Parts of one answer that wait to be read: 1 MiB. */
+/** Unread parts of a response: 1 MiB. */
 const maxWaitingParts = 16
 
-/** What goes to other processes and comes from them, through tables that a crash of the database empties. Who is told is woken where there is `LISTEN`. */
+/** Exchanges requests and parts with other processes, through unlogged tables. Wakes the receiver if it uses `LISTEN`. */
 export class Mailbox {
   readonly #place: ProcessPlace
 
@@ -52,12 +57,12 @@ export class Mailbox {
     )
   }
 
-  /** What has come since this was asked last. */
+  /** Returns new requests. */
   async received(): Promise<ReceivedCall[]> {
     return (await this.#rows(`${this.#taking} AND NOT is_taken ${asCalls}`)).map(callIn)
   }
 
-  /** What was taken for this process and is not known to it: it has never learned of these. What was answered has a part that was not read yet. */
+  /** Returns requests that were read for this process but never arrived. A request with an unread part is answered already. */
   async missed(isKnown: (callId: string) => boolean): Promise<ReceivedCall[]> {
     const taken = await this.#rows(
       `SELECT call_id FROM ${this.#calls} c WHERE c.tenant = $1 AND c.receiver = $2 AND c.is_taken
@@ -68,7 +73,7 @@ export class Mailbox {
     return (await this.#rows(`${this.#taking} AND call_id = ANY($3::text[]) ${asCalls}`, [missed])).map(callIn)
   }
 
-  /** Adds a part to an answer, once. */
+  /** Adds a part to a response, once. */
   async answer({ callId, sender }: ReceivedCall, at: number, { head, bytes, ending }: AnswerPart): Promise<Sending> {
     const waiting = `FROM ${this.#answers} a WHERE a.tenant = $1 AND a.call_id = $2`
     const [row] = await this.#rowsOf(
@@ -83,7 +88,7 @@ export class Mailbox {
     return Number(row?.open) === 1 ? 'full' : 'gone'
   }
 
-  /** Takes what has come for these calls, in order. A call whose last part is among it is over. */
+  /** Reads new parts of these calls, in order. A call whose last part is among them is deleted. */
   async parts(callIds: readonly string[]): Promise<ReceivedPart[]> {
     const rows = await this.#rowsOf(
       `WITH came AS (DELETE FROM ${this.#answers} WHERE tenant = $1 AND call_id = ANY($2::text[]) RETURNING call_id, part, head, bytes, ending),
@@ -94,12 +99,12 @@ export class Mailbox {
     return rows.map((row) => ({ callId: String(row.call_id), at: Number(row.part), part: partIn(row) }))
   }
 
-  /** Nobody waits for this any more: whoever works on it learns it with the next part. */
+  /** Withdraws a call: its owner notices with the next part. */
   async withdraw(callId: string): Promise<void> {
     await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2`, [callId])
   }
 
-  /** Withdraws this unless it was taken. Resolves with whether it was not: then nobody does it any more. */
+  /** Withdraws a call unless it was taken. Resolves with whether it was not taken; then no process runs it. */
   async withdrawUntaken(callId: string): Promise<boolean> {
     const rows = await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2 AND NOT is_taken RETURNING call_id`, [
       callId,
@@ -107,7 +112,7 @@ export class Mailbox {
     return rows.length > 0
   }
 
-  /** Which of these will never be answered: their process is gone, or they were lost with the database. */
+  /** Returns which of these calls never get a response: their process crashed, or the database lost them. */
   async lost(callIds: readonly string[]): Promise<{ callId: string; wasTaken: boolean }[]> {
     const rows = await this.#rowsOf(
       `SELECT each.call_id, coalesce(c.is_taken, true) AS was_taken FROM unnest($2::text[]) AS each (call_id)
@@ -118,12 +123,12 @@ export class Mailbox {
     return rows.map(({ call_id, was_taken }) => ({ callId: String(call_id), wasTaken: was_taken === true }))
   }
 
-  /** Forgets the calls of processes that are gone. */
+  /** Deletes the calls of crashed processes. */
   async sweep(): Promise<void> {
     await this.#rowsOf(`DELETE FROM ${this.#calls} c WHERE c.tenant = $1 AND NOT ${this.#lives('c.sender')}`, [])
   }
 
-  /** The calls of this process that stand in the table. */
+  /** Returns the stored calls of this process. */
   async sent(): Promise<string[]> {
     const rows = await this.#rows(`SELECT call_id FROM ${this.#calls} WHERE tenant = $1 AND sender = $2`)
     return rows.map(({ call_id }) => String(call_id))
@@ -134,7 +139,7 @@ export class Mailbox {
     return `EXISTS (SELECT 1 FROM ${schema}.processes p WHERE p.tenant = $1 AND p.process_id = ${processId} AND p.until > ${now})`
   }
 
-  /** How a statement begins that takes calls of this process. */
+  /** The start of a statement that takes calls of this process. */
   get #taking(): string {
     return `UPDATE ${this.#calls} SET is_taken = true WHERE tenant = $1 AND receiver = $2`
   }
@@ -157,7 +162,7 @@ export class Mailbox {
   }
 }
 
-/** Where a process is woken. */
+/** Returns the channel that wakes a process. */
 export function channelOf(processId: string): string {
   return `phi_${processId}`
 }
@@ -168,7 +173,7 @@ function callIn({ call_id, sender, request }: Record<string, unknown>): Received
   return { callId: String(call_id), sender: String(sender), text: String(request) }
 }
 
-/** What stands there may be of anybody who writes to the database: an answer that is none of ours has broken off. */
+/** Parses a part. Any database user may have written it, so an invalid part counts as broken. */
 function partIn({ head, bytes, ending }: Record<string, unknown>): AnswerPart {
   const read = typeof head === 'string' ? headIn(head) : undefined
   if (read === 'none') return { bytes: new Uint8Array(), ending: 'broken' }
@@ -182,7 +187,7 @@ function partIn({ head, bytes, ending }: Record<string, unknown>): AnswerPart {
 function headIn(text: string): AnswerHead | 'none' {
   try {
     const head: AnswerHead | null = JSON.parse(text)
-    // Throws where no answer begins so.
+    // Throws for an invalid head.
     if (head !== null && head !== 'moved') new Response(null, head)
     return head ?? 'none'
   } catch {

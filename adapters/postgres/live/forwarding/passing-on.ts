@@ -11,17 +11,18 @@ import type { Peers } from './peers.ts'
 interface PassingOnOptions {
   mailbox: Mailbox
   leases: SessionLeases
-  /** Where processes reach each other over HTTP. */
+  /** HTTP between processes, if configured. */
   peers: Peers | undefined
   logger: Logger | false | undefined
-  /** Called when a reader has room again: then `read` is to be called. */
+  /** Called when a reader has room again: call `read` then. */
   wake: () => void
 }
 
 /**
- * Passes commands on to the process that has their session: over HTTP where it can be reached so, else through the database.
+ * Forwards commands to the process that owns their session: over HTTP if it is reachable, else through the database.
  *
- * **Contract**: who asks is answered by the deadline of the command. Only what streams goes on after it, once it has begun.
+ * **Contract**
+ * - The caller gets a response by the deadline of the command. Only a stream that has begun continues after it.
  */
 export class PassingOn {
   readonly #options: PassingOnOptions
@@ -32,12 +33,15 @@ export class PassingOn {
     this.#forwarding = new Forwarding(options)
   }
 
-  /** What `holder` answers. Throws `ProblemError` 504 after a deadline, 503 where nobody took it in time, and where it went away and may have done it. */
+  /**
+   * Returns the response of `holder`. Throws `ProblemError` 504 after a deadline, 503 if no process took it in time or if the
+   * owner crashed and may have done it.
+   */
   async pass(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
     const now = this.#options.leases.now()
     const { deadline, beginBy = deadline } = command
     if (now >= Math.min(beginBy, deadline)) throw new ProblemError(deadlineExceeded)
-    // Not a signal that depends on two: nothing holds on to such a one while an answer streams.
+    // Not `AbortSignal.any`, whose result could be collected while a response streams.
     const ended = new AbortController()
     const leave = (): void => ended.abort(signal.reason)
     signal.addEventListener('abort', leave, { once: true })
@@ -55,23 +59,23 @@ export class PassingOn {
     }
   }
 
-  /** Takes what has come through the database. */
+  /** Reads new parts from the database. */
   read(): Promise<void> {
     return this.#forwarding.read()
   }
 
-  /** Tells who asks a process that is gone. */
+  /** Rejects calls to crashed processes. */
   async tellLost(): Promise<void> {
     const { leases, mailbox, peers } = this.#options
     await this.#forwarding.tellLost()
     await mailbox.sweep()
-    // Those that could not be withdrawn. Asked for first: what stands there is open, or over.
+    // Calls whose withdrawal failed. Read first, so that each is either open or abandoned.
     for (const callId of await mailbox.sent()) if (!this.#forwarding.isOpen(callId)) await mailbox.withdraw(callId)
     if (peers === undefined || peers.asked.length === 0) return
     for (const processId of await leases.gone(peers.asked)) peers.tellGone(processId)
   }
 
-  /** Nothing is read any more: who still waits is told. */
+  /** Stops reading and rejects open calls. */
   end(): void {
     const { peers } = this.#options
     this.#forwarding.end()

@@ -9,32 +9,35 @@ import type { Holder } from '../session-leases.ts'
 import { HolderGoneError } from './forward.ts'
 import type { Incoming } from './incoming.ts'
 
-/** How processes reach each other without the database in between. */
+/** Options of direct HTTP between processes. */
 export interface PeerOptions {
-  /** Where the others reach this process: the address at which it serves `forwarded`. */
+  /** URL at which this process serves `forwarded` to the others. */
   url: string
-  /** What requests between processes are signed with: at least 32 characters that all of them have, and nobody else. While it changes, the new one and the old one. */
+  /**
+   * Secret that signs requests between processes: at least 32 random characters, the same for all. During a rotation, the new and
+   * the old one.
+   */
   key: string | readonly string[]
 }
 
 export const peerOptions = optionsOf<PeerOptions>({ url: required(aText), key: required(either(signingKey, listOf(signingKey))) })
 
-/** The header of what processes send each other: how long a request is and who signs it, and what was done with it. */
+/** Header of requests between processes: length and signature of a request, outcome of a response. */
 const peerHeader = 'phi-forwarded'
-/** A signature of something else, with the same key, is none of these. */
+/** Prefix of the signed text, so that signatures of other features are invalid here. */
 const purpose = 'phi-core forwarded command\n'
 const lengthPurpose = 'phi-core length of a forwarded command\n'
-/** What an answer says of the connection over which it came. */
+/** Headers that belong to one connection. */
 const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'content-encoding', 'content-length', 'date']
-/** Milliseconds for which an address is not tried again that could not be reached. */
+/** Milliseconds until an unreachable URL is tried again. */
 const unreachedMs = 10_000
-/** A request that never reached the other side fails so: in Node, Deno and Bun. */
+/** Errors of a request that was never sent, in Node, Deno and Bun. */
 const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused/
 
-/** A command on its way. */
+/** A command in flight. */
 interface PeerCall {
   callId: string
-  /** The process that is meant: another one at the same address does nothing. */
+  /** The process that must handle it: another one at the same URL does nothing. */
   receiver: string
   command: unknown
 }
@@ -46,11 +49,11 @@ interface PeersOptions {
   logger: Logger | false | undefined
 }
 
-/** Passes commands on to other processes over HTTP, and takes theirs. */
+/** Forwards commands to other processes over HTTP, and receives theirs. */
 export class Peers {
   readonly #options: PeersOptions
   readonly #keys: readonly string[]
-  /** What ends each call that waits for an answer, or for the rest of it, by the process that was asked. */
+  /** Aborts open calls, by the process that handles them. */
   readonly #open = new Map<string, Set<AbortController>>()
   readonly #unreached = new Map<string, number>()
 
@@ -63,19 +66,22 @@ export class Peers {
       throw new ConfigError('invalidOption', 'peers.key is an empty list. Give it the key that all processes have.')
   }
 
-  /** The processes of which an answer is open. */
+  /** Processes with open calls. */
   get asked(): string[] {
     return [...this.#open.keys()]
   }
 
-  /** What `holder` answers; `unreached` where it certainly was not asked. Rejects with `HolderGoneError`, and with the reason of `signal`. */
+  /**
+   * Returns the response of `holder`; `unreached` if it certainly got nothing. Rejects with `HolderGoneError`, and with the
+   * reason of `signal`.
+   */
   async ask({ processId, url }: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved' | 'unreached'> {
     if (url === undefined || performance.now() < (this.#unreached.get(url) ?? 0)) return 'unreached'
     const body = JSON.stringify({ callId: crypto.randomUUID(), receiver: processId, command } satisfies PeerCall)
     const { ended, over } = this.#begin(processId, signal)
     try {
       const headers = { 'content-type': 'application/json', [peerHeader]: await sealOf(body, this.#keys[0] ?? '') }
-      // The signature goes nowhere else.
+      // The signature must not follow a redirect.
       const init = { method: 'POST', headers, body, redirect: 'error' as const, signal: ended.signal }
       const answer = await raceAbort(fetch(url, init), ended.signal)
       return await this.#read(url, answer, (rest) => streamed(rest, ended.signal, over))
@@ -87,18 +93,18 @@ export class Peers {
     }
   }
 
-  /** A process is gone: it answers nothing any more. */
+  /** Rejects the calls of a crashed process. */
   tellGone(processId: string): void {
     for (const ended of this.#open.get(processId) ?? []) ended.abort(new HolderGoneError(true))
   }
 
-  /** Answers what another process sends. Refuses with 401 what is not signed by one. */
+  /** Responds to a request of another process. Refuses unsigned ones with 401. */
   async receive(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<Response> {
     try {
       const seal = /^((\d{1,12})\.([\da-f]{64}))\.([\da-f]{64})$/.exec(request.headers.get(peerHeader) ?? '')
       if (seal === null) refuseUnsigned()
       const [, sealed = '', bytes, ofBody = '', ofLength = ''] = seal
-      // Who has no key makes this process read nothing, and wait for nothing.
+      // Without the key a sender cannot make this process read a body or wait.
       if (!(await isSigned(lengthPurpose + sealed, ofLength, this.#keys))) refuseUnsigned()
       // A body within a body: its quotes are escaped.
       const body = await readText(request, { maxBytes: Math.min(Number(bytes), maxBytes * 2 + 1024), timeoutMs })
@@ -111,7 +117,7 @@ export class Peers {
     }
   }
 
-  /** A call is open until `over` is called. What `signal` ends is kept here: nothing else may hold on to it while an answer streams. */
+  /** Opens a call until `over` is called. Holds the controller here, so that it is not collected while a response streams. */
   #begin(processId: string, signal: AbortSignal): { ended: AbortController; over: () => void } {
     const ended = new AbortController()
     const leave = (): void => ended.abort(signal.reason)
@@ -140,7 +146,7 @@ export class Peers {
       return new Response(rest(response.body), { status, headers: own })
     }
     await rest(response.body)?.cancel()
-    // Where it is none of us, or the key is another one, nothing was done.
+    // If another service responds, or the key differs, nothing was done.
     return done === 'moved' ? 'moved' : this.#lose(url, `It answered ${status}, and does not know this process.`)
   }
 
@@ -151,7 +157,7 @@ export class Peers {
   }
 }
 
-/** A body as it comes; `over` is called once nothing more of it will. */
+/** Returns a body as it arrives; `over` is called at its end. */
 function streamed(body: ReadableStream<Uint8Array> | null, signal: AbortSignal, over: () => void): ReadableStream<Uint8Array> | null {
   if (body === null) {
     over()
@@ -186,7 +192,7 @@ function streamed(body: ReadableStream<Uint8Array> | null, signal: AbortSignal, 
   })
 }
 
-/** An answer as it goes back. Status 421: the request was sent to the wrong process. */
+/** Returns the HTTP response. Status 421: the request went to the wrong process. */
 function told(answer: Response | 'moved'): Response {
   if (answer === 'moved') return new Response(null, { status: 421, headers: { [peerHeader]: 'moved' } })
   const headers = new Headers(answer.headers)
@@ -194,7 +200,7 @@ function told(answer: Response | 'moved'): Response {
   return new Response(answer.body, { status: answer.status, headers })
 }
 
-/** How long a body is and its signature, and a signature of both, which can be checked before anything of the body is there. */
+/** Returns the length of a body and its signature, plus a signature of both that can be verified before the body arrives. */
 async function sealOf(body: string, key: string): Promise<string> {
   const sealed = `${new TextEncoder().encode(body).length}.${await signatureOf(purpose + body, key)}`
   return `${sealed}.${await signatureOf(lengthPurpose + sealed, key)}`
