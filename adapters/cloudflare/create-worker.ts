@@ -20,7 +20,7 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
   authorize: required(aFunction),
   sessions: aFunction,
   agent: aFunction,
-  // What createAgentApp checks.
+  // `createAgentApp` checks it.
   cors: anything,
   maxBodyBytes: anything,
   bodyTimeoutMs: anything,

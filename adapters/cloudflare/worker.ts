@@ -15,8 +15,8 @@ import {
 } from './index.ts'
 
 /**
- * A model that says what it is, and proves with real tool calls that the loop runs here. Where it may remember something, a person is asked first.
- * What it says depends on the conversation alone: a session goes on after its object was ended.
+ * Creates a scripted model that says so and makes real tool calls. `remember` needs approval. Depends on the conversation alone,
+ * so that a session continues after a restart of its object.
  */
 function demoModel(): Model {
   return scripted(({ messages, tools }) => nextStep(messages, new Set(tools.map(({ name }) => name))), { delayMs: 20, chunkSize: 8 })
@@ -37,13 +37,13 @@ const introduction =
   'I am a scripted model; set ANTHROPIC_API_KEY for a real one. I say a little more than I have to, so that you can watch the words arrive, ' +
   'close the page in the middle, and find the rest when you come back: in a session the run goes on, whether anybody reads it or not. '
 
-/** What this Worker can be given: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
+/** Bindings of this Worker: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
 interface Bindings {
-  /** Makes it a real agent. Without it the model is scripted. */
+  /** API key of the real model. Without it the model is scripted. */
   ANTHROPIC_API_KEY?: string
-  /** Default `claude-sonnet-4-6`. */
+  /** Default: `claude-sonnet-4-6`. */
   ANTHROPIC_MODEL?: string
-  /** What callers send as `Authorization: Bearer …`. 8 characters or more. Required as soon as there is a key to spend. */
+  /** Token that callers send as `Authorization: Bearer …`: 8 characters or more. Required with an API key. */
   ACCESS_TOKEN?: string
   SESSIONS: ObjectNamespace
   INDEX: ObjectNamespace
@@ -62,7 +62,7 @@ function modelOf(env: Bindings): Model {
   return anthropic(env.ANTHROPIC_MODEL ?? 'claude-sonnet-4-6', { apiKey: env.ANTHROPIC_API_KEY })
 }
 
-/** What sessions have besides: nobody could be asked in a run that is over when its client leaves. */
+/** Only for sessions: a run without a session cannot wait for an approval. */
 const remember = defineTool({
   name: 'remember',
   label: 'Remember',
@@ -76,9 +76,9 @@ function agentOf(env: Bindings): LiveAgentOptions {
   return { model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }
 }
 
-/** One object per session: its agent runs here, without a client if need be. */
+/** One object per session: its agent runs here, also without a client. */
 export class Conversation extends LiveSessionObject<Bindings> {
-  // Its only user is who deployed it: the playground shows them what was sent, and takes their sessions to it and back.
+  // Its only user deployed it, so the playground may show requests and import sessions.
   protected override readonly turnRequests = true
   protected override readonly imports = true
   protected override readonly keptEvents = { includeStreamingEvents: true }
@@ -95,7 +95,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 export { IndexObject }
 
-/** Who may: before anybody has set a token only this machine, and only as long as there is no key to spend. */
+/** Without a token accepts only this machine, and only without an API key. */
 const authorize = (env: Bindings, request: Request) =>
   env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request)
 
@@ -105,14 +105,14 @@ const app = createWorker<Bindings>({
   authorize,
 })
 
-/** What the playground says of the model, before it has asked it anything. */
+/** Model information for the playground. */
 app.get('/about', (c) => {
   const { config } = modelOf(c.env)
   const isScripted = c.env.ANTHROPIC_API_KEY === undefined
   return c.json({ model: config.name, isScripted, contextTokens: contextLimitOf(config), cost: config.cost })
 })
 
-/** For agents that run in the page: this Worker adds the key, and sees to it that nobody spends too much of it. */
+/** For agents in the browser: this Worker adds the API key and limits its use. */
 const proxy = createModelProxy<{ Bindings: Bindings }>({
   upstreams: { anthropic: { api: 'anthropicMessages', apiKey: (c) => c.env.ANTHROPIC_API_KEY ?? '' } },
   authorize: (c) => authorize(c.env, authorized(c.req.raw, callerToken(c))),
@@ -121,12 +121,12 @@ const proxy = createModelProxy<{ Bindings: Bindings }>({
 })
 app.route('/models', proxy)
 
-/** The token as `bearer` looks for it: an Anthropic client sends it as its key. */
+/** Returns whether a request has the token, also as the key of an Anthropic client. */
 function authorized(request: Request, token: string | undefined): Request {
   const headers = new Headers(request.headers)
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
   return new Request(request.url, { headers })
 }
 
-// wrangler takes the default export; it is the only one in this repository.
+// wrangler uses the default export, the only one in this repository.
 export default app

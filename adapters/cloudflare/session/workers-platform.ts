@@ -32,7 +32,7 @@ export interface ObjectStorage {
   deleteAlarm(): Promise<void>
 }
 
-/** What a column of SQLite holds. */
+/** A value of a SQLite column. */
 export type SqlValue = string | number | null | ArrayBuffer
 
 /** The rows of a query. */
@@ -41,7 +41,10 @@ export interface SqlCursor<Row> extends Iterable<Row> {
   readonly rowsWritten: number
 }
 
-/** Times above `latest`, each later than the one before, so that lists have an order: the clock of a Worker stands still while it computes. */
+/**
+ * Returns strictly increasing times above `latest`, so that lists have an order: the clock of a Worker stands still while it
+ * computes.
+ */
 export function risingClock(latest = 0): () => number {
   let last = latest
   return () => {
@@ -51,8 +54,8 @@ export function risingClock(latest = 0): () => number {
 }
 
 /**
- * Cuts `text` into pieces of at most `maxBytes` bytes of UTF-8, never between the two halves of a character: what is stored as UTF-8 would lose
- * them. An empty text is one empty piece. `maxBytes` is at least 6.
+ * Splits `text` into pieces of at most `maxBytes` bytes of UTF-8, never within a surrogate pair, which UTF-8 would lose. An empty
+ * text is one empty piece. `maxBytes` is at least 6.
  */
 export function splitText(text: string, maxBytes: number): string[] {
   // No UTF-16 unit needs more than three bytes.

@@ -3,13 +3,13 @@ import type { BlobDriver, LogClaim } from '../../../../src/session.ts'
 import { padded } from './kv-key.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 
-/** Where the bytes beside a session's log are. No list of its log meets them. */
+/** Prefix of a session's media; lists of its log do not include it. */
 const blobPrefix = (sessionId: string): string => `b/${sessionId}/`
 
-/** Whose bytes they are: those of two writers stand beside each other. */
+/** A writer's media. Each writer has separate keys. */
 type BlobPlace = Pick<LogClaim, 'sessionId' | 'epoch'> & { writer: string }
 
-/** The pieces of one writer that are visible, and how many there are to be. */
+/** The visible pieces of one writer, and their total. */
 interface Pieces {
   names: string[]
   chunks: unknown
@@ -18,9 +18,9 @@ interface Pieces {
 const form = /\/([0-9a-f]{64})\/(\d{8})-([^/]+)\/(\d{6})$/
 
 /**
- * Bytes beside logs, as base64 in pieces that a value has room for.
+ * Stores media in addition to logs, as base64 in pieces that fit into a value.
  *
- * Keys and values become visible in any order: as long as a piece is not, the bytes are not there.
+ * Keys and values become visible in any order; the media exist once all pieces are visible.
  */
 export class KvBlobs {
   readonly #namespace: KvNamespace
@@ -41,9 +41,9 @@ export class KvBlobs {
     }
   }
 
-  /** Those of the newest writer all of whose pieces are visible. */
+  /** Returns those of the newest writer with all pieces visible. */
   async get(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    // Listed, not got: KV remembers for a minute that a key was not there.
+    // Uses `list`, because KV caches for a minute that a key does not exist.
     const keys = await kvOutcome('list', listKeys(this.#namespace, `${blobPrefix(sessionId)}${hash}/`))
     const ofWriters = new Map<string, Pieces>()
     for (const { name, metadata } of keys) {
@@ -69,7 +69,7 @@ export class KvBlobs {
     return text
   }
 
-  /** Removes those of writers before `epoch`; without one, all of them. */
+  /** Removes those of writers before `epoch`; without one, all. */
   async remove(sessionId: string, epoch = Number.POSITIVE_INFINITY, isKept: (hash: string) => boolean = () => false): Promise<void> {
     for (const { name } of await kvOutcome('list', listKeys(this.#namespace, blobPrefix(sessionId)))) {
       const [, hash = '', of] = form.exec(name) ?? []
@@ -77,7 +77,7 @@ export class KvBlobs {
     }
   }
 
-  /** For a store, which knows who writes. */
+  /** Returns the driver for a store, which knows the writer of each claim. */
   driver(writerOf: (claim: LogClaim) => string): BlobDriver {
     return {
       put: (claim, hash, bytes) => this.put({ ...claim, writer: writerOf(claim) }, hash, bytes),

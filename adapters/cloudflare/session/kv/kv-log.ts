@@ -3,11 +3,11 @@ import { splitText } from '../workers-platform.ts'
 import { type LogKey, type LogKeyMetadata, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'
 
-/** What one bulk read may ask for, and about how much text it may bring: KV ends at 25 MB. */
+/** Keys and characters of a bulk read: KV limits a response to 25 MB. */
 const bulkKeys = 100
 const bulkChars = 8_000_000
 
-/** One value to write. */
+/** A value to write. */
 interface LogValue {
   seq: number
   lines: number
@@ -17,10 +17,7 @@ interface LogValue {
   text: string
 }
 
-/**
- * Writes lines in their order, several into one value as long as they fit. Every key is new. When it rejects, the lines of a beginning are
- * there.
- */
+/** Writes lines in order, several into one value if they fit. Every key is new. If it rejects, the first lines are stored. */
 export async function writeLines(
   namespace: KvNamespace,
   place: { sessionId: string; epoch: number; writer: string; from: number },
@@ -51,42 +48,42 @@ function valuesOf(lines: readonly LogLine[], maxValueBytes: number): LogValue[] 
 }
 
 function chunkOf(value: LogValue & { chunk: number }, chunks: number): LogValue {
-  // Until the piece that says how many there are is there, the line is not.
+  // The line counts only with the piece that has their number.
   return value.chunk === chunks - 1 ? { ...value, chunks } : value
 }
 
-/** The keys of a session's log, as far as KV shows them, in the order of epoch, then of writing. */
+/** Returns the visible keys of a session's log, ordered by epoch, then by order of writing. */
 export async function logKeys(namespace: KvNamespace, sessionId: string, onProgress?: () => void): Promise<LogKey[]> {
   const keys = await listKeys(namespace, logPrefix(sessionId), onProgress)
   return keys.flatMap(({ name, metadata }) => parseLogKey(name, metadata) ?? [])
 }
 
-/** What `readLines` found. */
+/** Result of `readLines`. */
 export interface KvLines {
   lines: string[]
-  /** Whether there is more than these: a key or a value that is not visible here yet, and what its writer wrote after it. */
+  /** Whether there are more lines: keys or values that are not visible yet, and those that follow them. */
   isLate: boolean
 }
 
-/** What one writer wrote, as far as it is visible without a gap. */
+/** The lines of one writer up to the first gap. */
 interface Part {
   epoch: number
   from?: number
   whole?: number
-  /** The pieces of one line, or a value with several, together. */
+  /** The pieces of one line, or a value with several lines. */
   groups: LogKey[][]
-  /** The `seq` that comes next. */
+  /** The next `seq`. */
   next: number
   isLate: boolean
 }
 
 /**
- * The lines behind these keys, those up to `after` left out where they share no value with others.
+ * Returns the lines of these keys, without those up to `after` unless they share a value with later ones.
  *
  * **Contract**
- * - Keys and values become visible in any order. Of one writer nothing counts after the first that is not: an import of which a value is missing
- *   would pass for one that was damaged later.
- * - A line whose last piece is not there is left out: nobody was told that it is stored.
+ * - Keys and values become visible in any order. Of one writer, lines after a gap do not count: an import with a missing value
+ *   would look damaged.
+ * - A line without its last piece is omitted, because it was never acknowledged.
  */
 export async function readLines(namespace: KvNamespace, keys: readonly LogKey[], after = 0, onProgress?: () => void): Promise<KvLines> {
   const parts = partsOf(keys)
@@ -113,7 +110,7 @@ function seenLines(part: Part, values: ReadonlyMap<string, string | null>): stri
   return lines
 }
 
-/** What is older than the newest session that is here as a whole counts no more, and may be deleted by now. */
+/** Returns the parts from the newest complete session on. Older ones may be deleted already. */
 function countingParts(parts: readonly Part[]): Part[] {
   const since = parts.findLast(({ whole, next }) => whole !== undefined && next > whole)?.epoch ?? 0
   return parts.filter(({ epoch }) => epoch >= since)
@@ -150,13 +147,13 @@ function addGroup(part: Part, group: LogKey[], seq: number): void {
   } else if (metadata?.chunks !== undefined) part.isLate = true
 }
 
-/** The `seq` after the last one in it. */
+/** Returns the `seq` after its last line. */
 function endOf(group: readonly LogKey[]): number {
   const [first] = group
   return first === undefined ? 0 : first.seq + first.metadata.lines
 }
 
-/** Whether something is missing within what a writer wrote, or between that and what it goes on from. */
+/** Returns whether there is a gap within a writer's lines, or before them. */
 function isAnyLate(parts: readonly Part[]): boolean {
   let next = 1
   for (const { from = 1, whole, next: end, isLate } of parts) {
@@ -166,7 +163,7 @@ function isAnyLate(parts: readonly Part[]): boolean {
   return false
 }
 
-/** The pieces of one line together. They follow each other. */
+/** Groups the pieces of each line, which are adjacent. */
 function grouped(keys: readonly LogKey[]): LogKey[][] {
   const groups: LogKey[][] = []
   for (const key of keys) {

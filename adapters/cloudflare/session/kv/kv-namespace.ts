@@ -1,11 +1,11 @@
 import { errorText } from '../../../../src/contract/errors.ts'
 import { SessionError } from '../../../../src/session.ts'
 
-/** What KV says when a value is too large (413), or when what the account may store or do a day is used up. */
+/** KV errors for a value that is too large (413), or an exhausted storage or daily limit. */
 const quota = /\b413\b|\blimit\b/i
 const tooMany = /\b429\b|too many requests/i
 
-/** The outcome of an operation on KV; a failure becomes a `SessionError`: `quota`, or `io` for what may work later. */
+/** Runs an operation on KV. Converts failures to `SessionError`: `quota`, or `io` if a retry may succeed. */
 export async function kvOutcome<Value>(operation: 'get' | 'put' | 'list' | 'delete', outcome: Promise<Value>): Promise<Value> {
   try {
     return await outcome
@@ -34,11 +34,11 @@ export interface KvNamespace {
 export interface KvKeyPage {
   keys: { name: string; metadata?: unknown }[]
   list_complete: boolean
-  /** Where the next page begins, unless this is the last. */
+  /** Start of the next page; absent on the last one. */
   cursor?: string
 }
 
-/** Every key that begins with `prefix`, in order. `onProgress` is called with each page. */
+/** Returns all keys that begin with `prefix`, in order. `onProgress` is called with each page. */
 export async function listKeys(namespace: KvNamespace, prefix: string, onProgress?: () => void): Promise<KvKeyPage['keys']> {
   const keys: KvKeyPage['keys'] = []
   for (let cursor: string | undefined; ; ) {

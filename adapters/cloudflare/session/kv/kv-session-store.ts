@@ -32,18 +32,18 @@ const storeOptions = optionsOf<KvSessionStoreOptions>({
 })
 const promises: StorePromises = { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'powerCut' }
 const defaultMaxValueBytes = 25 * 1024 * 1024
-/** KV takes one write per second and key, and bills each. */
+/** KV allows one write per second and key, and bills each. */
 const summaryIntervalMs = 10_000
 
-/** What this driver knows about a claim it gave. */
+/** The driver's data of a claim. */
 interface Writing {
   agentId: string
   writer: string
-  /** The first `seq` that it wrote. */
+  /** First `seq` of this writer. */
   from?: number
-  /** What lists say; undefined until the first record is there. */
+  /** The summary for lists; `undefined` before the first record. */
   summary: SessionSummary | undefined
-  /** `lastActiveAt` as it was stored last. */
+  /** Last stored `lastActiveAt`. */
   storedAt: number
 }
 
@@ -144,7 +144,7 @@ class KvDriver implements LogDriver {
     const summary = await kvOutcome('list', this.#summaryOf(sessionId))
     for (const { name } of keys) await kvOutcome('delete', this.#namespace.delete(name))
     await this.#bytes.remove(sessionId)
-    // Last, so that what is left of a deletion that fails is still listed and can be deleted again.
+    // Last, so that after a failed deletion the session is still listed and can be deleted again.
     if (summary !== undefined) await kvOutcome('delete', this.#namespace.delete(summaryKeyName(sessionId)))
     return keys.length > 0 || summary !== undefined
   }
@@ -156,7 +156,7 @@ class KvDriver implements LogDriver {
   }
 
   async #summaryOf(sessionId: string): Promise<SessionSummary | undefined> {
-    // Listed, not got: KV remembers for a minute that a key was not there.
+    // Uses `list`, because KV caches for a minute that a key does not exist.
     const [key] = await listKeys(this.#namespace, summaryKeyName(sessionId))
     return key && summaryFrom(key.name, key.metadata)
   }
@@ -166,7 +166,7 @@ class KvDriver implements LogDriver {
     writing.storedAt = summary.lastActiveAt
   }
 
-  /** The records are stored, whatever becomes of this: the next summary says it too. */
+  /** Never rejects: the records are stored, and the next summary catches up. */
   async #updateSummary(writing: Writing): Promise<void> {
     if (writing.summary !== undefined) await this.#putSummary(writing, writing.summary).catch(() => undefined)
   }

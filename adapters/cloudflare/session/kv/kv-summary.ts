@@ -2,14 +2,14 @@ import { sessionStatus } from '../../../../src/contract/session/session.ts'
 import type { SessionSummary } from '../../../../src/session.ts'
 import { summaryPrefix } from './kv-key.ts'
 
-/** KV takes 1,024 bytes of metadata; times, counts and punctuation need some. */
+/** KV allows 1,024 bytes of metadata; times, counts and punctuation need some. */
 const maxMetadataBytes = 1024
-/** What the id of an agent may take of it, as JSON. */
+/** Bytes of it for the agent id, as JSON. */
 export const maxAgentIdBytes = 900
 
 const encoder = new TextEncoder()
 
-/** What is kept beside the key of a summary. The title gets the room that the others leave. */
+/** Returns the metadata of a summary. The title gets the remaining room. */
 export function summaryMetadata({ sessionId: _, title = '', error: __, ...metadata }: SessionSummary): object {
   for (let shown = title; shown !== ''; shown = shorter(shown)) {
     const whole = { ...metadata, title: shown }
@@ -19,18 +19,18 @@ export function summaryMetadata({ sessionId: _, title = '', error: __, ...metada
   return bytesOf(metadata) <= maxMetadataBytes ? metadata : rest
 }
 
-/** A title cut by at least one character, never through one. */
+/** Shortens a title by at least one character, never within one. */
 function shorter(title: string): string {
   const kept = [...title.replace(/…$/, '')].slice(0, -1).join('').trimEnd()
   return kept === '' ? '' : `${kept}…`
 }
 
-/** The size of `value` as JSON. */
+/** Returns the bytes of `value` as JSON. */
 export function bytesOf(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length
 }
 
-/** What the metadata of a key says; where it is none of ours, that it cannot be read. */
+/** Parses the metadata of a key; invalid metadata becomes an unreadable session. */
 export function summaryFrom(name: string, metadata: unknown): SessionSummary {
   const sessionId = name.slice(summaryPrefix.length, -1)
   const told: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}

@@ -28,7 +28,7 @@ import type { ObjectNamespace, ObjectState } from '../workers-platform.ts'
 import { OpenRuns } from './open-runs.ts'
 import { ResumeAttempts } from './resume-attempts.ts'
 
-/** A session once its object knows which one it is. */
+/** A session once its object knows its address. */
 interface Begun {
   live: LiveSession
   scheduler: Scheduler
@@ -94,9 +94,9 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   /** Sessions of a tenant with an active run; a further prompt gets 429. Needs `index()`. Default: no limit. */
   protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
-  /** When something is to be said next, epoch ms. */
+  /** Epoch milliseconds of the next scheduled prompt. */
   #dueAt: number | undefined
-  /** Whether a run keeps the object. */
+  /** Whether a run keeps the object alive. */
   #isRunning = false
   /** Whether the address is stored. */
   #isKept = false
@@ -140,7 +140,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     if (address === undefined) return super.fetch(request)
     if (isTooLate(request)) return problemResponse(deadlineExceeded)
     const begun = await this.#begin(address)
-    // What the platform ended goes on with the first request, where that comes before the alarm.
+    // The first request resumes an interrupted run, if it comes before the alarm.
     await begun.live.recover()
     return begun.routes(request, sessionGateway(begun.live))
   }
@@ -231,7 +231,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
    * Sets an alarm before a run begins and keeps it until the run has ended, so that the platform keeps or restarts the object.
    */
   async #keepAwake(address: ObjectAddress): Promise<void> {
-    // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
+    // An alarm does not name its session. Stored with the first run, so that mere reads leave nothing behind.
     await this.#keep(address)
     this.#isRunning = true
     await this.#setAlarm()

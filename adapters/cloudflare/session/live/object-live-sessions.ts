@@ -12,22 +12,25 @@ import { isRetryable, retryDelay } from '../object/object-call.ts'
 import { addressed, defaultTenant, type ObjectAddress, objectName, tenantOf } from '../object/session-address.ts'
 import type { ObjectNamespace } from '../workers-platform.ts'
 
-/** Which object a request of a client is for. */
+/** The target object of a client's request. */
 export interface ForwardOptions {
   /** Binding of a class that extends `LiveSessionObject`. */
   sessions: ObjectNamespace
   sessionId: string
-  /** As for `durableObjectSessionStore`. Default `default`. */
+  /** As for `durableObjectSessionStore`. Default: `default`. */
   tenant?: string
-  /** What is asked of the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
+  /** Path within the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
   path: string
-  /** Milliseconds that the object has until it begins to answer; then it is 504 `deadlineExceeded`. Default 600,000: an answer that is no stream begins when its run is over. */
+  /**
+   * Milliseconds until the object must begin its response; then 504 `deadlineExceeded`. A response without a stream begins when
+   * its run has ended. Default: 600,000.
+   */
   timeoutMs?: number
 }
 
 const forwardOptions = optionsOf<ForwardOptions>({
   sessions: required(withMethods('the binding of a Durable Object', 'getByName')),
-  // Of the client: what is wrong with them is answered.
+  // Set by the client, so problems are part of the response.
   sessionId: anything,
   tenant: anything,
   path: anything,
@@ -65,7 +68,7 @@ export async function forwardToSession(request: Request, options: ForwardOptions
   return withTimeout(timeoutMs, deliver(sessions, address, forwarded))
 }
 
-/** The answer, where it begins in time. What comes later goes nowhere. */
+/** Returns the response if it begins in time, and discards it otherwise. */
 function withTimeout(timeoutMs: number, answering: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
     let isLate = false
@@ -87,7 +90,7 @@ async function deliver(sessions: ObjectNamespace, address: ObjectAddress, reques
       // A stub that has failed once stays broken.
       return await sessions.getByName(objectName(address)).fetch(isRepeatable ? request.clone() : request)
     } catch (error) {
-      // A fault in the class is for the logs of the platform, not for the client.
+      // A bug in the class belongs in the logs of the platform, not in a response.
       if (!isRetryable(error) && !isOverloaded(error)) throw error
       if (!isRepeatable || !isRetryable(error) || !(await retryDelay(attempt))) return problemResponse(unavailable)
     }
@@ -110,13 +113,13 @@ const unavailable: Problem = {
   retryAfterMs: soonMs,
 }
 
-/** Where live sessions are kept. */
+/** Options of `objectLiveSessions`. */
 export interface ObjectLiveSessionsOptions {
   /** Binding of a class that extends `LiveSessionObject`. */
   sessions: ObjectNamespace
   /** Binding of `IndexObject`. The class must return it from `index()`, or nothing is listed. */
   index: ObjectNamespace
-  /** Whose tenant a caller is. Default: `user:` and the identity; `default` for the only user of a server. */
+  /** Returns the tenant of a caller. Default: `user:` and the identity; `default` for a single user. */
   tenant?: (caller: Caller) => string
 }
 

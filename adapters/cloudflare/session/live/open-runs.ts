@@ -2,18 +2,18 @@ import { ConfigError } from '../../../../src/index.ts'
 import { type Problem, tooManyRuns } from '../../../http/index.ts'
 import type { SessionIndex } from '../object/index-object.ts'
 
-/** How many runs a tenant may have at once, and for how long one counts that nothing more is heard of. */
+/** Limit of active runs of a tenant, and the lease of each. */
 interface OpenRunsOptions {
   limit: number | undefined
   leaseMs: number
 }
 
 /**
- * The run of one session among those of its tenant, as the index counts them.
+ * The active run of one session, as the index of its tenant counts it.
  *
  * **Contract**
- * - Without a limit nobody is asked and nothing is counted.
- * - What is said arrives in the order of the calls. A run whose object is gone for `leaseMs` counts no more.
+ * - Without a limit the index is not called.
+ * - Calls arrive in order. A run whose object has been gone for `leaseMs` no longer counts.
  */
 export class OpenRuns {
   readonly #index: SessionIndex | undefined
@@ -27,7 +27,9 @@ export class OpenRuns {
     this.#options = options
   }
 
-  /** Makes one more run count from now on; a problem where none may begin. Rejects with `SessionError` `io` where the index cannot be asked. */
+  /**
+   * Counts a new run; returns a problem if the limit is reached. Rejects with `SessionError` `io` if the index is unreachable.
+   */
   async open(): Promise<Problem | undefined> {
     const { limit, leaseMs } = this.#options
     if (limit === undefined) return undefined
@@ -36,7 +38,7 @@ export class OpenRuns {
     return mayBegin ? undefined : tooManyRuns
   }
 
-  /** Says that the run is still on, however many others there are. */
+  /** Renews the lease of the run, regardless of the limit. */
   keep(): void {
     this.#tell((index) => index.openRun(this.#sessionId, { leaseMs: this.#options.leaseMs }))
   }
@@ -45,7 +47,7 @@ export class OpenRuns {
     this.#tell((index) => index.closeRun(this.#sessionId))
   }
 
-  /** Nobody waits, and nothing is lost when it does not arrive: what counts runs out. */
+  /** Sends a call without waiting. If it is lost, the lease expires. */
   #tell(call: (index: SessionIndex) => Promise<unknown>): void {
     const index = this.#index
     if (this.#options.limit !== undefined && index !== undefined) this.#next(() => call(index)).catch(() => undefined)

@@ -7,7 +7,7 @@ interface Attempts {
   progress: number
 }
 
-/** The attempts to go on with the run of a session, as its object keeps them. */
+/** The stored attempts to resume the run of a session. */
 export class ResumeAttempts {
   readonly #storage: ObjectStorage
 
@@ -15,7 +15,10 @@ export class ResumeAttempts {
     this.#storage = storage
   }
 
-  /** Counts one more, unless there were enough. Durable when it resolves: what is tried next may end the process again. */
+  /**
+   * Counts another attempt, unless the limit is reached. Durable when it resolves, because the attempt may crash the process
+   * again.
+   */
   async begin(records: readonly SessionRecord[]): Promise<boolean> {
     const progress = progressOf(records)
     const before = await this.#read()
@@ -25,7 +28,7 @@ export class ResumeAttempts {
     return true
   }
 
-  /** The attempt that was begun last was none. */
+  /** Uncounts the last attempt. */
   async takeBack(): Promise<void> {
     const begun = await this.#read()
     if (begun !== undefined) await this.#write({ ...begun, count: begun.count - 1 })

@@ -8,14 +8,14 @@ import { callObject, callWithBytes, storageError } from './object-call.ts'
 import { defaultTenant, objectName } from './session-address.ts'
 import type { SqliteClaim, SqliteLog } from './sqlite-log.ts'
 
-/** The log of one session, wherever it is. */
+/** The log of one session, in any object. */
 interface LogAccess {
   claim(onProgress?: () => void): Promise<SqliteClaim>
   append(claim: SqliteClaim, lines: readonly LogLine[]): Promise<void>
   discardOlder(claim: SqliteClaim): Promise<void>
   release(claim: SqliteClaim): Promise<void>
   read(after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
-  /** Only within the object itself: from outside it would be one call more. */
+  /** Only within the object itself: a remote call would cost extra. */
   lastSeq?(): Promise<number | undefined>
   delete(): Promise<boolean>
   putBlob(claim: SqliteClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<unknown>
@@ -23,7 +23,7 @@ interface LogAccess {
   keepBlobs(claim: SqliteClaim, hashes: readonly string[]): Promise<void>
 }
 
-/** What the driver knows about a claim it gave. */
+/** The driver's data of a claim. */
 interface Writing {
   log: LogAccess
   claim: SqliteClaim
@@ -31,7 +31,7 @@ interface Writing {
   isListed: boolean
 }
 
-/** Keeps sessions in one object each, and enters them in `index`. */
+/** Stores sessions in one object each, and lists them in `index`. */
 export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: SessionIndex | undefined): LogDriver {
   const writings = new WeakMap<LogClaim, Writing>()
   const writingOf = (claim: LogClaim): Writing => {
@@ -50,12 +50,12 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
     },
     append: async (claim, lines, digest) => {
       const writing = writingOf(claim)
-      // The records count; when the index does not hear of these, it will of the next.
+      // The records count; if the index misses these, the next ones update it.
       const updated = writing.isListed ? index?.update(claim.sessionId, digest).catch(() => undefined) : undefined
       await writing.log.append(writing.claim, lines)
       await updated
       if (writing.isListed) return
-      // Not before: a list would name a session that cannot be read.
+      // Not earlier, because a list would contain an unreadable session.
       await index?.enter(claim.sessionId, writing.agentId, digest)
       writing.isListed = true
     },
@@ -66,7 +66,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
     release: async (claim) => {
       const writing = writings.get(claim)
       writings.delete(claim)
-      // Nothing is lost when it fails: the next writer claims the log all the same.
+      // A failure is harmless: the next writer claims the log anyway.
       await writing?.log.release(writing.claim).catch(() => undefined)
     },
     read: (sessionId, after, onProgress) => logOf(sessionId).read(after, onProgress),
@@ -74,7 +74,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
     list: async (query) => (await index?.list(query)) ?? [],
     delete: async (sessionId) => {
       const existed = await logOf(sessionId).delete()
-      // Last, so that what is left of a deletion that fails is still listed and can be deleted again.
+      // Last, so that after a failed deletion the session is still listed and can be deleted again.
       const wasListed = (await index?.remove(sessionId)) ?? false
       return existed || wasListed
     },
@@ -92,7 +92,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
   }
 }
 
-/** The log in the object `name`, from outside. */
+/** Returns the log in the object `name`, from outside. */
 function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
   const right = ({ epoch, writer }: SqliteClaim) => ({ epoch, writer })
   return {
@@ -108,7 +108,7 @@ function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
   }
 }
 
-/** The log in this very object. */
+/** Returns the log in this object. */
 export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: () => Promise<boolean>): LogAccess {
   const durably = async <Value>(action: () => Value): Promise<Value> => {
     try {

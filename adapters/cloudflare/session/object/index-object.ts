@@ -7,17 +7,17 @@ interface SummaryRow extends Record<string, string | number> {
   agent_id: string
   created_at: number
   last_active_at: number
-  /** JSON of a `SessionDigest`; empty where none was given. */
+  /** JSON of a `SessionDigest`; empty without one. */
   digest: string
 }
 
-/** How a session stands, for an index and who uses it; empty where nobody knows. */
+/** Status and user of a session; empty if unknown. */
 const statusInDigest = `CASE WHEN json_valid(digest) THEN coalesce(json_extract(digest, '$.status'), '') ELSE '' END`
 
 /** Input of the calls of an `IndexObject`. */
 type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall & { digest?: SessionDigest; query?: LogQuery }
 
-/** What is said of a run: how long it counts without a further word, and how many others there may be. */
+/** The lease of a run and the limit of other runs. */
 interface RunCall {
   leaseMs: number
   limit?: number
@@ -88,7 +88,7 @@ export class IndexObject {
     )
   }
 
-  /** Counts the run of a session, unless there are too many others. A session has one run at a time. */
+  /** Counts the run of a session, unless the limit is reached. A session has one run at a time. */
   #openRun({ sessionId, leaseMs, limit }: IndexCall): boolean {
     const now = Date.now()
     this.#sql.exec('DELETE FROM runs WHERE until <= ?', now)
@@ -98,9 +98,9 @@ export class IndexObject {
     return true
   }
 
-  /** No two sessions have the same time. */
+  /** Times are unique. */
   #list({ agentId, status, limit, after }: LogQuery = {}): SessionSummary[] {
-    // Those of which an older version has not said how they stand have the empty status.
+    // Sessions of older versions have an empty status.
     const [isAsked, ...asked] = status === undefined ? ['true'] : [`${statusInDigest} IN (?, '')`, status]
     const rows = this.#sql.exec<SummaryRow>(
       `SELECT * FROM sessions WHERE ${isAsked} AND last_active_at < coalesce(?, 9e15) AND agent_id = coalesce(?, agent_id)
@@ -136,32 +136,32 @@ export class SessionIndex {
     this.#tenant = tenant
   }
 
-  /** Enters a session as active now. */
+  /** Adds a session, active now. */
   enter(sessionId: string, agentId: string, digest?: SessionDigest): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'enter', { sessionId, agentId, digest })
   }
 
-  /** Counts the run of a session for `leaseMs` from now; `false` when `limit` others are counted already. Without a limit it always counts. */
+  /** Counts the run of a session for `leaseMs`; `false` if `limit` others are counted. Without a limit it always counts. */
   openRun(sessionId: string, run: RunCall): Promise<boolean> {
     return callObject(this.#namespace, this.#tenant, 'openRun', { sessionId, ...run })
   }
 
-  /** The run of a session counts no more. */
+  /** Uncounts the run of a session. */
   closeRun(sessionId: string): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'closeRun', { sessionId })
   }
 
-  /** Says that a session was active; nothing when it is not there any more. */
+  /** Marks a session as active; does nothing if it was deleted. */
   update(sessionId: string, digest?: SessionDigest): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'update', { sessionId, digest })
   }
 
-  /** Resolves with whether it was there. */
+  /** Resolves with whether it existed. */
   remove(sessionId: string): Promise<boolean> {
     return callObject(this.#namespace, this.#tenant, 'remove', { sessionId })
   }
 
-  /** The most recently active first. */
+  /** Lists the most recently active first. */
   list(query: LogQuery = {}): Promise<SessionSummary[]> {
     return callObject(this.#namespace, this.#tenant, 'list', { query })
   }

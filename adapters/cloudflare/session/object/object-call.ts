@@ -3,22 +3,22 @@ import { fieldIn } from '../../../../src/contract/json.ts'
 import { SessionError, type SessionErrorCode } from '../../../../src/session.ts'
 import type { ObjectNamespace } from '../workers-platform.ts'
 
-/** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */
+/** Header with the call of an object. Requests of clients have none, or `live` (from `forwardToSession`). */
 export const callHeader = 'x-phi-core-call'
 
-/** The input of a call whose body is bytes. */
+/** Header with the input of a call whose body is bytes. */
 export const inputHeader = 'x-phi-core-input'
 
-/** How often a call is sent when the platform says that it failed for a moment. */
+/** Attempts of a call after transient failures of the platform. */
 const attempts = 3
 const retryDelayMs = 100
 
-/** What an object answers: its outcome, or a `SessionError` as data. */
+/** The response of an object: a value, or a `SessionError` as data. */
 type Answer = { value: unknown } | { error: { code: SessionErrorCode; message: string } }
 
 /**
- * Calls the object `name`. The calls of our objects may arrive twice, so what the platform calls retryable is sent again. Rejects with
- * `SessionError`. `onProgress` is called with each part of a long answer.
+ * Calls the object `name`. Retries what the platform calls retryable, because calls of our objects are idempotent. Rejects with
+ * `SessionError`. `onProgress` is called with each part of a long response.
  */
 export async function callObject<Value>(
   namespace: ObjectNamespace,
@@ -31,7 +31,7 @@ export async function callObject<Value>(
   return sent(namespace, name, asked, (response) => readAnswer<Value>(response, onProgress))
 }
 
-/** A call that brings bytes, or is answered with them; `undefined` where there are none. Otherwise as {@link callObject}. */
+/** As {@link callObject}, for a call that sends or receives bytes; `undefined` if there are none. */
 export function callWithBytes(
   namespace: ObjectNamespace,
   name: string,
@@ -86,7 +86,7 @@ async function textOf({ body }: Response, onProgress?: () => void): Promise<stri
   }
 }
 
-/** What `action` gives, or why it failed, as the answer to `callObject`. */
+/** Runs `action` and returns its result or failure as the response to `callObject`. */
 export async function answerCall(action: () => unknown): Promise<Response> {
   try {
     const value = await action()
@@ -98,12 +98,12 @@ export async function answerCall(action: () => unknown): Promise<Response> {
   }
 }
 
-/** The answer to a request that is no call: somebody has passed on what a client sent. */
+/** Returns the response to a request without a call: a client's request that was forwarded. */
 export function notACall(): Response {
   return new Response('This object answers calls of phi-core only. Use durableObjectSessionStore or forwardToSession.\n', { status: 404 })
 }
 
-/** A failure of SQLite as the error that stores promise. */
+/** Converts a failure of SQLite to a `SessionError`. */
 export function storageError(error: unknown): SessionError {
   if (SessionError.isInstance(error)) return error
   const text = errorText(error)
@@ -112,14 +112,17 @@ export function storageError(error: unknown): SessionError {
     : new SessionError('io', `The storage of the object failed: ${text}`, { cause: error })
 }
 
-/** Waits before the next attempt; `false` when there has been enough of them. */
+/** Waits before the next attempt; `false` after the last one. */
 export async function retryDelay(attempt: number): Promise<boolean> {
   if (attempt === attempts) return false
   await new Promise((resolve) => setTimeout(resolve, retryDelayMs * attempt))
   return true
 }
 
-/** An object that was started anew, as when a Worker is deployed, answers the next call. One that is overloaded is not helped by more. */
+/**
+ * Returns whether a retry may succeed: a restarted object, for example after a deploy, responds to the next call. An overloaded
+ * one does not.
+ */
 export function isRetryable(error: unknown): boolean {
   if (fieldIn(error, 'overloaded') === true) return false
   return fieldIn(error, 'retryable') === true || fieldIn(error, 'durableObjectReset') === true

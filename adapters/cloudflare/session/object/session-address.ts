@@ -1,20 +1,20 @@
 import { callHeader } from './object-call.ts'
 
-/** Which session an object is. */
+/** The session of an object. */
 export interface ObjectAddress {
   tenant: string
   sessionId: string
 }
 
-/** Whose sessions they are where nobody says. */
+/** Default tenant. */
 export const defaultTenant = 'default'
 
-/** The tenant of a caller, unless the application says otherwise. */
+/** Returns the default tenant of a caller. */
 export function tenantOf(identity: string | undefined): string {
   return identity === undefined ? defaultTenant : `user:${identity}`
 }
 
-/** Who that is; a tenant that the application has named is given as it is. */
+/** Returns the identity of a tenant; a custom tenant is returned as it is. */
 export function identityOf(tenant: string): string | undefined {
   if (tenant === defaultTenant) return undefined
   return tenant.startsWith('user:') ? tenant.slice('user:'.length) : tenant
@@ -23,22 +23,25 @@ export function identityOf(tenant: string): string | undefined {
 const addressHeader = 'x-phi-core-session'
 const deadlineHeader = 'x-phi-core-deadline'
 
-/** The name of a session's object. Session ids have no slash, so names of two tenants never clash. */
+/** Returns the name of a session's object. Session ids contain no slash, so names of two tenants never clash. */
 export function objectName({ tenant, sessionId }: ObjectAddress): string {
   return `${tenant}/${sessionId}`
 }
 
-/** The headers of a client's request, saying who the object is, and until when (epoch ms) it is waited for: over what the client may have sent under these names. */
+/**
+ * Returns the headers of a client's request plus the address of the object and its deadline (epoch milliseconds). Replaces
+ * headers that the client sent under these names.
+ */
 export function addressed(headers: Headers, { tenant, sessionId }: ObjectAddress, deadline: number): Headers {
   const marked = new Headers(headers)
-  // A client must not pass for the store.
+  // A client must not pass as the store.
   marked.set(callHeader, 'live')
   marked.set(addressHeader, `${encodeURIComponent(tenant)}/${sessionId}`)
   marked.set(deadlineHeader, String(deadline))
   return marked
 }
 
-/** Who `forwardToSession` says that the object is; undefined for a request that did not come by way of it. */
+/** Returns the address from `forwardToSession`; `undefined` for other requests. */
 export function readAddress({ headers }: Request): ObjectAddress | undefined {
   const [tenant, sessionId] = headers.get(addressHeader)?.split('/') ?? []
   if (headers.get(callHeader) !== 'live' || tenant === undefined || sessionId === undefined) return undefined
@@ -49,9 +52,9 @@ export function readAddress({ headers }: Request): ObjectAddress | undefined {
   }
 }
 
-/** Whether nobody waits any more for the answer to a request that `forwardToSession` has passed on. */
+/** Returns whether the deadline of a forwarded request has passed. */
 export function isTooLate({ headers }: Request): boolean {
   const deadline = headers.get(deadlineHeader)
-  // One that another version has passed on has none.
+  // A request of another version has no deadline.
   return deadline !== null && !(Date.now() <= Number(deadline))
 }

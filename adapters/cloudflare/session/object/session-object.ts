@@ -33,7 +33,7 @@ export class SessionObject {
     return action === undefined ? notACall() : answerCall(async () => action(await request.json()))
   }
 
-  /** What comes with bytes, or is answered with them. */
+  /** Handles a call that sends or receives bytes. */
   #blobCall(call: string | null, input: BlobCall, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
     if (call === 'getBlob') return this.log.getBlob(input.hash)
     if (call === 'putBlob') this.log.putBlob(input, input.hash, bytes)
@@ -63,7 +63,7 @@ export class SessionObject {
 
   /** Deletes everything. Resolves with whether there was a session. */
   protected deleteSession(): Promise<boolean> {
-    // Nobody may begin a session between the question and the deletion.
+    // No session may begin between the check and the deletion.
     return this.state.blockConcurrencyWhile(async () => {
       const existed = this.log.hasRecords()
       await this.state.storage.deleteAll()

@@ -1,30 +1,31 @@
 import { type LogLine, SessionError } from '../../../../src/session.ts'
 import { type ObjectStorage, type SqlValue, splitText } from '../workers-platform.ts'
 
-/** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */
+/** A SQLite row holds 2 MB here; pieces of this size leave room and do not fill the cache. */
 const maxRowBytes = 512 * 1024
 
-/** How the writers of the agent in an object begin. */
+/** Prefix of the writers of an object's own agent. */
 const liveWriter = 'live-'
 
-/** The right to write to a `SqliteLog`. */
+/** A claim of a `SqliteLog`. */
 export interface SqliteClaim {
   epoch: number
-  /** Random: epochs begin anew once a session was deleted, and an old writer must not pass for a new one. */
+  /** Random, because epochs restart after a deletion and an old writer must not pass as a new one. */
   writer: string
   lines: string[]
-  /** Older writers have left bytes. */
+  /** Whether older writers have left media. */
   hasBlobs: boolean
 }
 
-/** What a call says of its claim. */
+/** The part of a claim that calls send. */
 export type SqliteRight = Pick<SqliteClaim, 'epoch' | 'writer'>
 
 /**
  * The log of one session in the SQLite database of a Durable Object.
  *
- * **Contract**: nothing here waits, so no other request comes between a check and what depends on it. What was written is durable when
- * `storage.sync()` resolves, or a response that was begun afterwards arrives.
+ * **Contract**
+ * - Everything is synchronous, so no other request runs between a check and what depends on it. Writes are durable when
+ *   `storage.sync()` resolves, or when a later response arrives.
  */
 export class SqliteLog {
   readonly #storage: ObjectStorage
@@ -33,7 +34,7 @@ export class SqliteLog {
     this.#storage = storage
   }
 
-  /** Begins the next epoch. `holder` says who writes: the agent that lives in this object, or anybody else. */
+  /** Starts the next epoch. `holder`: `live` for the agent in this object, `other` for any other writer. */
   claim(holder: 'live' | 'other'): SqliteClaim {
     return this.#storage.transactionSync(() => {
       this.#createTables()
@@ -45,8 +46,8 @@ export class SqliteLog {
   }
 
   /**
-   * Adds all lines or none. Throws `SessionError` `conflict` when another writer has claimed the log. The same lines may come twice: then
-   * nothing changes.
+   * Appends all lines or none. Throws `SessionError` `conflict` if another writer has claimed the log. Repeated lines change
+   * nothing.
    */
   append({ epoch, writer }: SqliteRight, lines: readonly LogLine[]): void {
     this.#storage.transactionSync(() => {
@@ -57,7 +58,7 @@ export class SqliteLog {
     })
   }
 
-  /** Forgets what epochs before `epoch` have written. Throws as `append`. */
+  /** Deletes the lines of epochs before `epoch`. Throws as `append`. */
   discardOlder({ epoch, writer }: SqliteRight): void {
     this.#storage.transactionSync(() => {
       this.#assertClaimed(epoch, writer)
@@ -66,7 +67,7 @@ export class SqliteLog {
     })
   }
 
-  /** Puts bytes beside the log, under their hash. Throws as `append`. */
+  /** Stores media under their hash. Throws as `append`. */
   putBlob({ epoch, writer }: SqliteRight, hash: string, bytes: Uint8Array<ArrayBuffer>): void {
     const { sql } = this.#storage
     this.#storage.transactionSync(() => {
@@ -79,7 +80,7 @@ export class SqliteLog {
     })
   }
 
-  /** The newest bytes under `hash`; `undefined` where there are none. */
+  /** Returns the newest media under `hash`; `undefined` if there are none. */
   getBlob(hash: string): Uint8Array<ArrayBuffer> | undefined {
     if (!this.#hasTable('blobs')) return undefined
     const pieces = this.#rows<{ bytes: ArrayBuffer }>(
@@ -89,11 +90,11 @@ export class SqliteLog {
     return pieces.length === 0 ? undefined : joined(pieces)
   }
 
-  /** Removes what older writers have put, but for `hashes`. Throws as `append`. */
+  /** Deletes media of older writers, except `hashes`. Throws as `append`. */
   keepBlobs({ epoch, writer }: SqliteRight, hashes: readonly string[]): void {
     this.#storage.transactionSync(() => {
       this.#assertClaimed(epoch, writer)
-      // As one value: a statement takes few.
+      // As one value, because a statement has few parameters.
       this.#storage.sql.exec(
         'DELETE FROM blobs WHERE epoch < ? AND hash NOT IN (SELECT value FROM json_each(?))',
         epoch,
@@ -102,12 +103,12 @@ export class SqliteLog {
     })
   }
 
-  /** Gives the claim back. Nothing when another writer has claimed the log since. */
+  /** Releases the claim. Does nothing if another writer has claimed the log since. */
   release({ epoch, writer }: SqliteRight): void {
     if (this.#hasTables()) this.#storage.sql.exec("UPDATE claim SET writer = '' WHERE epoch = ? AND writer = ?", epoch, writer)
   }
 
-  /** Who holds the claim, when it is not the agent that lives in this object. */
+  /** Returns the writer that holds the claim, if it is not the agent in this object. */
   otherHolder(): string | undefined {
     const writer = this.#hasTables() ? this.#claimed()?.writer : undefined
     return writer === undefined || writer === '' || writer.startsWith(liveWriter) ? undefined : writer
@@ -117,7 +118,7 @@ export class SqliteLog {
     return this.#hasTables() && this.#rows('SELECT seq FROM records LIMIT 1').length > 0
   }
 
-  /** The lines after `after`, or undefined when there is no record at all. */
+  /** Returns the lines after `after`, or `undefined` without any record. */
   read(after: number): string[] | undefined {
     if (!this.hasRecords()) return undefined
     const lines: string[] = []
@@ -132,7 +133,7 @@ export class SqliteLog {
     return lines
   }
 
-  /** Of the last line; `undefined` without one. */
+  /** Returns the `seq` of the last line; `undefined` without one. */
   lastSeq(): number | undefined {
     if (!this.hasRecords()) return undefined
     const [last] = this.#storage.sql.exec<{ seq: number }>('SELECT seq FROM records ORDER BY epoch DESC, seq DESC LIMIT 1')
@@ -157,7 +158,7 @@ export class SqliteLog {
     return this.#rows<{ epoch: number; writer: string }>('SELECT epoch, writer FROM claim')[0]
   }
 
-  /** An object that was only asked about keeps nothing, and costs nothing. */
+  /** An object that only gets reads stores nothing, and costs nothing. */
   #hasTables(): boolean {
     return this.#hasTable('records')
   }
@@ -171,7 +172,7 @@ export class SqliteLog {
     sql.exec('CREATE TABLE IF NOT EXISTS claim (id INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, writer TEXT NOT NULL)')
     sql.exec(`CREATE TABLE IF NOT EXISTS records (epoch INTEGER, seq INTEGER, chunk INTEGER, text TEXT NOT NULL,
       PRIMARY KEY (epoch, seq, chunk)) WITHOUT ROWID`)
-    // Not without row ids: those keep only the beginning of what is long in their tree.
+    // Keeps row ids: tables without them store long values less efficiently.
     sql.exec(
       'CREATE TABLE IF NOT EXISTS blobs (hash TEXT, epoch INTEGER, chunk INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (hash, epoch, chunk))',
     )
