@@ -7,12 +7,12 @@ import { capturedInput, capturedInstructions, capturedOutput } from './content.t
 import { cancelled, chatAttributes, finishReason, type LoopFacts, type ModelFacts, nameOf, usageAttributes } from './conventions.ts'
 import type { InstrumentName, Operation, Tracing } from './tracing.ts'
 
-/** One model call of a loop, its retries included: the span `chat {model}`, and the figures of `gen_ai.client.*`. */
+/** One model call of a loop, with its retries: the span `chat {model}` and the metrics of `gen_ai.client.*`. */
 export class ChatTrace {
   readonly #tracing: Tracing
   readonly #operation: Operation
   readonly #attributes: ReturnType<typeof chatAttributes>
-  /** Of attempts that failed after output. */
+  /** Usage of attempts that failed after output. */
   #usage: Usage = emptyUsage()
   #hasBegun = false
 
@@ -46,14 +46,14 @@ export class ChatTrace {
     this.#operation.set({ 'gen_ai.input.messages': capturedInput(messages) })
   }
 
-  /** The first of the answer has come. */
+  /** Records the first output. */
   begun(at?: number): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
     if (this.#operation.isRecording) this.#operation.set({ 'gen_ai.response.time_to_first_chunk': this.#operation.elapsed(at) })
   }
 
-  /** An attempt failed after output; what it used is part of the call. */
+  /** Adds the usage of an attempt that failed after output. */
   failedAttempt(usage: Usage): void {
     this.#usage = combineUsage(this.#usage, usage)
   }
@@ -63,7 +63,7 @@ export class ChatTrace {
     this.#operation.note('retry', { ...figures, 'phi.retry.after_output': afterOutput, 'error.type': nameOf(error.code) }, at)
   }
 
-  /** The answer is there, or why there is none; `code` is that of the failure. */
+  /** Ends the span with the response, or with `code` of its failure. */
   answered(message: AssistantMessage, code: string | undefined, at?: number): void {
     const { stopReason, responseId, responseModel, errorMessage } = message
     const usage = combineUsage(this.#usage, message.usage)
@@ -80,7 +80,7 @@ export class ChatTrace {
     if (took !== undefined) this.#measure(took, usage, responseModel, failure)
   }
 
-  /** It ends without an answer. */
+  /** Ends the span without a response. */
   cut(type: string, at?: number): void {
     const took = this.#operation.end({ error: { type }, at })
     if (took !== undefined) this.#measure(took, this.#usage, undefined, type)

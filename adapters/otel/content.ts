@@ -1,27 +1,27 @@
-// What was said, in the JSON that the conventions give it, bounded: a trace backend refuses what is larger, and a history may hold anything.
+// Content of messages in the JSON format of the conventions. Bounded, because trace backends refuse large attributes.
 
 import { headOf } from '../../src/base/text/characters.ts'
 import { wordsOf } from '../../src/contract/message/block-words.ts'
 import type { AgentMessage, Content, Message, StopReason } from '../../src/index.ts'
 import { finishReason, nameOf } from './conventions.ts'
 
-/** UTF-16 units of text one attribute may hold. */
+/** UTF-16 units of an attribute. */
 const maxUnits = 65_536
 
-/** What a part takes beside its text. */
+/** Overhead of a part. */
 const partUnits = 32
 
-/** What is left of what an attribute may hold. */
+/** Remaining room of an attribute. */
 interface Room {
   units: number
 }
 
-/** A text as an attribute. */
+/** Returns a text as an attribute. */
 export function captured(text: string): string {
   return taken(text, { units: maxUnits })
 }
 
-/** Any JSON as an attribute. What is too large is the beginning of its text. */
+/** Returns any JSON as an attribute, truncated if too large. */
 export function capturedJson(value: unknown): string {
   return captured(typeof value === 'string' ? value : jsonOf(value))
 }
@@ -31,7 +31,7 @@ export function capturedInstructions(text: string): string {
   return JSON.stringify([{ type: 'text', content: captured(text) }])
 }
 
-/** `gen_ai.input.messages`: the newest that fit, in their order. */
+/** `gen_ai.input.messages`: the newest that fit, in order. */
 export function capturedInput(messages: readonly (Message | AgentMessage)[]): string {
   const room = { units: maxUnits }
   const shown: object[] = []
@@ -50,7 +50,7 @@ export function capturedOutput(message: Message & { stopReason: StopReason }): s
   return JSON.stringify([{ role: 'assistant', parts, finish_reason: finishReason(message.stopReason) }])
 }
 
-/** The text of what a tool returned. */
+/** Returns the text of a tool result. */
 export function capturedResult(content: readonly Content[]): string {
   const room = { units: maxUnits }
   return content.map((block) => taken(textOfBlock(block), room)).join('')
@@ -75,13 +75,13 @@ function partOf(block: Content, room: Room): object {
   return { type: 'tool_call', id: nameOf(id), name: nameOf(name), arguments: fits ? block.arguments : text }
 }
 
-/** Pictures are named, not kept. */
+/** Pictures are named, not included. */
 function textOfBlock(block: Content): string {
   if (block.type === 'text') return block.text
   return wordsOf(block) ?? ''
 }
 
-/** As much of `text` as there is room for, and how much is left out. */
+/** Returns as much of `text` as fits, with the omitted length. */
 function taken(text: string, room: Room): string {
   if (text.length <= room.units) {
     room.units -= text.length

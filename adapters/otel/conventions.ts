@@ -1,5 +1,5 @@
-// The words of OpenTelemetry's semantic conventions for generative AI, as of their own repository in 2026, and what of ours they stand for.
-// What has no word there begins with `phi.`.
+// Names of OpenTelemetry's semantic conventions for generative AI, as of their repository in 2026, and our data for them. Names
+// without a convention begin with `phi.`.
 
 import type { Attributes } from '@opentelemetry/api'
 import { headOf } from '../../src/base/text/characters.ts'
@@ -7,7 +7,7 @@ import { ownOf } from '../../src/contract/json.ts'
 import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
 import type { ApiProtocol } from '../../src/providers.ts'
 
-/** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */
+/** The agent and model of a loop: from `LoopObserver`, or from `agentStart`. A parallel loop has no model. */
 export interface LoopFacts {
   runId: string
   loopId: string
@@ -17,13 +17,13 @@ export interface LoopFacts {
   model?: ModelFacts
 }
 
-/** What a trace says of a model. */
+/** The model data of a trace. */
 export type ModelFacts = Pick<ModelConfig, 'id' | 'provider' | 'api' | 'baseUrl'>
 
-/** Longer ones are cut: names and ids come from services and models. */
+/** Longer names are cut: names and ids come from providers and models. */
 const maxName = 256
 
-/** A name or an id as an attribute. */
+/** Returns a name or an id as an attribute. */
 export function nameOf(text: string): string {
   return headOf(text, maxName)
 }
@@ -42,7 +42,7 @@ function providerName({ provider, api }: ModelFacts): string {
   return byApi[api] ?? ownOf(byProvider, provider) ?? nameOf(provider)
 }
 
-/** Where the model is asked; nothing for an address that is none, such as that of a scripted model. */
+/** Returns the server of a base URL; nothing for an invalid one, such as that of a scripted model. */
 function serverOf(baseUrl: string): Attributes {
   const url = URL.parse(baseUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) return {}
@@ -50,23 +50,23 @@ function serverOf(baseUrl: string): Attributes {
   return { 'server.address': url.hostname, 'server.port': port }
 }
 
-/** What the spans and the figures of a model have in common. */
+/** Returns the attributes that spans and metrics of a model share. */
 export function modelAttributes(model: ModelFacts): Attributes {
   return { 'gen_ai.provider.name': providerName(model), 'gen_ai.request.model': nameOf(model.id), ...serverOf(model.baseUrl) }
 }
 
-/** What all calls of a model say: made once, and the same objects for each, so nobody may change them. */
+/** Attributes of all calls of a model: created once and shared, so do not change them. */
 interface ChatAttributes {
-  /** Of the duration. */
+  /** For the duration. */
   common: Attributes
-  /** Of the tokens. */
+  /** For tokens. */
   input: Attributes
   output: Attributes
 }
 
 const ofModels = new WeakMap<ModelFacts, ChatAttributes>()
 
-/** As {@link modelAttributes}, for its calls. */
+/** As {@link modelAttributes}, for calls. */
 export function chatAttributes(model: ModelFacts): ChatAttributes {
   const known = ofModels.get(model)
   if (known !== undefined) return known
@@ -80,7 +80,7 @@ export function chatAttributes(model: ModelFacts): ChatAttributes {
   return made
 }
 
-/** `gen_ai.usage.*`, where the service has counted: all of the prompt is input, cached or not. */
+/** `gen_ai.usage.*`, if the provider reported it: the whole prompt is input, cached or not. */
 export function usageAttributes({
   input,
   output,
@@ -106,7 +106,7 @@ export function usageAttributes({
   }
 }
 
-/** The limit that a run has reached: its name, what it allows, and what was used. */
+/** Returns the reached limit of a run: name, maximum and used amount. */
 export function limitAttributes({ name, max, used }: NonNullable<RunResult['limit']>): Attributes {
   return {
     'phi.run.limit.name': name,
@@ -122,21 +122,21 @@ export function finishReason(stopReason: StopReason): string {
   return finishReasons[stopReason] ?? stopReason
 }
 
-/** What a run, a model call or a tool that was stopped ended with. */
+/** `error.type` of a run, a model call or a tool that was stopped. */
 export const cancelled = 'cancelled'
 
-/** `error.type`: the code of an error of ours, else the name of its class; nothing that an error says. */
+/** Returns `error.type`: the code of our error, else the name of its class; never a message. */
 export function errorType(error: unknown): string {
   if (PhiError.isInstance(error)) return nameOf(error.code)
   return error instanceof Error && /^[A-Za-z_$][\w$.]{0,63}$/.test(error.name) ? error.name : '_OTHER'
 }
 
-/** `error.type` of what was cut off: of a timeout its code, whatever else a caller gave as a reason. */
+/** Returns `error.type` of an abort: the code of a timeout, regardless of the caller's reason. */
 export function stopType(reason: unknown): string {
   return PhiError.isInstance(reason) ? nameOf(reason.code) : cancelled
 }
 
-/** As `isToolName`, for tools of services: those of MCP servers have dots in their names. */
+/** As `isToolName`, for provider-executed tools: those of MCP servers have dots in their names. */
 export function isServiceToolName(name: string): boolean {
   return /^[a-zA-Z0-9_.-]{1,128}$/.test(name)
 }

@@ -27,10 +27,11 @@ export interface LoopPlace {
 type AssistantEntry = Extract<AgentMessage, { role: 'assistant' }>
 
 /**
- * One loop as spans: `invoke_agent`, and below it `chat`, `execute_tool` and what waits. Of a loop that runs here it is the watch; of another one
- * it gets the events alone, and its `chat` begins when the model could have been asked.
+ * Spans of one loop: `invoke_agent`, and below it `chat`, `execute_tool` and waits. Watches a loop that runs here; another one is
+ * read from its events, and its `chat` begins when the model could have been called.
  *
- * **Contract**: everything that begins ends, with the loop at the latest. Nothing throws.
+ * **Contract**
+ * - Every span ends, with the loop at the latest. Nothing throws.
  */
 export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #tracing: Tracing
@@ -41,16 +42,16 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #waits: WaitTraces
   readonly #tools = new Map<string, ToolTrace>()
   readonly #serviceTools: ServiceToolTraces
-  /** Loops that calls started and that are known by their events alone, by call. */
+  /** Loops of calls that are read from their events, by call. */
   readonly #children = new Map<string, ReadLoops>()
-  /** Calls whose loops go on beside this one. */
+  /** Calls whose loops continue as background tasks. */
   readonly #beside = new Set<string>()
-  /** Runs of loops that calls started and that are watched themselves. */
+  /** Runs of loops of calls that are watched themselves. */
   readonly #watched = new Set<string>()
   #chat: ChatTrace | undefined
-  /** Of a loop that is read: an answer that failed. What follows says whether the call goes on. */
+  /** For a loop that is read: a failed response. Later events show whether the call continues. */
   #failed: AssistantEntry | undefined
-  /** Of a loop that is read: since when the model could have been asked. */
+  /** For a loop that is read: when the model could have been called. */
   #readyAt: number
   #isOpen = true
 
@@ -80,7 +81,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       const chat = new ChatTrace(this.#tracing, this.#facts, step.model, { parent: this.#operation.context })
       this.#chat = chat
       this.#around(chat.context, work, {
-        // The contract of the step says what its work returns.
+        // The contract of the step defines what its work returns.
         done: (answer) => chat.answered((answer as ModelAnswer).message, (answer as ModelAnswer).failure?.code),
         failed: (error) => chat.cut(errorType(error)),
         settled: () => {
@@ -109,7 +110,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     return this.#tools.get(toolCallId)?.trace
   }
 
-  /** Runs `work` in `inside`, and is told what comes of it. */
+  /** Runs `work` in `inside`, and reports its outcome. */
   #around(
     inside: Context,
     work: () => unknown,
@@ -120,7 +121,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       told.settled?.()
     }
     let hasRun = false
-    // Throws nothing: what `work` threw is known to whoever gave it.
+    // Never throws: the caller of `work` gets its error.
     const run = (): void => {
       if (hasRun) return
       hasRun = true
@@ -137,11 +138,11 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       }
     }
     this.#tracing.quietly(() => context.with(inside, run))
-    // Where the context manager failed to.
+    // If the context manager failed to.
     run()
   }
 
-  // Told what happens
+  // Called with events
 
   event(event: AgentEvent): void {
     if (event.type === 'messageUpdate' || !this.#isOpen) return
@@ -188,7 +189,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
         return
       case 'approvalRequested':
       case 'clientCallRequested':
-        // That of a sub-agent stands in its own loop, where it runs here.
+        // A sub-agent that runs here has its own loop.
         if (event.subAgent !== undefined && !this.#isRead) return
         this.#waits.requested(event, { parent: this.#contextOf(event.subAgent?.toolCallId), at })
         return
@@ -211,7 +212,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     }
   }
 
-  /** Ends it where it stands: the loop was lost, or is not to be traced any more. */
+  /** Ends all spans now: the loop was lost, or tracing stops. */
   cut(at?: number): void {
     if (!this.#isOpen) return
     this.#closeInner('_OTHER', at)
@@ -227,7 +228,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     return tool?.context ?? this.#operation.context
   }
 
-  /** The model call that is on. Of a loop that is read nobody said that it began. */
+  /** Returns the active model call. A loop that is read has no event for its start. */
   #asked(): ChatTrace | undefined {
     const { model } = this.#facts
     if (this.#isRead && model !== undefined) {
@@ -242,7 +243,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     if (message.role !== 'assistant') {
       this.#readyAt = at
     } else if (!this.#isRead) {
-      // Of a call that is still on, so that another attempt follows: the last one has been answered by now.
+      // The call is still active, so another attempt follows.
       this.#chat?.failedAttempt(message.usage)
     } else if (message.stopReason === 'error') {
       this.#failed = message
@@ -283,7 +284,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     loops.event(event)
   }
 
-  /** The whole of a parallel loop has ended. */
+  /** A parallel loop has ended. */
   #chosen({ selectedLoopId, selectedConfigIndex }: ParallelLoopEndEvent, at: number | undefined): void {
     const attributes = () => ({ 'phi.parallel.selected_loop.id': nameOf(selectedLoopId), 'phi.parallel.selected': selectedConfigIndex })
     this.#close({ attributes, at })
@@ -308,7 +309,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     })
   }
 
-  /** Whatever is still open within ends with the loop. */
+  /** Ends open inner spans together with the loop. */
   #closeInner(type: string, at: number | undefined): void {
     this.#serviceTools.cut(type, at)
     this.#chat?.cut(type, at)

@@ -21,7 +21,7 @@ interface Gauge {
   read: (figures: AppFigures) => number
 }
 
-/** What is read off an app whenever somebody asks. */
+/** Gauges, read on each collection. */
 const gauges: readonly Gauge[] = [
   { name: 'phi.app.sessions', unit: '{session}', description: 'Sessions in memory.', read: ({ sessions }) => sessions },
   { name: 'phi.app.runs', unit: '{run}', description: 'Runs that are on.', read: ({ runs }) => runs },
@@ -36,7 +36,7 @@ const gauges: readonly Gauge[] = [
   { name: 'phi.app.event_loop.lag', unit: 's', description: 'How late the event loop is.', read: ({ lagMs }) => lagMs / 1000 },
 ]
 
-/** Boundaries that the conventions ask for: seconds. */
+/** Boundaries of the conventions: seconds. */
 const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /**

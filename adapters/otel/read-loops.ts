@@ -4,16 +4,16 @@ import { capturedInput, capturedOutput } from './content.ts'
 import { type LoopFacts, modelAttributes, nameOf } from './conventions.ts'
 import type { InstrumentName } from './tracing.ts'
 
-/** The trace of a loop that is fed with its events. */
+/** The trace of a loop that is read from events. */
 export interface ReadTrace {
   event(event: AgentEvent): void
-  /** Ends it where it stands. */
+  /** Ends it now. */
   cut(at?: number): void
 }
 
 /**
- * Loops of which only the events are known: those of a remote session, and those that a tool started by itself. Each is traced from its `agentStart`
- * to its `agentEnd`; of one that began unseen nothing is.
+ * Loops that are known by their events only: those of a remote session, and those that a tool started. Each is traced from its
+ * `agentStart` to its `agentEnd`; a loop without a seen start is not traced.
  */
 export class ReadLoops {
   readonly #begin: (facts: LoopFacts, at: number) => ReadTrace
@@ -36,7 +36,7 @@ export class ReadLoops {
     if (event.type === 'agentEnd') this.#open.delete(runId)
   }
 
-  /** Ends what is open, but for the run `except`. */
+  /** Ends open traces, except that of the run `except`. */
   cut(at?: number, except?: string): void {
     for (const [runId, trace] of this.#open) {
       if (runId === except) continue
@@ -46,16 +46,16 @@ export class ReadLoops {
   }
 }
 
-/** What the duration of a loop is recorded as. */
+/** Metrics of a loop's duration. */
 export interface Measured {
   name: InstrumentName
   attributes: Attributes
 }
 
-/** The name of every parallel loop: they have none of their own. */
+/** The name of every parallel loop; they have no own name. */
 const parallelLoop = 'parallel_loop'
 
-/** What the span of a loop is called and says from the start, and what it is measured by. */
+/** Returns name, initial attributes and metrics of a loop's span. */
 export function beginningOf({ agentName, model, sessionId, agentId, runId, loopId }: LoopFacts) {
   const ids = { 'gen_ai.conversation.id': nameOf(sessionId), 'phi.run.id': nameOf(runId), 'phi.loop.id': nameOf(loopId) }
   if (model === undefined) {
@@ -71,7 +71,7 @@ export function beginningOf({ agentName, model, sessionId, agentId, runId, loopI
   return { name: agentName === undefined ? 'invoke_agent' : `invoke_agent ${nameOf(agentName)}`, attributes, measured }
 }
 
-/** What went in, and what came of it. */
+/** Returns input and output as attributes. */
 export function contentOf(messages: readonly AgentMessage[], last: Extract<AgentMessage, { role: 'assistant' }> | undefined): Attributes {
   const asked = messages.filter((message) => message.role === 'user')
   return {

@@ -6,16 +6,16 @@ import type { Operation, Tracing } from './tracing.ts'
 type Started = Extract<AgentEvent, { type: 'serviceToolStart' }>
 type Ended = Extract<AgentEvent, { type: 'serviceToolEnd' }>
 
-/** A call that is on, and what its duration is recorded with. */
+/** An active call, with the attributes of its duration. */
 interface OpenCall {
   operation: Operation
   attributes: Attributes
 }
 
-/** What a tool of a service did that failed without a code. */
+/** `error.type` of a provider-executed tool that failed without a code. */
 const toolError = 'tool_error'
 
-/** Tools that services run by themselves: the spans `execute_tool {tool}` below the model call, and their duration. */
+/** Provider-executed tools: spans `execute_tool {tool}` below the model call, and their duration. */
 export class ServiceToolTraces {
   readonly #tracing: Tracing
   readonly #open = new Map<string, OpenCall>()
@@ -40,13 +40,13 @@ export class ServiceToolTraces {
     this.#open.set(toolCallId, { operation, attributes })
   }
 
-  /** `open` says that what comes of the call is in a later message: it has not failed. */
+  /** `open`: the result is in a later message, so it has not failed. */
   ended({ toolCallId, outcome, error }: Ended, at: number | undefined): void {
     const failure = outcome === 'failed' ? { error: { type: nameOf(error?.code ?? toolError), message: error?.message } } : {}
     this.#end(toolCallId, { ...(outcome === 'open' && { attributes: () => ({ 'phi.tool.outcome': 'open' }) }), ...failure, at })
   }
 
-  /** Ends what is open: nobody will say how. */
+  /** Ends open spans without an outcome. */
   cut(type: string, at?: number): void {
     for (const toolCallId of this.#open.keys()) this.#end(toolCallId, { error: { type }, at })
   }

@@ -6,29 +6,29 @@ import { captured, capturedJson, capturedResult } from './content.ts'
 import { errorType, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
-/** What says whether a call was cut off. */
+/** Whether a call was stopped. */
 interface Stop {
   readonly aborted: boolean
   readonly reason: unknown
 }
 
-/** What a tool did that failed without throwing, or of which only that is known. */
+/** `error.type` of a tool that failed without throwing, or without a known error. */
 const toolError = 'tool_error'
 
-/** One call of a tool: the span `execute_tool {tool}`, and its duration. */
+/** One tool call: the span `execute_tool {tool}` and its duration. */
 export class ToolTrace {
   readonly #tracing: Tracing
   readonly #operation: Operation
   readonly #attributes: Attributes
   #stop: Stop | undefined
   #thrown: string | undefined
-  /** It was run: the name is that of a tool, not one that a model made up. */
+  /** Whether it was run: then the name is that of a tool, not one that a model made up. */
   #hasRun = false
 
   constructor(tracing: Tracing, event: ToolExecutionStartEvent, place: { parent: Context; at?: number | undefined }) {
     const { toolCallId, toolName, args } = event
     const isNamed = isToolName(toolName)
-    // What is no name may be anything that a model says.
+    // Other names may be any text of a model.
     const shown = isNamed || tracing.capturesContent ? nameOf(toolName) : '_OTHER'
     this.#tracing = tracing
     this.#attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': shown, 'gen_ai.tool.type': 'function' }
@@ -44,7 +44,7 @@ export class ToolTrace {
     return this.#operation.context
   }
 
-  /** What the tool may hand on. */
+  /** Returns the trace context for the tool to propagate. */
   get trace(): TraceContext | undefined {
     return this.#operation.trace
   }
