@@ -2,26 +2,26 @@ import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/type
 import { timerMs } from '../../src/base/timer.ts'
 import type { McpRequestOptions } from '../../src/mcp/client-like.ts'
 
-/** A call under way on whose behalf a server may ask somebody. */
+/** An active call for which a server may ask the user. */
 interface AskingCall {
   caller: string | undefined
   ask: NonNullable<McpRequestOptions['onelicit']>
-  /** Stops the clock of the call, and returns how to start it again. */
+  /** Pauses the timeout of the call; returns how to resume it. */
   pause(): () => void
 }
 
 /**
- * The calls of one connection, and what the server asks meanwhile.
+ * The calls of one connection and the elicitation requests during them.
  *
  * **Contract**
- * - A server does not say which call it asks for. Where all calls under way are those of one agent, its person is asked, on behalf of the newest; where they
- *   are those of several, nobody is, because one would read what is meant for the other.
- * - While somebody is asked, the clocks of all calls under way stand still: it may be any of them that waits.
+ * - A server does not name the call of its request. If all active calls belong to one agent, its user is asked, for the newest
+ *   call. With calls of several agents no user is asked, because the request could reach the wrong one.
+ * - During a request the timeouts of all active calls are paused: any of them may be waiting.
  */
 export class AskingCalls {
   readonly #calls = new Set<AskingCall>()
 
-  /** What a call is to be sent with; its clock stands still while somebody is asked. `end` once it has its answer. */
+  /** Returns the options of a call; its timeout is paused during requests. Call `end` with its response. */
   begin({ onelicit, caller, isRepeatable: _, pause: pauseCaller, timeout = 60_000, signal, ...others }: McpRequestOptions): {
     options: McpRequestOptions
     end(): void
@@ -54,11 +54,11 @@ export class AskingCalls {
       clearTimeout(timer)
       signal?.removeEventListener('abort', stop)
     }
-    // The clock of the client cannot be stopped, so it gets none that could run out.
+    // The client's timeout cannot be paused, so it gets one that never expires.
     return { options: { ...others, signal: controller.signal, timeout: timerMs(Infinity) }, end }
   }
 
-  /** Asks whoever the calls under way are made for; undefined where that is nobody, or could be several. */
+  /** Asks the user of the active calls; `undefined` if there is none, or could be several. */
   async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult | undefined> {
     let answer: ElicitResult | undefined
     for (;;) {
@@ -66,14 +66,14 @@ export class AskingCalls {
       const call = [...this.#calls].at(-1)
       if (call === undefined || callers.size !== 1) return answer
       const { action, content } = await this.pausing(() => call.ask(params, signal), signal)
-      // What fits the form is flat: the server asked for nothing else.
+      // A valid form is flat: the server cannot ask for anything else.
       answer = { action, ...(content !== undefined && { content: content as NonNullable<ElicitResult['content']> }) }
-      // A call that is over takes its question back; it was another one that the server asks for.
+      // An ended call withdraws its request, but the server asks for another call.
       if (action !== 'cancel' || signal.aborted || this.#calls.has(call)) return answer
     }
   }
 
-  /** Stops the clocks of the calls under way until `work` has settled, or `signal` aborts. */
+  /** Pauses the timeouts of the active calls until `work` has settled, or `signal` aborts. */
   async pausing<T>(work: () => Promise<T> | T, signal: AbortSignal): Promise<T> {
     const paused = Array.from(this.#calls, (call) => call.pause())
     const goOn = () => {

@@ -5,7 +5,7 @@ import { isEventStream } from '../../src/base/http-answer.ts'
 import { startTimer } from '../../src/base/timer.ts'
 import { withBody } from './fetch-layers.ts'
 
-/** How often, and when, the SDK opens a broken stream again where the server does not say. */
+/** Retries and backoff of the SDK for broken streams, unless the server sends its own. */
 export const reconnectionOptions = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -13,33 +13,33 @@ export const reconnectionOptions = {
   maxRetries: 2,
 }
 
-/** How long what has come of a stream may take through the SDK, after the stream has ended, in ms. */
+/** Milliseconds that the SDK may take to process received data after the stream has ended. */
 const readingMs = 100
 
-/** A request whose answer has not come yet. */
+/** A request without a response. */
 interface Call {
   readonly id: RequestId
-  /** The last event of its stream; undefined where that cannot be resumed. */
+  /** The last event of its stream; `undefined` if it cannot be resumed. */
   lastEventId?: string
-  /** How often its stream could not be opened again, one after the other. */
+  /** Failed reconnects of its stream in a row. */
   failures: number
 }
 
-/** Marks the error of a call that broke off. */
+/** Marks the error of an interrupted call. */
 const brokenOff = Object.freeze({ reason: 'brokenOff' })
 
-/** Whether an error of the client means that the stream of a call broke off, and that nobody knows what became of the call. */
+/** Returns whether an error means that the stream of a call broke and its outcome is unknown. */
 export function isBrokenOff(error: unknown): boolean {
   return error instanceof Error && 'data' in error && error.data === brokenOff
 }
 
 /**
- * The calls of one Streamable HTTP transport. The SDK tells nobody when the stream of a call ends without an answer and cannot be resumed: the call would
- * wait until its time is up. Here it fails at once.
+ * The calls of one Streamable HTTP transport. The SDK does not report a stream that ends without a response and cannot be
+ * resumed, so the call would wait for its timeout. Here it fails at once.
  *
  * **Contract**
- * - A stream without ids is over when it ends. One with ids is over when the server refuses to go on with it, as it does after a restart, or cannot be reached
- *   as often as the SDK tries.
+ * - A stream without ids is over when it ends. One with ids is over when the server refuses to resume it, for example after a
+ *   restart, or is unreachable for all retries of the SDK.
  * - `close` of the transport stops all timers, also those of the SDK.
  */
 export class CallStreams {
@@ -47,7 +47,7 @@ export class CallStreams {
   readonly #stops = new Set<() => void>()
   #transport: Transport | undefined
 
-  /** As `fetch`, watching how the streams of calls end. */
+  /** Wraps `fetch` to observe the ends of streams. */
   fetch(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const lastEventId = new Headers(init?.headers).get('last-event-id')
@@ -64,7 +64,7 @@ export class CallStreams {
     }
   }
 
-  /** The transport, as the interface has it: its class says of its session that it may be undefined. */
+  /** Returns the transport, typed as the interface: the class declares its session id as optional. */
   follow(given: StreamableHTTPClientTransport): Transport {
     endTimers(given, this.#stops)
     const transport = given as Transport
@@ -90,7 +90,7 @@ export class CallStreams {
       this.#calls.set(message.id, call)
       return call
     }
-    // Nobody waits for it any more.
+    // The request was cancelled.
     const { requestId } = Object(message.params)
     if (message.method === 'notifications/cancelled') this.#calls.delete(requestId)
     return undefined
@@ -151,7 +151,7 @@ export class CallStreams {
   }
 }
 
-/** Nothing was sent: nobody was there to take it. Node says it in the cause. */
+/** Returns whether the connection was refused, so nothing was sent. Node has the code in the cause. */
 function isRefused(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -159,7 +159,7 @@ function isRefused(error: unknown): boolean {
   )
 }
 
-/** `body`, and a call of `end` when it is over, however. */
+/** Returns `body` with a call of `end` when it is over. */
 function watched(body: ReadableStream<Uint8Array<ArrayBuffer>>, end: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   return new ReadableStream({
@@ -177,7 +177,10 @@ function watched(body: ReadableStream<Uint8Array<ArrayBuffer>>, end: () => void)
   })
 }
 
-/** The transport remembers the timer of one broken stream, so that those of others would go off after its end: here `close` stops them all, and `stops`. */
+/**
+ * The transport keeps the timer of one broken stream only, so others would fire after its end. Here `close` stops all of them,
+ * and `stops`.
+ */
 function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => void>): void {
   const timers = new Set<ReturnType<typeof setTimeout>>()
   Object.defineProperty(transport, '_reconnectionTimeout', {
@@ -186,7 +189,7 @@ function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => vo
       if (timer === undefined) return
       timers.add(timer)
       const [oldest] = timers
-      // Long since gone off.
+      // It has fired long ago.
       if (timers.size > 100 && oldest !== undefined) timers.delete(oldest)
     },
   })

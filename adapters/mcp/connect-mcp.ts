@@ -87,7 +87,7 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
         return streams.follow(current)
       },
       isOther: (error) => error instanceof StreamableHTTPError && [400, 404, 405, 406, 415].includes(error.code ?? 0),
-      // Many servers say 400 where the protocol wants 404.
+      // Many servers send 400 instead of the protocol's 404.
       isForgotten: (error) =>
         error instanceof StreamableHTTPError && (error.code === 404 || (error.code === 400 && /session/i.test(error.message))),
       isBrokenOff,
@@ -104,15 +104,15 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
 }
 
 /**
- * Exchanges a code for tokens. Where the server says that it is described is asked for once more: whoever sent people to log in was perhaps another
- * page, and nothing but the code came back.
+ * Exchanges a code for tokens. Requests the server's metadata once more, because another web page may have started the login, and
+ * only the code came back.
  */
 async function exchange(authorizationCode: string, provider: OAuthClientProvider, serverUrl: URL, fetchFn: FetchLike): Promise<void> {
   const known = await challenge(serverUrl, fetchFn)
   if ((await auth(provider, { serverUrl, authorizationCode, fetchFn, ...known })) !== 'AUTHORIZED') throw new UnauthorizedError()
 }
 
-/** What a server answers to somebody without a token. What is asked for does nothing, should it not be refused. */
+/** Returns the server's response to a request without a token. The request has no effect even if it is accepted. */
 async function challenge(url: URL, fetchFn: FetchLike): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
   const ping = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 'who', method: 'ping' })

@@ -68,29 +68,32 @@ export interface McpConnection extends McpClientLike, AsyncDisposable {
   readonly instructions: string | undefined
 }
 
-/** How a server is reached. */
+/** A way to reach a server. */
 export interface McpRoute {
-  /** A new transport, not started. Called once more for a reconnection; the second argument counts from 0 while `isOther` says to try another one. */
+  /**
+   * Creates a new transport, not started. Called again for a reconnect; `attempt` counts up from 0 while `isOther` asks for
+   * another transport.
+   */
   open(attempt: number): Promise<Transport> | Transport
-  /** Whether an error of the first attempt means that the server speaks over another transport. Default: never. */
+  /** Returns whether an error of the first attempt means that the server uses another transport. Default: never. */
   isOther?(error: unknown): boolean
-  /** Whether an error means that the server has forgotten the session, and did nothing. Default: never. */
+  /** Returns whether an error means that the server lost the session and did nothing. Default: never. */
   isForgotten?(error: unknown): boolean
-  /** Whether an error means that the call broke off, and that nobody knows what became of it. Default: never. */
+  /** Returns whether an error means that the call broke and its outcome is unknown. Default: never. */
   isBrokenOff?(error: unknown): boolean
-  /** Says goodbye, before the transport is closed; waited for at most a second. Default: nothing is said. */
+  /** Ends the session before the transport is closed, within a second. Default: nothing. */
   end?(): Promise<unknown>
-  /** What to do about an error of the first attempt, as a sentence. Default: the address of the server is to be checked. */
+  /** Returns advice for an error of the first attempt, as a sentence. Default: check the URL. */
   advise?(error: unknown): string
-  /** What the server wrote last on its standard error, for the message of a connection that failed. Default: nothing. */
+  /** Returns the last lines of the server's standard error, for the message of a failed connection. Default: none. */
   lastLines?(): readonly string[]
-  /** What must stand in no error and no log. */
+  /** Returns secrets that no error and no log may contain. */
   secrets?(): Promise<readonly string[]> | readonly string[]
 }
 
 const aFileAddress = kind('a file: URL', (value) => typeof value === 'string' && URL.parse(value)?.protocol === 'file:')
 
-/** The checks of {@link McpConnectOptions}, for what takes them among others. */
+/** Checks of {@link McpConnectOptions}, for tables that include them. */
 export const connectTable: OptionTable<McpConnectOptions> = {
   clientInfo: optionsOf<{ name: string; version: string }>({ name: required(aText), version: required(aText) }),
   connectTimeoutMs: aPositiveNumber,
@@ -122,15 +125,18 @@ export async function connectMcpOver(route: McpRoute, options: McpConnectOptions
   return connection
 }
 
-/** A restart, most likely. */
+/** Probably a restart. */
 const brokenOff = 'The server broke off in the middle of the call, as it does when it is restarted.'
 const closed = 'The server broke off in the middle of the call: its connection was closed.'
 const unknownOutcome = 'Whether the call was carried out is not known.'
 
-/** What the SDK rejects all calls under way with when the transport has closed: the program of a server over stdio has ended. */
+/**
+ * The SDK's error code for all active calls when the transport has closed, for example when the program of a stdio server has
+ * ended.
+ */
 const connectionClosed = -32000
 
-/** Lines about the errors of one connection. */
+/** Logged errors of one connection. */
 const maxLines = 50
 
 type ConnectedClient = McpClientLike & Pick<Client, 'transport' | 'getInstructions'>
@@ -183,7 +189,7 @@ class Connection implements McpConnection {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    // One that is just being opened is closed there.
+    // An opening connection closes itself.
     await this.#opening?.catch(() => undefined)
     if (this.#client?.transport !== undefined && this.#route.end !== undefined) await atMost(1000, this.#route.end())
     await this.#client?.close()
@@ -193,7 +199,7 @@ class Connection implements McpConnection {
     return this.close()
   }
 
-  /** The client, connected: made again, once, where the connection broke. */
+  /** Returns the connected client; reconnects once if the connection broke. */
   async live(): Promise<ConnectedClient> {
     if (this.#isClosed) throw new McpError('connection', 'The connection to the MCP server was closed.')
     if (this.#client?.transport !== undefined) return this.#client
@@ -225,10 +231,10 @@ class Connection implements McpConnection {
     }
   }
 
-  /** What to tell of a call that was sent and got no response; undefined if it got one, or was not sent. */
+  /** Returns the message for a call that was sent and got no response; `undefined` otherwise. */
   async #brokenOff(error: unknown, client: ConnectedClient): Promise<string | undefined> {
     if (this.#route.isBrokenOff?.(error) === true) return `${brokenOff} ${unknownOutcome}`
-    // A server may send this code as well, but then its transport is still there.
+    // A server may send this code as well, but then its transport is still open.
     if (Object(error).code !== connectionClosed || client.transport !== undefined) return undefined
     return `${closed}${await this.#lastLines()} ${unknownOutcome}`
   }
@@ -264,7 +270,7 @@ class Connection implements McpConnection {
     }
     if (wasThere) {
       this.#log('mcpReconnected', {})
-      // Another process, perhaps another version: what it offers may have changed.
+      // The new process may be another version with other tools.
       this.fallbackNotificationHandler?.({ method: 'notifications/tools/list_changed' }).catch(() => undefined)
     }
     return this.#client
@@ -272,7 +278,7 @@ class Connection implements McpConnection {
 
   async #connect(): Promise<ConnectedClient> {
     const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample, roots = [] } = this.#options
-    // The defaults of a form are filled in where the event is answered, or by the SDK.
+    // Form defaults are applied where the event is answered, or by the SDK.
     const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
     const capabilities = { roots: {}, ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
     const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: unusedValidator })
@@ -283,7 +289,7 @@ class Connection implements McpConnection {
     const transport = await this.#route.open(this.#attempt)
     try {
       await client.connect(transport, { timeout: timerMs(connectTimeoutMs) })
-      // What goes wrong before is what this rejects with.
+      // Earlier errors reject the connection.
       client.onerror = (error) => void this.#logError(error)
     } catch (error) {
       await transport.close().catch(() => undefined)
@@ -302,7 +308,7 @@ class Connection implements McpConnection {
     return this.#asking.pausing(() => onElicit(params, signal), signal)
   }
 
-  /** Nothing was connected; `first` is how the other transport failed, where one was tried before. */
+  /** Creates the error of a failed connection; `first` is the error of the other transport, if one was tried before. */
   async #unreached(error: unknown, first?: unknown): Promise<unknown> {
     if (McpError.isInstance(error)) return error
     const code = mcpErrorCode(error)
@@ -313,7 +319,7 @@ class Connection implements McpConnection {
     return new McpError(code, `Cannot connect: ${tried.replace(/\.$/, '')}.${await this.#lastLines()} ${advice}`)
   }
 
-  /** Without the cause: nobody knows what an SDK keeps in its errors. */
+  /** Without the cause, because errors of an SDK may contain anything. */
   async #failure(error: unknown, before = ''): Promise<unknown> {
     if (McpError.isInstance(error)) return error
     return new McpError(mcpErrorCode(error), before + (await this.#clean(error)))
@@ -335,9 +341,9 @@ class Connection implements McpConnection {
   }
 }
 
-/** What an error of the SDK says, with the HTTP status that it may keep beside its words, and a web page as what it is. */
+/** Returns the text of an SDK error with its HTTP status; HTML pages are named as such. */
 function wordsOf(error: unknown): string {
-  // A schema lists what it misses, for programs.
+  // A schema lists its issues for programs.
   if (Array.isArray(Object(error).issues)) return 'what the server answered is no message of MCP'
   const said = errorText(error)
   const at = said.search(/<(?:!doctype html|html|head|body)\b/i)
@@ -348,7 +354,7 @@ function wordsOf(error: unknown): string {
   return typeof status === 'number' && status >= 400 && !words.includes(String(status)) ? `${words} (${status})` : words
 }
 
-/** Waits for `work`, however it ends, but not longer than `ms`. */
+/** Waits for `work` to settle, at most `ms`. */
 function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, timerMs(ms))

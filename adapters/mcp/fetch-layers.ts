@@ -1,24 +1,24 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { isEventStream } from '../../src/base/http-answer.ts'
 
-/** Bytes of an answer, or of one event of a stream of them. */
+/** Bytes of a response, or of one event of a stream. */
 const maxBytes = 10 * 1024 * 1024
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** `response` with another body; it still says where it came from. */
+/** Returns `response` with another body; keeps its URL. */
 export function withBody(response: Response, body: ReadableStream<Bytes>): Response {
   const { status, statusText, headers, url } = response
   return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
 }
 
-/** As `fetch`, but a body breaks off with an error when it is larger than 10 MiB; of a stream of events, when one of them is. */
+/** Wraps `fetch`: a body larger than 10 MiB fails, and so does a stream with such an event. */
 export function boundedFetch(fetch: FetchLike): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
-    // What a browser does not show of a redirect has status 0, and no body.
+    // An opaque redirect in a browser has status 0 and no body.
     if (response.body === null || response.status < 200) return response
     return withBody(response, response.body.pipeThrough(bound(isEventStream(response))))
   }
@@ -45,8 +45,8 @@ function bound(isEvents: boolean): TransformStream<Bytes, Bytes> {
 }
 
 /**
- * As `fetch`, but a stream of events that goes on after `last-event-id` begins with that id, without data: the SDK forgets where it was when a stream breaks
- * before anything new has come, and would then ask for all that is new, which loses what came between.
+ * Wraps `fetch`: a stream that resumes after `last-event-id` begins with that id, without data. Otherwise the SDK forgets its
+ * position if the stream breaks before the first new event, and loses events.
  */
 export function resumableFetch(fetch: FetchLike): FetchLike {
   return async (url, init) => {
@@ -59,7 +59,7 @@ export function resumableFetch(fetch: FetchLike): FetchLike {
   }
 }
 
-/** As `fetch`, but a call that says in its `_meta` which trace it belongs to says so in its headers too, for what stands between here and the server. */
+/** Wraps `fetch`: copies the trace context from `_meta` of a call to its headers, for proxies in between. */
 export function tracedFetch(fetch: FetchLike): FetchLike {
   return (url, init) => {
     const headers = traceHeaders(init?.body)

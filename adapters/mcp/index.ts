@@ -1,4 +1,4 @@
-// The entry `./mcp`: named exports only, each with its contract in TSDoc. The SDK is loaded with it.
+// Entry `./mcp`. Loads the SDK.
 
 export { isLoopbackHost, isPrivateHost } from '../../src/base/private-host.ts'
 export type { McpClientLike, McpProgress, McpTool } from '../../src/mcp/client-like.ts'

@@ -1,5 +1,7 @@
 /**
- * What other adapters of this package take from here, without what needs Hono. No entry of the package: names here are no promise.
+ * Exports for other adapters of this package, without Hono. Not an entry of the package.
+ *
+ * @module
  *
  * @module
  */

@@ -3,13 +3,14 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { mayLeadTo } from '../../src/base/private-host.ts'
 
 /**
- * As `fetch`, for the server at `address` and whoever logs people in for it.
+ * Wraps `fetch` for the server at `address` and its authorization server.
  *
  * **Contract**
- * - `headers` go to the origin of `address` alone. At `address` itself they win over what the SDK sends; elsewhere, where tokens are asked for, they do not.
- * - A server that names where to log in names no address of a network that it is not in itself: other origins are reached over https, or, from a server
- *   on this machine, on this machine.
- * - Redirects are never followed here: the SDK does, within the origin.
+ * - `headers` go to the origin of `address` only. At `address` itself they override the SDK's; elsewhere, for tokens, they do
+ *   not.
+ * - A server can name no authorization server in a private network: other origins need https, or, for a server on this machine,
+ *   loopback.
+ * - Never follows redirects: the SDK does, within the origin.
  */
 export function originFetch(fetch: FetchLike, address: URL, headers: Record<string, string>): FetchLike {
   return async (url, init) => {
@@ -29,8 +30,8 @@ export function originFetch(fetch: FetchLike, address: URL, headers: Record<stri
 }
 
 /**
- * As `provider`, but nobody is sent to a page that this would not fetch: what opens it may be a shell, which starts programs for addresses of other
- * kinds.
+ * Wraps `provider`: refuses to open login pages that this would not fetch. A shell may open the URL, and would start programs for
+ * other schemes.
  */
 export function originProvider(provider: OAuthClientProvider, address: URL): OAuthClientProvider {
   const redirectToAuthorization: OAuthClientProvider['redirectToAuthorization'] = (page) => {
@@ -41,7 +42,7 @@ export function originProvider(provider: OAuthClientProvider, address: URL): OAu
     get: (target, key) => {
       if (key === 'redirectToAuthorization') return redirectToAuthorization
       const value: unknown = Reflect.get(target, key, target)
-      // What is private to a class is not there for a proxy of it.
+      // Private fields do not work through a proxy.
       return typeof value === 'function' ? value.bind(target) : value
     },
   })

@@ -6,12 +6,12 @@ import { isTextType } from '../../../src/contract/message/media.ts'
 import { shownContent } from '../../../src/contract/message/message.ts'
 import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
 
-/** What a tool gave, as the answer to a call: what a model may read, and none of its `details`. */
+/** Converts a tool result to the result of a call: content for a model, without `details`. */
 export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {
   return { content: content.flatMap(blockOf), ...(isError === true && { isError }) }
 }
 
-/** What a run came to, as the answer to a call: the last answer of the agent, or why there is none. */
+/** Converts the result of a run to the result of a call: the agent's last response, or its failure. */
 export function answerOf(result: RunResult): CallToolResult {
   const { status, messages, output, error, limit, rejection } = result
   const last = messages.findLast((message) => message.role === 'assistant')
@@ -26,7 +26,7 @@ export function answerOf(result: RunResult): CallToolResult {
   return failure(`The agent has no answer: its run ended with status ${status}${why === '' ? '.' : `: ${why}`}`, said)
 }
 
-/** An answer that says that the call came to nothing. */
+/** Returns the result of a failed call. */
 export function failure(text: string, said: ContentBlock[] = []): CallToolResult {
   return { content: [...said, { type: 'text', text }], isError: true }
 }

@@ -2,30 +2,31 @@ import type { ClientCapabilities, ElicitRequestFormParams, ElicitResult } from '
 import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingClientCall, PendingInput } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store.ts'
 
-/** Tools of pages have none where this is called: the model is told so at once, as it would wait for nobody. */
+/** There are no client tools here, so the model gets an error at once. */
 export function answerWithoutPage(run: AgentRun, call: PendingClientCall): void {
   // It may have been withdrawn by then.
   void run.answerCall(call, { error: 'No page is there that could run it.' }).catch(() => undefined)
 }
 
-/** Asks whoever uses the client. Rejects where nobody answers in time, and when the connection is gone. */
+/** Asks the user of the client. Rejects on timeout, and when the connection is closed. */
 export type Elicit = (params: object) => Promise<ElicitResult>
 
-/** What a client can ask its user. */
+/** The client's support for elicitation. */
 export interface Asking {
   elicit: Elicit
   capabilities: ClientCapabilities['elicitation']
 }
 
-/** Characters of arguments that a person is shown. What is longer could hide what it does. */
+/** Characters of arguments that are shown. Longer ones could hide their effect. */
 const maxShown = 8000
 
 /**
- * Has the user of the client decide about calls that need approval, and answer what tools ask.
+ * Asks the user of the client for approvals and input.
  *
  * **Contract**
- * - Only `approve: true` lets a call run. Anything else is a no: a client that cannot ask, an answer that does not come, arguments too long to be shown.
- * - The answer is bound to the arguments that were shown. Tools of pages have none here: their calls fail.
+ * - Only `approve: true` approves a call. Everything else denies it: a client without elicitation, a timeout, arguments that are
+ *   too long to show.
+ * - The decision is bound to the shown arguments. Client tools are not supported: their calls fail.
  *
  * Source: docs/guides/mcp.md
  */
@@ -38,7 +39,7 @@ export function askCaller(run: AgentRun, asking: Asking): void {
 }
 
 async function decide(run: AgentRun, pending: PendingApproval, asking: Asking): Promise<void> {
-  // Somebody here has decided already.
+  // Another client has decided already.
   if (!isPending(run, pending)) return
   const refused = await refusalOf(pending, asking)
   if (!isPending(run, pending)) return
@@ -50,7 +51,7 @@ function isPending(run: AgentRun, { toolCallId, argumentsHash }: PendingApproval
   return run.pendingApprovals().some((each) => each.toolCallId === toolCallId && each.argumentsHash === argumentsHash)
 }
 
-/** Why a call may not run; `undefined` where it may. */
+/** Returns why a call is denied; `undefined` if it is approved. */
 async function refusalOf({ toolName, args }: PendingApproval, { elicit, capabilities }: Asking): Promise<string | undefined> {
   if (!canFill(capabilities)) return 'it needs the approval of a person, and this client cannot ask one'
   const shown = escapeControls(JSON.stringify(args, undefined, 2))
@@ -93,11 +94,11 @@ async function answerOf({ message, schema, url, inputId }: PendingInput, { elici
   }
   if (!canFill(capabilities)) return { action: 'cancel' }
   const { action, content } = await elicit({ mode: 'form', message, requestedSchema: schema ?? { type: 'object', properties: {} } })
-  // Whoever asked checks it.
+  // The requester validates it.
   return action === 'accept' ? { action, content: (content ?? {}) as JsonObject } : { action }
 }
 
-/** A client that says no more than that it can ask can show forms. */
+/** A client that declares elicitation without modes supports forms. */
 function canFill(capabilities: Asking['capabilities']): boolean {
   return capabilities !== undefined && (capabilities.form !== undefined || capabilities.url === undefined)
 }

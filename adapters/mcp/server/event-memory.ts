@@ -1,7 +1,7 @@
 import type { EventStore } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 
-/** Characters of JSON that one session keeps for clients that were cut off, besides the newest message. */
+/** Characters of JSON that a session keeps for disconnected clients, in addition to the newest message. */
 const maxKept = 1024 * 1024
 
 interface Kept {
@@ -11,7 +11,7 @@ interface Kept {
   length: number
 }
 
-/** What one session has sent last, so that a client whose connection broke can read on. */
+/** The last messages of a session, so that a client can resume a broken connection. */
 export class EventMemory implements EventStore {
   readonly #kept: Kept[] = []
   #length = 0
@@ -38,7 +38,7 @@ export class EventMemory implements EventStore {
     const at = this.#kept.findIndex(({ eventId }) => eventId === lastEventId)
     const streamId = this.#kept[at]?.streamId ?? ''
     for (const { eventId, message, ...kept } of this.#kept.slice(at + 1)) {
-      // What opens a stream says nothing.
+      // The first message of a stream is empty.
       if (kept.streamId === streamId && Object.keys(message).length > 0) await send(eventId, message)
     }
     return streamId

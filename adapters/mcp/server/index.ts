@@ -1,6 +1,8 @@
 /**
- * A server of the Model Context Protocol: agents, tools and skills for any MCP client, over Streamable HTTP in any runtime. Over standard input and output:
- * `serveMcpStdio` of `phi-core/mcp/node`.
+ * An MCP server of agents, tools and skills over Streamable HTTP, for any runtime. Over stdio: `serveMcpStdio` of
+ * `phi-core/mcp/node`.
+ *
+ * @module
  *
  * @module
  */

@@ -42,11 +42,12 @@ import { reportTo } from './run-reports.ts'
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-/** The protocol's number for it; the SDK has no name for that. */
+/** The protocol's error code, which the SDK does not export. */
 const resourceNotFound = -32002
 
 /**
- * One connection of a server: the SDK's `Server`, with what `options` offer. Connect it to a transport; its end stops what runs.
+ * One connection of a server: the SDK's `Server` with the offers of `options`. Connect it to a transport; its end stops all
+ * calls.
  *
  * Source: docs/guides/mcp.md
  */
@@ -55,7 +56,7 @@ export class McpServing {
   readonly #options: McpServerOptions
   readonly #caller: McpCaller
   #running = 0
-  /** The least level of messages that the client reads. */
+  /** Minimum level of log messages for the client. */
   #level: LoggingLevel = 'info'
 
   constructor(options: McpServerOptions, caller: McpCaller) {
@@ -68,7 +69,7 @@ export class McpServing {
       {
         capabilities: { logging: {}, ...(hasTools && { tools: {} }), ...(skills !== undefined && { prompts: {}, resources: {} }) },
         ...(instructions !== undefined && { instructions }),
-        // Generates no code: tools check what they asked for.
+        // Generates no code: tools validate their input.
         jsonSchemaValidator: unusedValidator,
       },
     )
@@ -80,7 +81,7 @@ export class McpServing {
     if (skills !== undefined) this.#offerSkills()
   }
 
-  /** Whether calls are under way. */
+  /** Whether calls are active. */
   get isBusy(): boolean {
     return this.#running > 0
   }
@@ -95,7 +96,7 @@ export class McpServing {
       if (this.#running >= maxCalls) return failure(`As many calls run as may at once (${maxCalls}). Wait for one to end.`)
       this.#running += 1
       try {
-        // The protocol has JSON alone.
+        // The protocol has JSON only.
         return await this.#call(name, args as JsonObject, extra)
       } finally {
         this.#running -= 1
@@ -120,7 +121,7 @@ export class McpServing {
     return answerOf(await this.#follow(agent.prompt(prompt, { signal: extra.signal }), extra).result)
   }
 
-  /** Tells the client of a run, and has its user asked. */
+  /** Reports a run to the client, and asks its user. */
   #follow(run: AgentRun, { sendNotification, sendRequest, signal, _meta }: Extra): AgentRun {
     const levels = LoggingLevelSchema.options
     reportTo(run, {
@@ -159,7 +160,7 @@ export class McpServing {
 
 type ElicitParams = Extract<ServerRequest, { method: 'elicitation/create' }>['params']
 
-/** One call of a tool as a run of its own: so its arguments are checked, its approval is asked for and its time is limited as in any run. */
+/** Runs one tool call in its own run: validation, approval and timeout are the same as in any run. */
 function callOf(tool: AgentTool, args: JsonObject, signal: AbortSignal): AgentRun {
   const model = scripted([{ toolCalls: [{ name: tool.name, arguments: args }] }, { text: 'Done.' }])
   return new Agent({ model, tools: [tool], contextManagement: false, logger: false }).prompt('Call it.', { signal })

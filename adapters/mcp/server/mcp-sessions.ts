@@ -5,7 +5,7 @@ import { EventMemory } from './event-memory.ts'
 import { McpServing } from './mcp-server.ts'
 import type { McpServerOptions } from './offers.ts'
 
-/** How many clients are connected at once. */
+/** Limits of concurrent clients. */
 export interface McpSessionLimits {
   idleMs: number
   maxSessions: number
@@ -16,7 +16,7 @@ interface Session {
   caller: Caller
   serving: McpServing
   transport: WebStandardStreamableHTTPServerTransport
-  /** Epoch ms of the last request. */
+  /** Epoch milliseconds of the last request. */
   usedAt: number
 }
 
@@ -24,8 +24,8 @@ interface Session {
  * The connections of one server in this process.
  *
  * **Contract**
- * - A session belongs to the caller that began it: for anybody else there is none of that id.
- * - One that rests, with no call under way, is let go after `idleMs`. Its client begins another, as the protocol wants.
+ * - A session belongs to the caller that created it; for others it does not exist.
+ * - An idle one without active calls is evicted after `idleMs`. Its client starts another one, as the protocol says.
  */
 export class McpSessions {
   readonly #options: McpServerOptions
@@ -38,7 +38,7 @@ export class McpSessions {
     this.#limits = limits
   }
 
-  /** The transport that answers for a session. Refuses with 404 for one that this caller does not have. */
+  /** Returns the transport of a session. Refuses with 404 if this caller does not have it. */
   of(sessionId: string, { identity }: Caller): WebStandardStreamableHTTPServerTransport {
     const session = this.#sessions.get(sessionId)
     if (session === undefined || session.caller.identity !== identity) {
@@ -48,7 +48,7 @@ export class McpSessions {
     return session.transport
   }
 
-  /** A transport for a client that begins, before it has its session. Refuses with 429 and 503 where no more may be connected. */
+  /** Creates a transport for a client without a session. Refuses with 429 and 503 at the limits. */
   async begin(caller: Caller): Promise<WebStandardStreamableHTTPServerTransport> {
     await this.#makeRoom(caller)
     const serving = new McpServing(this.#options, caller)
@@ -65,7 +65,7 @@ export class McpSessions {
     return transport
   }
 
-  /** Ends all connections, and what runs for them. */
+  /** Closes all connections and stops their calls. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -85,7 +85,7 @@ export class McpSessions {
     }
   }
 
-  /** Lets the one go that has rested longest, of those for which nothing runs. */
+  /** Evicts the least recently used session without active calls. */
   async #letOneGo(sessions: readonly [string, Session][]): Promise<boolean> {
     const resting = sessions.filter(([, { serving }]) => !serving.isBusy).toSorted(([, a], [, b]) => a.usedAt - b.usedAt)
     const [first] = resting
@@ -94,11 +94,11 @@ export class McpSessions {
     return true
   }
 
-  /** One timer for all of them, and none where there is none. */
+  /** Uses one timer for all sessions, and none without any. */
   #watch(): void {
     if (this.#timer !== undefined || this.#sessions.size === 0) return
     this.#timer = setTimeout(() => void this.#sweep(), timerMs(this.#limits.idleMs))
-    // A process that has nothing else to do may end.
+    // Lets an idle process exit.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }
 

@@ -33,10 +33,10 @@ export interface McpAgent {
   agent: (caller: McpCaller) => Agent | Promise<Agent>
 }
 
-/** Skills as prompts and resources of a server, and the files that they are in. */
+/** Skills as prompts and resources, with their files. */
 export interface McpSkills {
   skills: SkillSet
-  /** The one that they were loaded from. */
+  /** The workspace that they were loaded from. */
   workspace: Workspace
 }
 
@@ -62,7 +62,7 @@ export interface McpServerOptions {
   logger?: Logger | false
 }
 
-/** The checks of {@link McpServerOptions}, for what takes them among others. */
+/** Checks of {@link McpServerOptions}, for tables that include them. */
 export const serverTable: OptionTable<McpServerOptions> = {
   name: aText,
   version: aText,
@@ -80,13 +80,13 @@ export const serverTable: OptionTable<McpServerOptions> = {
 
 const serverOptions = optionsOf<McpServerOptions>(serverTable)
 
-/** Checks what a server is to offer. Throws `ConfigError` `invalidOption`. */
+/** Checks the offers of a server. Throws `ConfigError` `invalidOption`. */
 export function checkServer(options: McpServerOptions): void {
   checkOptions(options, serverOptions)
   checkOffers(options)
 }
 
-/** Throws `ConfigError` `invalidOption` for names that no client could call, or that mean two things, and where nothing is offered. */
+/** Throws `ConfigError` `invalidOption` for invalid or duplicate names, and without any offer. */
 export function checkOffers({ agents = {}, tools = [], skills }: McpServerOptions): void {
   const names = [...Object.keys(agents), ...tools.map(({ name }) => name)]
   if (names.length === 0 && skills === undefined) {
@@ -104,7 +104,7 @@ const promptSchema = {
   required: ['prompt'],
 }
 
-/** The tools of a server, as clients list them. */
+/** Returns the tools of a server, as clients list them. */
 export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[] {
   const ofAgents = Object.entries(agents).map(([name, { description, title = name }]) => ({
     name,
@@ -114,7 +114,7 @@ export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[
   }))
   const ofTools = tools.map((tool) => {
     const { name, label, description } = tool
-    // An object at its root, as it was checked.
+    // Checked to be an object at its root.
     return { name, title: label, description, inputSchema: { ...toolJsonSchema(tool), type: 'object' as const } }
   })
   return [...ofAgents, ...ofTools]
@@ -122,13 +122,13 @@ export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[
 
 const scheme = 'skill://'
 
-/** Skills as prompts: their instructions, and what is to be done with them. */
+/** Returns skills as prompts: their instructions and the task. */
 export function promptOffers({ skills }: McpServerOptions): Prompt[] {
   const task = { name: 'task', description: 'What is to be done.', required: false }
   return (skills?.skills.skills ?? []).map(({ name, description }) => ({ name, description, arguments: [task] }))
 }
 
-/** Skills as resources: their `SKILL.md`. */
+/** Returns skills as resources: their `SKILL.md`. */
 export function resourceOffers({ skills }: McpServerOptions): Resource[] {
   return (skills?.skills.skills ?? []).map(({ name, description }) => ({
     uri: `${scheme}${name}`,
@@ -138,12 +138,12 @@ export function resourceOffers({ skills }: McpServerOptions): Resource[] {
   }))
 }
 
-/** The name of the skill that an address names. */
+/** Returns the skill name in a URI. */
 export function skillNameIn(uri: string): string | undefined {
   return uri.startsWith(scheme) ? uri.slice(scheme.length) : undefined
 }
 
-/** The instructions of a skill, as its file says them; `undefined` for one that there is not. */
+/** Returns the instructions of a skill from its file; `undefined` for an unknown one. */
 export async function skillText({ skills }: McpServerOptions, name: string, signal: AbortSignal): Promise<string | undefined> {
   const skill = skills?.skills.get(name)
   if (skills === undefined || skill === undefined) return undefined

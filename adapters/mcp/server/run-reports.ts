@@ -2,20 +2,20 @@ import type { LoggingLevel, ProgressToken, ServerNotification } from '@modelcont
 import { headOf } from '../../../src/base/text/characters.ts'
 import type { AgentEvent, AgentRun } from '../../../src/index.ts'
 
-/** Notifications that one call may send, and characters of each: a client that does not read must not fill the memory. */
+/** Notifications of a call, and characters of each: a client that does not read must not fill the memory. */
 const maxReports = 1000
 const maxText = 500
 
-/** Where the reports of a call go. */
+/** Target of a call's reports. */
 export interface ReportTarget {
   notify: (notification: ServerNotification) => Promise<void>
-  /** Of a client that wants to hear of progress. */
+  /** Token of a client that asked for progress. */
   progressToken: ProgressToken | undefined
-  /** Whether the client wants to read messages of this level. */
+  /** Whether the client wants messages of this level. */
   wants: (level: LoggingLevel) => boolean
 }
 
-/** Tells a client what a run does: as progress where it asked for that, else lines of tools as log messages. */
+/** Reports a run to a client: as progress if it asked for it, else tool output as log messages. */
 export function reportTo(run: AgentRun, { notify, progressToken, wants }: ReportTarget): void {
   let count = 0
   run.subscribe((event) => {
@@ -24,7 +24,7 @@ export function reportTo(run: AgentRun, { notify, progressToken, wants }: Report
     const message = headOf(text, maxText)
     if (progressToken !== undefined) {
       count += 1
-      // A connection that is gone ends the call by itself.
+      // A closed connection ends the call by itself.
       notify({ method: 'notifications/progress', params: { progressToken, progress: count, message } }).catch(() => undefined)
     } else if (event.type === 'progressMessage' && wants('info')) {
       count += 1

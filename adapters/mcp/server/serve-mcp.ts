@@ -72,7 +72,7 @@ export type McpApp<E extends Env = Env> = Hono<E> & {
   close(): Promise<void>
 }
 
-/** Headers that a page may read. */
+/** Response headers that a page may read. */
 const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
 
 /**
@@ -118,7 +118,7 @@ export function serveMcp<E extends Env>(options: AnyServeMcpOptions<E>): McpApp<
   return Object.assign(app, { close: () => sessions.close() })
 }
 
-/** What a request brings, within the limits of a body; nothing for one without, and for what the transport is to refuse. */
+/** Returns the messages of a request, within the limits of a body; nothing without a body, or if the transport refuses it. */
 async function messagesIn(c: Context, limits: { maxBytes: number; timeoutMs: number }): Promise<unknown> {
   if (c.req.method !== 'POST') return undefined
   assertJson(c.req.raw)
@@ -129,13 +129,16 @@ function isBeginning(sent: unknown): boolean {
   return (Array.isArray(sent) ? sent : [sent]).some((message) => isInitializeRequest(message))
 }
 
-/** A transport for a client that begins; any other without a session is told by one that nobody has begun. */
+/** Returns a transport for a client without a session; the transport refuses other requests. */
 async function beginning(sessions: McpSessions, caller: Caller, sent: unknown): Promise<WebStandardStreamableHTTPServerTransport> {
   if (isBeginning(sent)) return sessions.begin(caller)
   return new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() })
 }
 
-/** A transport for one request. A client that leaves stops what runs for it: it could not cancel it in another request. */
+/**
+ * Creates a transport for one request. A client that disconnects stops its calls, because it could not cancel them in another
+ * request.
+ */
 async function forOneRequest(
   options: McpServerOptions,
   caller: Caller,
