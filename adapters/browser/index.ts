@@ -1,5 +1,6 @@
 /**
- * What only browsers have: sessions in IndexedDB, files in the origin private file system, models in the browser, and the tools of WebMCP.
+ * Browser features: sessions in IndexedDB, files in the origin private file system, models in the browser, and the tools of
+ * WebMCP.
  *
  * @example
  * ```ts

@@ -3,8 +3,8 @@ import type { LogClaim } from '../../../src/session.ts'
 const prefixOf = (database: string): string => `phi-core/${database}/`
 
 /**
- * Takes the Web Lock of a session away from whoever holds it, and holds it until the returned function is called or somebody takes it away in
- * turn: then `onStolen` is called. Does nothing where there are no Web Locks.
+ * Steals the Web Lock of a session and holds it until the returned function is called or another tab steals it, which calls
+ * `onStolen`. Does nothing without Web Locks.
  */
 function holdLock(database: string, sessionId: string, onStolen: () => void): () => void {
   let free: () => void = () => undefined
@@ -14,20 +14,20 @@ function holdLock(database: string, sessionId: string, onStolen: () => void): ()
   navigator.locks
     ?.request(prefixOf(database) + sessionId, { steal: true }, () => isFree)
     .catch((error: unknown) => {
-      // Other failures are of places that may not lock, such as sandboxed frames.
+      // Other failures come from contexts that may not lock, such as sandboxed frames.
       if (error instanceof DOMException && error.name === 'AbortError') onStolen()
     })
   return free
 }
 
-/** Ids of the sessions that somebody alive holds. Empty where there are no Web Locks, or none that may be asked. */
+/** Returns the ids of sessions with a live owner. Empty without Web Locks, or if they may not be queried. */
 export async function lockedSessions(database: string): Promise<string[]> {
   const prefix = prefixOf(database)
   const { held = [] } = (await navigator.locks?.query().catch(() => undefined)) ?? {}
   return held.flatMap(({ name = '' }) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
 }
 
-/** Some embedded browsers have none, or refuse it: then other tabs are not heard, and writers find out when they write. */
+/** Some embedded browsers lack or refuse it: then writers notice other tabs only when they write. */
 function channelOf(database: string): BroadcastChannel | undefined {
   try {
     return typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(`phi-core/${database}`)
@@ -36,24 +36,24 @@ function channelOf(database: string): BroadcastChannel | undefined {
   }
 }
 
-/** Who wants to know what happens to the sessions of a database. */
+/** Listeners of the sessions of a database. */
 export interface ClaimListeners {
   onTakenOver?: ((sessionId: string) => void) | undefined
   onChange?: ((sessionId: string) => void) | undefined
 }
 
-/** What the driver reports. */
+/** Reports from the driver. */
 export interface ClaimWatch {
-  /** Takes the session: what other tabs say of it meanwhile is heard after that. */
+  /** Claims a session: messages of other tabs during the claim are handled afterwards. */
   claiming<Claim>(sessionId: string, take: () => Promise<Claim>): Promise<Claim>
   claimed(claim: LogClaim, isCurrent: () => Promise<boolean>): void
   released(claim: LogClaim): void
-  /** An append was refused, because the claim is no longer current. */
+  /** An append was refused, because the claim is outdated. */
   refused(claim: LogClaim): void
   /** Its session has its first record. */
   begun(claim: LogClaim): void
   deleted(sessionId: string): void
-  /** Hears other tabs from now on. */
+  /** Starts to listen to other tabs. */
   listen(): void
 }
 
@@ -63,15 +63,15 @@ interface HeldClaim {
 }
 
 /**
- * Holds a Web Lock per claim as a sign of life, which the browser takes down when the tab ends in whatever way, and talks to other tabs.
+ * Holds a Web Lock per claim, which the browser releases when the tab ends in any way, and notifies other tabs.
  *
  * **Contract**
- * - Locks and messages only inform. Who may write is decided in the database: a stolen lock or a message makes the watch look there.
- * - A claim waits for nobody: it steals the lock.
+ * - Locks and messages only inform. The database decides who may write: a stolen lock or a message triggers a check there.
+ * - A claim never waits: it steals the lock.
  */
 export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListeners): ClaimWatch {
   const held = new Map<LogClaim, HeldClaim>()
-  /** What is being claimed, by session. */
+  /** Pending claims, by session. */
   const coming = new Map<string, Promise<void>>()
   let channel: BroadcastChannel | undefined
 
@@ -93,7 +93,7 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
   }
 
   async function check(claim: LogClaim): Promise<boolean> {
-    // Where the database cannot be read, the next append says what is the matter.
+    // If the database cannot be read, the next append reports it.
     const isCurrent = await held
       .get(claim)
       ?.isCurrent()
@@ -102,7 +102,7 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
     return isCurrent === true && held.has(claim)
   }
 
-  /** Two that claim at once may steal in another order than they have claimed: the one that counts steals back. */
+  /** Two concurrent claims may steal in another order than they claimed: the valid one steals back. */
   async function stolen(claim: LogClaim): Promise<void> {
     const entry = held.get(claim)
     if (entry !== undefined && (await check(claim))) entry.freeLock = holdLock(name, claim.sessionId, () => void stolen(claim))
@@ -112,7 +112,7 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
     if (typeof data !== 'string') return
     await coming.get(data)
     const areCurrent = await Promise.all(claimsOf(data).map(check))
-    // Where this tab has the right to write, the message is older than that: it is of one that has lost it.
+    // If this tab owns the session, the message is outdated: its sender has lost ownership.
     if (!areCurrent.includes(true)) onChange?.(data)
   }
 

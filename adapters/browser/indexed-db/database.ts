@@ -9,7 +9,7 @@ const advice: Partial<Record<SessionErrorCode, string>> = {
   newerSchema: 'Another tab runs a newer version of this page: reload.',
 }
 
-/** The `SessionError` for what IndexedDB failed with: `quota`, `conflict`, `newerSchema`, otherwise `io`. */
+/** Converts an IndexedDB failure to a `SessionError`: `quota`, `conflict`, `newerSchema`, otherwise `io`. */
 export function storageError(error: unknown, what: string): SessionError {
   if (SessionError.isInstance(error)) return error
   const { name = 'Error', message = '' } = error instanceof Error || error instanceof DOMException ? error : {}
@@ -19,7 +19,7 @@ export function storageError(error: unknown, what: string): SessionError {
   return new SessionError(code, `${what} (${reason}).`, { cause: error, hint: next })
 }
 
-/** Throws `SessionError` `io` where there is no IndexedDB: outside browsers, and where a person or policy has switched storage off. */
+/** Throws `SessionError` `io` without IndexedDB: outside browsers, or if storage is disabled. */
 export function assertIndexedDb(): void {
   if (typeof indexedDB !== 'undefined') return
   throw new SessionError('io', 'There is no IndexedDB here, so that sessions cannot be stored.', {
@@ -27,20 +27,20 @@ export function assertIndexedDb(): void {
   })
 }
 
-/** The newest writer of a session, and what lists tell about it. */
+/** The newest writer of a session and its data for lists. */
 export interface SessionRow {
   sid: string
   epoch: number
-  /** Random, one per claim: a session that was deleted and made again counts its epochs from 1 again. */
+  /** Random per claim, because the epochs of a session that was deleted and created again restart at 1. */
   writer: string
-  /** Absent, like all after it, until the first record is there. Counts over all sessions: the highest was written to last. */
+  /** Position of the last write among all sessions. Absent, like all fields below, before the first record. */
   order?: number
   agentId?: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   createdAt?: number
   /** Epoch ms. */
   lastActiveAt?: number
-  /** What else lists tell about it. */
+  /** Other data for lists. */
   digest?: SessionDigest
 }
 
@@ -52,7 +52,7 @@ export interface RecordRow {
   text: string
 }
 
-/** Bytes beside a log, by their hash. Those of two writers stand beside each other. */
+/** Media by hash. Those of two writers are separate. */
 export interface BlobRow {
   sid: string
   hash: string
@@ -60,25 +60,26 @@ export interface BlobRow {
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The object stores. A row without `order` is not in the index: sessions without records are in no list. */
+/** The object stores. A row without `order` is not in the index, so lists omit sessions without records. */
 export interface Schema extends DBSchema {
   sessions: { key: string; value: SessionRow; indexes: { order: number } }
   records: { key: [string, number, number]; value: RecordRow }
   blobs: { key: [string, string, number]; value: BlobRow }
 }
 
-/** Gives the connection; opens it with the first call, and again after it was lost. */
+/** Returns the connection; opens it on first use, and again after it was lost. */
 export type Connect = () => Promise<IDBPDatabase<Schema>>
 
 /** 1: without `blobs`. */
 const version = 2
 
 /**
- * The connection to the database `name`.
+ * Creates a connection to the database `name`.
  *
- * **Contract**: it is closed at once when another tab upgrades or deletes the database, so that nobody waits for this one. The next call opens
- * it again, and rejects with `SessionError` `newerSchema` when that tab runs a newer version of the package, and with `blocked` when nothing is open
- * after 5 s: a tab that hangs still holds it. What opens then is closed again.
+ * **Contract**
+ * - It closes at once when another tab upgrades or deletes the database, so that the tab need not wait. The next call opens it
+ *   again. It rejects with `SessionError` `newerSchema` if that tab runs a newer version of the package, and with `blocked` if it
+ *   is not open after 5 s because a hanging tab holds it; a connection that opens later is closed.
  */
 export function connection(name: string): Connect {
   let current: Promise<IDBPDatabase<Schema>> | undefined

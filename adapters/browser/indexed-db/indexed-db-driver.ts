@@ -8,26 +8,27 @@ import { assertIndexedDb, type BlobRow, type Connect, connection, type Schema, t
 type StoreName = 'sessions' | 'records' | 'blobs'
 type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, StoreName[], Mode>
 
-/** Those that most transactions touch. What is long may be written in another meanwhile. */
+/** The stores of most transactions. Long media are written in another one meanwhile. */
 const logStores: StoreName[] = ['sessions', 'records']
 const allStores: StoreName[] = [...logStores, 'blobs']
 
-/** How many records are asked for at once: in between, the store says that it goes on. */
+/** Records of a request; the store reports progress in between. */
 const rowsAtOnce = 500
 
 interface OwnClaim {
   writer: string
   agentId: string
-  /** Older writers have left bytes. */
+  /** Whether older writers have left media. */
   hasBlobs: boolean
 }
 
 /**
- * Keeps logs in IndexedDB.
+ * Stores logs in IndexedDB.
  *
  * **Contract**
- * - One transaction claims and reads, one checks the claim and appends: a tab that was frozen between two steps cannot write what nobody will see.
- * - Transactions are `strict`: they are complete when the operating system has written to the disk.
+ * - One transaction claims and reads, one checks the claim and appends: a tab that was frozen between two steps cannot write
+ *   lines that are lost.
+ * - Transactions are `strict`: they complete when the operating system has written to the disk.
  */
 export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
   const database = connection(name)
@@ -99,7 +100,7 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
       watch.released(claim)
       await transact(connect, 'readwrite', async (tx) => {
         const row = await tx.objectStore('sessions').get(claim.sessionId)
-        // Claimed, never written to: nothing is left of it.
+        // Claimed but never written, so nothing remains.
         if (isOwn(row, claim) && row.order === undefined) await tx.objectStore('sessions').delete(claim.sessionId)
       })
     },
@@ -155,7 +156,7 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
   }
 }
 
-/** Only what IndexedDB itself gives may be awaited in `work`: with anything else the transaction is over. */
+/** `work` may only await IndexedDB requests: anything else ends the transaction. */
 async function transact<Mode extends 'readonly' | 'readwrite', T>(
   connect: Connect,
   mode: Mode,
@@ -172,7 +173,7 @@ async function transact<Mode extends 'readonly' | 'readwrite', T>(
     await tx.done
     return value
   } catch (error) {
-    // A request of an aborted transaction only says that it was aborted; the transaction says why.
+    // A request of an aborted transaction does not have the reason; the transaction does.
     const cause = tx?.error ?? error
     abort(tx)
     throw storageError(SessionError.isInstance(error) ? error : cause, 'The browser could not store or read the session')
@@ -188,7 +189,7 @@ function abort(tx: { abort(): void } | undefined): void {
 }
 
 function allOf(sessionId: string): IDBKeyRange {
-  // Among keys, an array is greater than every number.
+  // Among keys, an array sorts after every number.
   return IDBKeyRange.bound([sessionId], [sessionId, []])
 }
 
@@ -198,7 +199,7 @@ function allLines(tx: Reading, sessionId: string, onProgress?: () => void): Prom
   return linesIn(tx, [sessionId], [sessionId, []], onProgress)
 }
 
-/** The lines between two keys, some hundred at a time. */
+/** Returns the lines between two keys, some hundred at a time. */
 async function linesIn(tx: Reading, from: IDBValidKey, to: IDBValidKey, onProgress?: () => void): Promise<string[]> {
   const lines: string[] = []
   let range = IDBKeyRange.bound(from, to)
@@ -212,7 +213,7 @@ async function linesIn(tx: Reading, from: IDBValidKey, to: IDBValidKey, onProgre
   }
 }
 
-/** Goes from epoch to epoch, and reads of each only what is asked for. */
+/** Reads epoch by epoch, and of each only the requested lines. */
 async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after: number, onProgress?: () => void): Promise<string[]> {
   const records = tx.objectStore('records')
   const lines: string[] = []
@@ -230,29 +231,29 @@ async function newestBlob(tx: Transaction<'readonly'>, sid: string, hash: string
   return (await tx.objectStore('blobs').openCursor(range, 'prev'))?.value
 }
 
-/** Reads no bytes. */
+/** Deletes without reading the bytes. */
 async function removeBlobs(tx: Transaction<'readwrite'>, sid: string, isGone: (key: [string, string, number]) => boolean): Promise<void> {
   const blobs = tx.objectStore('blobs')
   const gone = (await blobs.getAllKeys(allOf(sid))).filter(isGone)
   await Promise.all(gone.map((key) => blobs.delete(key)))
 }
 
-/** The order of a list, and a time that fits to it, also when the clock was put back. */
+/** Returns the next list position with a matching time, even if the clock was set back. */
 async function nextPlace(tx: Transaction<'readwrite'>, row: SessionRow): Promise<{ order: number; at: number }> {
   const { order: newest = 0, lastActiveAt = 0 } = (await tx.objectStore('sessions').index('order').openCursor(null, 'prev'))?.value ?? {}
   return { order: row.order === newest ? newest : newest + 1, at: Math.max(Date.now(), lastActiveAt) }
 }
 
-/** `add`, never `put`: nothing that is there is ever written over. Whether it worked is what the transaction says. */
+/** Uses `add`, never `put`, so that nothing is overwritten. The transaction reports the outcome. */
 function addLines(tx: Transaction<'readwrite'>, sid: string, lines: readonly LogLine[]): void {
   const records = tx.objectStore('records')
   for (const { epoch, seq, text } of lines) records.add({ sid, epoch, seq, text }).catch(() => undefined)
 }
 
-/** Reads the rows of one page, and no others. */
+/** Reads only the rows of one page. */
 async function summariesAfter(tx: Transaction<'readonly'>, { agentId, after }: LogQuery, limit: number): Promise<SessionSummary[]> {
   const last = after && (await tx.objectStore('sessions').get(after.sessionId))
-  // One that was active since, or deleted, has no place in the order any more; its time has.
+  // A session that was active since, or was deleted, has lost its position, so its time is used.
   const isThere = last?.order !== undefined && last.lastActiveAt === after?.lastActiveAt
   const range = isThere ? IDBKeyRange.upperBound(last.order, true) : null
   const summaries: SessionSummary[] = []

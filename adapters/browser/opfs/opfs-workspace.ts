@@ -6,12 +6,12 @@ import { PhiError } from '../../../src/index.ts'
 import { changed, notFound, rootStays, wrongKind } from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools.ts'
 
-/** Whether the browser says that nothing is there. */
+/** Returns whether the browser reports a missing entry. */
 function isNotFound(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'NotFoundError'
 }
 
-/** The error in the words of the port. */
+/** Converts a browser error to a `WorkspaceError`. */
 function translated(path: string, error: unknown): Error {
   if (PhiError.isInstance(error)) return error
   if (isNotFound(error)) return notFound(path)
@@ -25,13 +25,13 @@ function translated(path: string, error: unknown): Error {
   return new WorkspaceError('io', `${shown} could not be used: ${errorText(error)}`, { cause: error })
 }
 
-/** Where an OPFS workspace is. */
+/** Options of `opfsWorkspace`. */
 export interface OpfsWorkspaceOptions {
-  /** The directory of the origin's file system that is the root; made when it is first used. Default `workspace`. */
+  /** Root directory in the origin's file system, created on first use. Default: `workspace`. */
   directory?: string
 }
 
-/** So much of a file is read for its version; a longer one is known by its time and size. */
+/** Bytes up to which a file's version is its hash; the version of a longer one is time and size. */
 const hashedBytes = 32 * 1024 * 1024
 
 const workspaceOptions = optionsOf<OpfsWorkspaceOptions>({ directory: aText })
@@ -74,7 +74,7 @@ class OpfsWorkspace implements Workspace {
   }
 
   write(path: string, data: Uint8Array, { ifMatch, signal }: Parameters<Workspace['write']>[2] = {}): Promise<WorkspaceStat> {
-    // The caller may change it while others write.
+    // A copy, because the caller may change it while it waits.
     const bytes = data.slice()
     return this.#guarded({ path, signal, mode: 'exclusive' }, async (segments) => {
       const root = await this.#root()
@@ -121,7 +121,7 @@ class OpfsWorkspace implements Workspace {
     return directoryOf(this.root, await fileSystem(), segments, true)
   }
 
-  /** Acts when nobody is in the way. Every refusal is a rejection, in the words of the port. */
+  /** Waits for the lock, then acts. Every failure is a rejection with a `WorkspaceError`. */
   async #guarded<Value>({ path, signal, mode }: Access, act: (segments: string[]) => Promise<Value>): Promise<Value> {
     signal?.throwIfAborted()
     const resolved = resolvePath(path)
@@ -135,14 +135,14 @@ class OpfsWorkspace implements Workspace {
   }
 }
 
-/** What is done, as far as others are concerned. */
+/** An access for the lock. */
 interface Access {
   path: string
   signal: AbortSignal | undefined
   mode: LockMode
 }
 
-/** Not every browser has it, nor every place in it: sandboxed frames and pages without https do not. */
+/** Some browsers lack it, and so do sandboxed frames and insecure pages. */
 async function fileSystem(): Promise<FileSystemDirectoryHandle> {
   const { storage } = navigator
   if (typeof storage?.getDirectory === 'function') return storage.getDirectory()
@@ -184,7 +184,7 @@ async function fileOf(path: string, root: FileSystemDirectoryHandle, segments: r
   return entry
 }
 
-/** What stands there, whichever kind it is. */
+/** Returns the file or directory with this name. */
 async function childOf(directory: FileSystemDirectoryHandle, name: string): Promise<EntryHandle | undefined> {
   try {
     return await directory.getFileHandle(name)
@@ -195,7 +195,7 @@ async function childOf(directory: FileSystemDirectoryHandle, name: string): Prom
   }
 }
 
-/** The file that a write replaces; `null` where nothing is. */
+/** Returns the file that a write replaces; `null` for none. */
 async function existingFile(
   path: string,
   root: FileSystemDirectoryHandle,
@@ -217,7 +217,7 @@ async function statOf(entry: EntryHandle): Promise<WorkspaceStat> {
   return { kind: 'file', size, version: await sha256Of(new Uint8Array(await file.arrayBuffer())) }
 }
 
-/** The new content takes the place of the old one when it is whole. */
+/** Replaces the content only once the new one is complete. */
 async function replace(handle: FileSystemFileHandle, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   const writable = await handle.createWritable()
   try {
