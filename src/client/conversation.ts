@@ -2,32 +2,32 @@ import { type AgentMessage, lastSaidAt } from '../contract/message/message.ts'
 import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
 import { goesBack, type PendingApproval, type PendingClientCall } from '../contract/run/run-facts.ts'
 
-/** What goes back in the history before a run begins. */
+/** Returns the history that a run continues. */
 export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]
 
-/** What a run has left waiting. */
+/** The pending calls of a paused run. */
 interface Waiting {
   approvals: readonly PendingApproval[]
   clientCalls: readonly PendingClientCall[]
 }
 
-/** What was said, as far as this side has heard, and where in the session that is. */
+/** The known conversation and its place in the session. */
 export class Conversation {
   messages: readonly AgentMessage[] = []
-  /** Whether more was said before these. */
+  /** Whether there are earlier messages. */
   hasEarlier = false
-  /** Calls that a run has left waiting. */
+  /** Pending approvals of a paused run. */
   approvals: readonly PendingApproval[] = []
-  /** Calls for pages that a run has left waiting. */
+  /** Pending client tool calls of a paused run. */
   clientCalls: readonly PendingClientCall[] = []
-  /** The loop from whose end the next run goes on, where that is not the newest one. */
+  /** The loop at whose end the next run starts, if that is not the newest one. */
   place: string | undefined
-  /** The loop that it ends with, where that is known. */
+  /** Its last loop, if known. */
   #lastLoopId: string | undefined
-  /** Of the run that is on. */
+  /** Messages of the active run. */
   #ofRun = new Set<string>()
 
-  /** What the server has. */
+  /** Replaces the conversation with the server's. */
   replace({ messages, hasEarlier, approvals, clientCalls }: Waiting & { messages: readonly AgentMessage[]; hasEarlier: boolean }): void {
     this.messages = messages
     this.hasEarlier = hasEarlier
@@ -35,7 +35,7 @@ export class Conversation {
     this.clientCalls = clientCalls
   }
 
-  /** What was said before `first`, unless another message begins it by now. */
+  /** Adds earlier messages before `first`, unless the conversation begins with another message by now. */
   begins({ messages, hasEarlier }: { messages: readonly AgentMessage[]; hasEarlier: boolean }, first: string): readonly AgentMessage[] {
     if (this.messages[0]?.id !== first) return []
     this.messages = [...messages, ...this.messages]
@@ -43,30 +43,30 @@ export class Conversation {
     return messages
   }
 
-  /** A history without what is before the first message here, where nobody has asked for that yet. */
+  /** Drops messages before the first one here, which were never requested. */
   fromHereOn<Read extends { messages: AgentMessage[]; hasEarlier: boolean }>(history: Read): Read {
     const at = this.hasEarlier ? history.messages.findIndex(({ id }) => id === this.messages[0]?.id) : 0
     return at <= 0 ? history : { ...history, messages: history.messages.slice(at), hasEarlier: true }
   }
 
-  /** What the run before has left waiting. */
+  /** The pending calls of the previous run. */
   get waiting(): Waiting {
     const { approvals, clientCalls } = this
     return { approvals, clientCalls }
   }
 
-  /** It ends with this loop; `place` says that the next run goes on from there though there is a newer one. */
+  /** Sets the last loop; `place` says that the next run starts there although there is a newer one. */
   endsWith(loopId: string | undefined, place?: string): void {
     this.#lastLoopId = loopId
     this.place = place
   }
 
-  /** Whether nothing was heard after this loop. */
+  /** Returns whether this loop is the last known one. */
   isAt(loopId: string): boolean {
     return this.#lastLoopId === loopId
   }
 
-  /** Whether the run that somebody else begins with `start` goes on from something else than what was heard here. */
+  /** Returns whether another client's run starts elsewhere than at the end of this conversation. */
   isLeftBy({ continuationKind, loopId, parentLoopId }: AgentStartEvent): boolean {
     if (this.place !== undefined) return true
     const lastLoopId = this.#lastLoopId
@@ -74,12 +74,12 @@ export class Conversation {
     return goesBack(continuationKind) || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
   }
 
-  /** Another run begins; of the one before nothing more will come. */
+  /** Starts another run; the previous one gets no more events. */
   begin(): void {
     this.#ofRun.clear()
   }
 
-  /** Follows a run. `rewind` is what its beginning takes back. */
+  /** Adds an event of a run. `rewind` returns the history that it continues. */
   add(event: AgentEvent, rewind: Rewind | undefined): void {
     if (event.type === 'agentStart') {
       this.messages = (rewind ?? rewindOf(event))(this.messages)
@@ -90,7 +90,7 @@ export class Conversation {
       this.messages = withMessage(this.messages, event.message)
     } else if (event.type === 'agentEnd') {
       for (const { id } of event.messages) this.#ofRun.add(id)
-      // What failed and was said again is not in the history.
+      // A failed response that was retried is not in the history.
       this.messages = [...this.messages.filter(({ id }) => !this.#ofRun.has(id)), ...event.messages]
       this.approvals = event.pendingApprovals ?? []
       this.clientCalls = event.pendingClientCalls ?? []
@@ -99,7 +99,7 @@ export class Conversation {
   }
 }
 
-/** Without the answer that the message of this id belongs to, by default the last one, and what followed. */
+/** Returns the history before the response of this message, by default the last one. */
 export function beforeAnswer(messageId?: string): Rewind {
   return (messages) => {
     const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId)
@@ -107,7 +107,7 @@ export function beforeAnswer(messageId?: string): Rewind {
   }
 }
 
-/** Without the message of this id, and what followed. */
+/** Returns the history before this message. */
 export function before(messageId: string): Rewind {
   return (messages) => {
     const at = messages.findIndex(({ id }) => id === messageId)
@@ -115,7 +115,7 @@ export function before(messageId: string): Rewind {
   }
 }
 
-/** All of it: what the run goes on from was read. */
+/** Keeps the whole history, because it was just loaded. */
 export const asRead: Rewind = (messages) => messages
 
 function rewindOf({ continuationKind }: AgentStartEvent): Rewind {

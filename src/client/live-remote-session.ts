@@ -32,10 +32,10 @@ export class LiveRemoteSession implements ChatAgent {
   readonly #feed: SessionFeed
   readonly #conversation = new Conversation()
   readonly #listeners = new Set<(event: AgentEvent) => void>()
-  /** Loops of which nothing more can come. */
+  /** Loops without further events. */
   readonly #ended = new Set<string>()
   #run: RemoteRun | undefined
-  /** Settles when the server has the run that begins, or has refused it. */
+  /** Settles when the server has accepted or refused the starting run. */
   #starting: Promise<void> | undefined
   readonly #outbox: Outbox
   #hasWatched = false
@@ -72,7 +72,7 @@ export class LiveRemoteSession implements ChatAgent {
     }
   }
 
-  // Running
+  // Runs
 
   prompt(input: PromptInput, options: ChatOptions = {}): AgentRun {
     return this.#begin({ path: '/runs', said: saidIn(input) }, options)
@@ -137,7 +137,7 @@ export class LiveRemoteSession implements ChatAgent {
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
     let isActive = true
-    // A function of its own, so that the same listener may be added twice.
+    // A new function per subscription, so that the same listener may be added twice.
     const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
     this.#listeners.add(heard)
     const stopRun = this.#run?.subscribe(heard)
@@ -150,7 +150,7 @@ export class LiveRemoteSession implements ChatAgent {
     }
   }
 
-  // The session
+  // Session
 
   get hasEarlier(): boolean {
     return this.#conversation.hasEarlier
@@ -220,7 +220,7 @@ export class LiveRemoteSession implements ChatAgent {
     this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run goes on on the server.'))
   }
 
-  // How a run begins, and ends
+  // Start and end of a run
 
   #begin(beginning: Beginning & { rewind?: Rewind }, given: ChatOptions): AgentRun {
     checkChatOptions(given)
@@ -250,7 +250,7 @@ export class LiveRemoteSession implements ChatAgent {
     run.subscribe((event) => {
       this.#conversation.add(event, rewindOnce)
       if (event.type === 'agentStart') rewindOnce = undefined
-      // A run that was refused has an end alone.
+      // A refused run has only an end.
       if (event.type !== 'agentEnd') this.#conversation.endsWith(event.loopId)
     })
     for (const listener of this.#listeners) run.subscribe(listener)
@@ -261,13 +261,16 @@ export class LiveRemoteSession implements ChatAgent {
     if (run.loopId !== '') this.#ended.add(run.loopId)
     if (this.#run !== run) return
     this.#run = undefined
-    // In a microtask: its last event is not seen yet.
+    // In a microtask, because its last event is not delivered yet.
     queueMicrotask(() => this.#feed.check())
     if (run.isPatched && run.loopId !== '' && !this.#wire.isClosed)
       queueMicrotask(() => this.#mend(run.loopId).catch((error: unknown) => this.#warn('loadFailed', error)))
   }
 
-  /** The history at the end of a loop that was not heard whole. What came after it is not read here: listeners are to be told of it. */
+  /**
+   * Loads the history at the end of a loop with missed events. Later events are not loaded here, because listeners still have to
+   * get them.
+   */
   async #mend(loopId: string): Promise<void> {
     const history = await readHistory(this.#wire, { loopId })
     if (this.#run === undefined && this.#conversation.isAt(loopId)) this.#conversation.replace(history)
@@ -279,21 +282,21 @@ export class LiveRemoteSession implements ChatAgent {
     await this.#wire.json({ method: 'POST', path: '/stop' }).catch((error: unknown) => this.#warn('stopFailed', error))
   }
 
-  /** A run that is on already, on the server. */
+  /** Attaches to a run that is active on the server. */
   #attach(loopId: string): void {
     if (this.#run !== undefined || this.#ended.has(loopId)) return
     this.#newRun().adopt(loopId)
     this.#feed.read()
   }
 
-  // What is decided
+  // Decisions
 
   async #decide(request: Partial<ApprovalRef>, approved: boolean, reason?: string): Promise<void> {
     const loopId = await decide(this.#wire, request, { approved, ...(reason !== undefined && { reason }) })
     if (loopId !== undefined) this.#attach(loopId)
   }
 
-  // The feed
+  // Feed
 
   #owner(): FeedOwner {
     const session = this
@@ -306,7 +309,7 @@ export class LiveRemoteSession implements ChatAgent {
       opened: () => this.#opened(),
       catchUp: (why) => this.#catchUp(why),
       lost: (error) => {
-        // Who has closed it knows.
+        // A session that was closed here needs no warning.
         if (!this.#wire.isClosed) this.#warn('sessionLost', error)
         this.#run?.lose(error)
       },
@@ -324,7 +327,7 @@ export class LiveRemoteSession implements ChatAgent {
       return undefined
     }
     if (this.#ended.has(event.loopId)) return undefined
-    // It may be the one that begins: its own answer says.
+    // It may be the run that is starting, which its own response tells.
     if (this.#starting !== undefined) return this.#starting.then(() => this.#take(event))
     if (run !== undefined) throw new RemoteError('gone', 'Another run has begun before this one was seen to end.', { isRetryable: true })
     if (event.type === 'agentStart' && this.#conversation.isLeftBy(event)) return this.#followElsewhere(event)
@@ -332,7 +335,7 @@ export class LiveRemoteSession implements ChatAgent {
     return undefined
   }
 
-  /** What somebody else has begun goes on from something else than what is known here. */
+  /** Another client has started a run from a place that is unknown here. */
   async #followElsewhere(event: AgentEvent): Promise<void> {
     const history = await readHistory(this.#wire)
     if (this.#run !== undefined) return
@@ -340,11 +343,11 @@ export class LiveRemoteSession implements ChatAgent {
     this.#newRun(undefined, asRead).accept(event)
   }
 
-  /** Runs that began while nobody here listened are told from their records, and read on where they go on. */
+  /** Emits the recorded events of runs that were missed, and follows the active one. */
   async #opened(): Promise<boolean> {
     this.sharedState.opened()
     if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
-    // Who has gone back to a loop misses nothing of what came after it.
+    // After going back to a loop, later events are irrelevant.
     if (this.#conversation.place !== undefined) return true
     const isFirst = !this.#hasWatched && this.messages.length === 0
     const after = isFirst ? undefined : this.messages.at(-1)?.id
@@ -354,7 +357,7 @@ export class LiveRemoteSession implements ChatAgent {
     this.#hasWatched = true
     const known = new Set(this.messages.map(({ id }) => id))
     const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
-    // What was gone back behind meanwhile is out of sight before the rest is told.
+    // Remove messages of a left branch before the rest is emitted.
     if (!isRest && !isFirst)
       this.#conversation.replace({ ...this.#conversation.waiting, hasEarlier, messages: messages.filter(({ id }) => known.has(id)) })
     if (!isFirst && missed.size > 0) await this.#tell(missed)

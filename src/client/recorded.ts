@@ -6,40 +6,40 @@ import type { QueuedReceipt } from './run/outbox.ts'
 import type { RemoteRun } from './run/remote-run.ts'
 import type { Wire } from './wire/wire.ts'
 
-/** What waits to be said in a run. */
+/** A queued message of a run. */
 interface Queued {
   kind: QueuedReceipt['kind']
   loopId: string
   message: AgentMessage
 }
 
-/** What was said in a session. */
+/** Messages of a session. */
 export interface History {
   messages: AgentMessage[]
   approvals: PendingApproval[]
   clientCalls: PendingClientCall[]
   queued: Queued[]
-  /** Whether `messages` are only those after the one that was asked for. */
+  /** Whether `messages` are only those after the requested one. */
   isRest: boolean
-  /** Whether something was said before them that was not asked for. */
+  /** Whether there are earlier messages that were not requested. */
   hasEarlier: boolean
-  /** The loop that it ends with. */
+  /** The last loop. */
   loopId?: string
   runningLoopId?: string
 }
 
-/** Which part of a history. */
+/** The requested part of a history. */
 export interface AskedHistory {
   /** Up to the end of this loop. */
   loopId?: string | undefined
-  /** Only what follows this message, where the history has it. */
+  /** Only messages after this one, if the history has it. */
   after?: string | undefined
-  /** So many messages: the last ones, or those before this one. */
+  /** The number of messages: the last ones, or those before this one. */
   limit?: number | undefined
   before?: string | undefined
 }
 
-/** The history of a session. */
+/** Loads the history of a session. */
 export async function readHistory(wire: Wire, asked: AskedHistory = {}): Promise<History> {
   const { after } = asked
   const query = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
@@ -56,7 +56,7 @@ export async function readHistory(wire: Wire, asked: AskedHistory = {}): Promise
   }
 }
 
-/** The records of a session's loops, and which of them is on. Rejects with `notFound` where there is no such session. */
+/** Loads the records of a session's loops and the active loop. Rejects with `notFound` if the session does not exist. */
 export async function readSession(wire: Wire): Promise<{ loops: LoopRecord[]; runningLoopId?: string }> {
   const answer: { session?: { loops?: LoopRecord[] }; runningLoopId?: string } = Object(
     await wire.json({ method: 'GET', path: '?events=false' }),
@@ -67,8 +67,8 @@ export async function readSession(wire: Wire): Promise<{ loops: LoopRecord[]; ru
 }
 
 /**
- * The server has not got the events of `run` any more: what came of it is in the record, and the loop that goes on with it is read next. Rejects, to be
- * tried again, where nobody has gone on yet.
+ * Continues `run` after the server has released its events: the record has its result, and the loop that continues it is read
+ * next. Rejects with a retryable error if no loop continues it yet.
  */
 export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteError): Promise<void> {
   const { loops, runningLoopId } = await readSession(wire).catch(noneAtAll)
@@ -77,11 +77,11 @@ export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteE
   if (why.code === 'cursorExpired') return run.catchUp(record)
   const last = why.continuedBy ?? (runningLoopId === run.loopId ? undefined : runningLoopId)
   if (endOf(record) !== undefined) return run.finish(record)
-  // What is made up for calls that nobody finished is recorded before the loop that goes on.
+  // Outcomes of interrupted calls are recorded before the loop that continues.
   const isRecorded = loops.some(({ loopId }) => loopId === last) || !hasOpenCalls(record)
   if (last === undefined || !isRecorded)
     throw new RemoteError('gone', 'The run was cut off, and the server has not gone on with it.', { isRetryable: true })
-  // Each attempt to go on may have been cut off itself.
+  // Each attempt to resume may have been interrupted itself.
   while (record !== undefined && record.loopId !== last) {
     const parent: string = record.loopId
     const next: LoopRecord | undefined = loops.findLast(({ parentLoopId }) => parentLoopId === parent)

@@ -11,17 +11,17 @@ import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
  */
 export type RemoteErrorCode = 'connectionLost' | 'unexpectedAnswer' | 'stalled' | 'closed' | (string & {})
 
-/** What is known about a failure beyond its text. */
+/** Additional data of a failure. */
 export interface RemoteErrorOptions extends PhiErrorOptions {
   /** HTTP status. */
   status?: number
   /** Whether the same request may succeed later. */
   isRetryable?: boolean
-  /** How long the server asked to wait, in ms. */
+  /** Milliseconds that the server asked to wait. */
   retryAfterMs?: number
-  /** The loop whose events the server has no more. */
+  /** The loop whose events the server has released. */
   loopId?: string
-  /** The loop that goes on with it. */
+  /** The loop that continues it. */
   continuedBy?: string
 }
 
@@ -46,7 +46,7 @@ export class RemoteError extends PhiError<RemoteErrorCode> {
   }
 }
 
-/** The code of one of our errors; of anything else `other`. */
+/** Returns the code of our error; `other` for any other. */
 export function codeOf(error: unknown): RemoteErrorCode {
   return PhiError.isInstance(error) ? error.code : 'other'
 }

@@ -34,7 +34,7 @@ export interface ReconnectOptions {
   idleTimeoutMs?: number
 }
 
-/** Headers of a request. Not `HeadersInit`: projects for Node have no such type. */
+/** Headers of a request. Not `HeadersInit`, which projects for Node lack. */
 type RequestHeaders = Headers | Readonly<Record<string, string>>
 
 /** Options of `remoteSession`. */
@@ -74,12 +74,15 @@ const remoteOptions = options<RemoteSessionOptions>({
   logger: aLogger,
 })
 
-/** Throws `ConfigError` `invalidOption` for options that cannot work. */
+/** Throws `ConfigError` `invalidOption` for wrong options. */
 export function checkRemoteOptions(given: RemoteSessionOptions): void {
   checkOptions(given, remoteOptions)
 }
 
-/** As they are sent. Throws `ConfigError` `invalidOption`, which holds no value: it may be a secret, and the platform's own words would quote it. */
+/**
+ * Converts headers. Throws `ConfigError` `invalidOption` without the value, which may be a secret; the platform's message would
+ * quote it.
+ */
 export function sendableHeaders(given: RequestHeaders = {}): Headers {
   checkOptions(given, requestHeaders, 'headers')
   return new Headers(given)
@@ -93,7 +96,9 @@ const chatOptions = options<ChatOptions>({
   metadata: json,
 })
 
-/** Throws `ConfigError` `invalidOption` for what no run can be told, wherever its agent is. What the server lets its clients say, it says itself. */
+/**
+ * Throws `ConfigError` `invalidOption` for options that are wrong for every agent. The server checks what its clients may choose.
+ */
 export function checkChatOptions(given: ChatOptions): void {
   checkOptions(given, chatOptions)
 }
@@ -103,7 +108,7 @@ export interface Patience extends RetryConfig {
   idleTimeoutMs: number
 }
 
-/** With what was left out filled in. */
+/** Applies defaults. */
 export function patienceOf({
   maxRetries = 10,
   initialDelayMs = 500,

@@ -8,11 +8,11 @@ import type { RemoteSharedState } from './remote-shared-state.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
 import type { AnyTools, ClientTools } from './tools/client-tools.ts'
 
-/** How much of a session is read, and up to where. */
+/** The part of a session to load. */
 export interface LoadOptions {
   /** Up to the end of this loop. Default: all. */
   loopId?: string
-  /** Only the last messages: 1 to 200. Default: all. */
+  /** Number of last messages: 1 to 200. Default: all. */
   limit?: number
 }
 

@@ -32,16 +32,16 @@ export interface RemoteSharedState {
 /** See `RemoteSharedState` for the contract. */
 export class LiveSharedState implements RemoteSharedState {
   readonly #wire: Wire
-  /** Has events come, and says how to stop that. */
+  /** Subscribes to events; returns how to unsubscribe. */
   readonly #listen: (listener: (event: AgentEvent) => void) => () => void
-  /** Is told of what could not be read for those who listen, and of what they throw. */
+  /** Receives errors of background reads and of listeners. */
   readonly #warn: (error: unknown) => void
   readonly #listeners = new Set<(state: SavedState) => void>()
   #current: SavedState | undefined
   #leave: (() => void) | undefined
-  /** Somebody wanted to know it: what is missed is read. */
+  /** Whether the state is used, so that missed versions are loaded. */
   #wasAsked = false
-  /** Somebody has changed it since it was asked for. */
+  /** Whether it changed during the current read. */
   #isOutdated = false
   #reading: Promise<void> | undefined
 
@@ -60,7 +60,7 @@ export class LiveSharedState implements RemoteSharedState {
     this.#wasAsked = true
     const known = this.#current
     const state = stateIn(await this.#wire.json({ method: 'GET', path: '/state' }))
-    // What the server has is older than what this page had before it asked: there the session has begun anew.
+    // If the server's version is older than the one known before the request, the session was created again.
     if (known !== undefined && this.#current === known && isFromAnew(state, known)) this.#current = undefined
     return this.#learn(state)
   }
@@ -83,7 +83,7 @@ export class LiveSharedState implements RemoteSharedState {
     }
   }
 
-  /** Events come from now on: what was changed before, while nothing came, is read. */
+  /** Events arrive from now on, so load changes made before. */
   opened(): void {
     if (this.#wasAsked && this.#listeners.size > 0) this.#readAgain()
   }
@@ -96,7 +96,7 @@ export class LiveSharedState implements RemoteSharedState {
   async #change(change: JsonObject): Promise<SavedState> {
     const { version } = this.#current ?? (await this.read())
     try {
-      // Where the answer is lost, it is asked for once more: under another key that would be a conflict with ourselves.
+      // A retry must use the same key; otherwise it would conflict with itself.
       const ask = { method: 'POST' as const, path: '/state', body: { ...change, ifVersion: version }, key: newId() }
       return this.#learn(stateIn(await this.#wire.json(ask)))
     } catch (error) {
@@ -107,16 +107,19 @@ export class LiveSharedState implements RemoteSharedState {
 
   #heard(event: AgentEvent): void {
     if (event.type === 'sharedStateChanged') this.#told(event.version)
-    // Of what was changed before it began, a stream may have told nothing.
+    // The stream may have missed changes made before it began.
     else if (event.type === 'agentStart') this.#readAgain()
   }
 
-  /** What the session has now. Another version than the known one is news, also a smaller one: that of a session that has begun anew. */
+  /**
+   * Handles the session's version. Any other version than the known one is new, also a smaller one: then the session was created
+   * again.
+   */
   #told(version: number): void {
     if (this.#listeners.size > 0 && version !== this.#current?.version) this.#readAgain()
   }
 
-  /** Asks once more after the request that is on: that may have been answered before. */
+  /** Reads again after the current request, whose response may be outdated. */
   #readAgain(): void {
     this.#isOutdated = true
     this.#reading ??= this.#readOn()
@@ -130,7 +133,7 @@ export class LiveSharedState implements RemoteSharedState {
     this.#reading = undefined
   }
 
-  /** An older version than the one that is known is no news: it was asked for before. */
+  /** Ignores versions older than the known one: they were requested before. */
   #learn(state: SavedState): SavedState {
     const known = this.#current
     if (known !== undefined && state.version <= known.version) return known
@@ -139,7 +142,7 @@ export class LiveSharedState implements RemoteSharedState {
       try {
         listener(state)
       } catch (error) {
-        // One who listens changes nothing for the others, nor for who reads or changes.
+        // An error of a listener must not affect others.
         this.#warn(error)
       }
     }
