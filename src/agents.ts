@@ -1,5 +1,5 @@
 /**
- * What is made of agents: agents as tools of others, branches of a conversation tried side by side, profiles and system prompts.
+ * Builds on agents: sub-agents as tools, parallel branches of a conversation, profiles and system prompts.
  *
  * @example
  * ```ts

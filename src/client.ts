@@ -1,5 +1,5 @@
 /**
- * Clients of a session on a server: the surface of an agent over HTTP, client tools, and our own wire format.
+ * Connects a browser client to a session on a server: the agent's surface over HTTP, client tools, and the native wire format.
  *
  * @example
  * ```ts

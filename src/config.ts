@@ -1,5 +1,5 @@
 /**
- * Agents from a TOML, JSON or YAML file. Needs zod 4, an optional peer dependency.
+ * Builds agents from a TOML, JSON or YAML file. Needs zod 4, an optional peer dependency.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * What of a history is sent to a model: token estimates, compaction, pruning, going back, and where each part of a request came from. Pure
- * functions over messages; an agent uses them by itself.
+ * Derives the request from a history: token estimates, compaction, pruning, reverting and provenance. These are pure functions over
+ * messages. An agent applies them automatically.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-// What a first program needs, and no more. A new export here becomes public API: named exports only, each with its contract in TSDoc.
+// The exports a first program needs. A new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
 export { parseOutput } from './agent/parse-output.ts'

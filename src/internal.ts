@@ -1,6 +1,5 @@
 /**
- * What adapters of this package take from rooms of `src` beside public entries and `contract`, `types` and `base`. No entry of the package: names here
- * are no promise.
+ * Exports internals of `src` to the adapters of this package. Not a public entry: names here may change at any time.
  *
  * @module
  */

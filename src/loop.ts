@@ -1,5 +1,6 @@
 /**
- * The loop beneath an agent: call it, extend it with plugins and hooks, observe it, or run several at once and choose one outcome.
+ * Runs the loop beneath an agent: call it directly, extend it with plugins and hooks, observe it, or run several loops and select one
+ * result.
  *
  * @example
  * ```ts

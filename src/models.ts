@@ -1,5 +1,5 @@
 /**
- * Model catalogue, models composed of models, and media files of providers.
+ * Looks up known models, composes models (fallback, routing, key rotation), and uploads media to providers.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 /**
- * The provider registry by protocol, and building blocks for custom providers.
+ * Registers providers by protocol, and exports the parts to write a provider of your own.
  *
- * `defineProvider` creates a `StreamProvider` from a codec: `encode` builds the HTTP request, a `StreamDecoder` turns response bytes into
- * operations on an `AssistantBuilder`. Connections, stalls, aborts, error codes and redaction then work like in every other provider.
- * `streamProviderSuite` of `phi-core/testing` verifies it.
+ * `defineProvider` builds a `StreamProvider` from a codec: `encode` turns a request into the HTTP request, and a `StreamDecoder` turns
+ * response bytes into operations on an `AssistantBuilder`. Connections, stalls, aborts, rejected media, redaction and error codes then work
+ * as in every built-in provider. `streamProviderSuite` of `phi-core/testing` verifies it.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The specification's JSON, as the Rust implementation of phi-core writes and reads it.
+ * Reads and writes the JSON of the Rust implementation of phi-core.
  *
  * @example
  * ```ts

@@ -1,6 +1,5 @@
 /**
- * Stored conversations: logs of records, building blocks for stores, the memory store, messages as JSON text, and state that a session
- * shares with its clients.
+ * Stores conversations: session logs, the building blocks of a store, the memory store, messages as JSON text, and shared state.
  *
  * @example
  * ```ts

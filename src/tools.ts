@@ -1,5 +1,5 @@
 /**
- * Tools and their dependencies: file tools over a workspace, tool search, client tools, skills, argument validators.
+ * Defines tools and their dependencies: file tools over a workspace, tool search, client tools, skills and argument validators.
  *
  * @example
  * ```ts

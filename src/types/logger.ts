@@ -1,13 +1,13 @@
 import type { JsonObject } from '../contract/json.ts'
 
 /**
- * Receives warnings: something was dropped, cut or repeated, or a run failed and nobody looked. With `info` also what is no fault: requests, runs and what an
- * operator does, where an app serves them.
+ * Receives warnings: dropped, truncated or retried work, and failed runs that no caller observed. `info` adds requests, runs and operator
+ * commands of a server.
  *
  * **Contract**
- * - `event` is a stable camelCase name. `fields` are plain JSON without secrets; `message` and `hint` are sentences where they are there.
+ * - `event` is a stable camelCase name. `fields` are plain JSON without secrets; `message` and `hint` are full sentences if present.
  * - A logger that throws or rejects is ignored.
- * - Wherever a `logger` may be given: without one, each warning is written to the console once. `false` silences.
+ * - Without a `logger`, each warning is written to the console once. `false` disables logging.
  *
  * Source: docs/reference/warnings.md
  */

@@ -1,16 +1,16 @@
 import type { JsonSchema } from '../contract/json.ts'
 
-/** One complaint of a schema. `path` leads from the root to the offending value. */
+/** A validation error. `path` leads from the root to the invalid value. */
 export interface SchemaIssue {
   message: string
   path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** The outcome of a check: the (possibly transformed) value, or what is wrong with it. */
+/** Result of a validation: the value, possibly transformed, or the issues. */
 export type SchemaResult<Output> = { value: Output; issues?: undefined } | { issues: readonly SchemaIssue[] }
 
 /**
- * The part of the Standard Schema v1 interface this package uses: validation, and JSON Schema where the library offers it.
+ * Subset of Standard Schema v1 that this package uses: validation, and JSON Schema if the library provides it.
  * Source: https://standardschema.dev
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -23,18 +23,18 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** The type a Standard Schema produces. */
+/** Output type of a Standard Schema. */
 export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output']
 
-/** The type a Standard Schema takes. */
+/** Input type of a Standard Schema. */
 export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input']
 
 /**
- * Checks values against JSON Schemas. Filled by the interpreter in `validation/` (works without code generation) or by
- * `ajvValidator` of `phi-core/tools`.
+ * Validates values against JSON Schemas. Default: an interpreter without code generation; `ajvValidator` of `phi-core/tools` is an
+ * alternative.
  *
  * **Contract**
- * - `compile` throws `ConfigError` for a schema it cannot enforce in full; it is called once per schema.
+ * - `compile` throws `ConfigError` for a schema that it cannot enforce in full. It is called once per schema.
  * - The returned function never throws and never changes its argument.
  */
 export interface SchemaValidator {

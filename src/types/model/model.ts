@@ -4,68 +4,68 @@ import type { CostConfig } from '../../contract/model/usage.ts'
 import type { StreamProvider } from './provider.ts'
 
 /**
- * Where a key comes from. Source: docs/providers/anthropic.md
+ * Supplies API keys. Source: docs/providers/anthropic.md
  *
  * **Contract**
- * - `current()` is called once per model call and returns the key to use; it may fetch or refresh.
- * - `invalidate()` is called when the service rejected that key; the call is then repeated exactly once.
- * - Neither may put the key into an error message.
+ * - `current()` is called once per model call and returns the key. It may fetch or refresh it.
+ * - `invalidate()` is called when the provider rejects that key. The model call is then retried exactly once.
+ * - Error messages of either must not contain the key.
  */
 export interface CredentialProvider {
   current(signal: AbortSignal): string | Promise<string>
   invalidate(): void | Promise<void>
 }
 
-/** A key, where to get one at each call, or a credential provider that also learns of a rejected one. */
+/** An API key, a function that returns one per call, or a credential provider that is also notified of rejected keys. */
 export type ApiKey = string | ((signal: AbortSignal) => string | Promise<string>) | CredentialProvider
 
-/** A key that never changes: a rejected one stays rejected, so there is no second try. */
+/** Credential provider of a fixed key. It cannot refresh, so a rejected key is not retried. */
 interface StaticCredential extends CredentialProvider {
   readonly isStatic: true
 }
 
-/** A credential provider for a fixed key. The key stays inside the closure: it is on no object that can be logged. */
+/** Creates a credential provider for a fixed key. The key stays in a closure, so logging the object cannot print it. */
 export function staticCredential(key: string): StaticCredential {
   return { isStatic: true, current: () => key, invalidate: () => undefined }
 }
 
 /**
- * A model ready to be called: what it is, who speaks its protocol, and where the key comes from. Made by a factory such as `anthropic(id, { apiKey })`.
+ * A model that is ready to be called: configuration, provider and credentials. Created by a factory such as `anthropic(id, { apiKey })`.
  */
 export interface Model {
   config: ModelConfig
   provider: StreamProvider
-  /** Absent for services that need no key. */
+  /** Absent if the provider needs no key. */
   credentials?: CredentialProvider
-  /** Which model gave an answer, where this one is made of several: its prices count. Default: this one. */
+  /** For composed models: returns the model that produced a response, whose prices apply. Default: this model. */
   answeredBy?: (message: AssistantMessage) => ModelConfig | undefined
-  /** Other models that may answer in its place, where they are known: a cost limit needs prices of all. */
+  /** For composed models: the other models that may respond. A cost limit needs the prices of all of them. */
   alternatives?: readonly ModelConfig[]
-  /** Keys that its latest calls used, where it is made of several models; they are taken out of what is logged. Default: only `credentials` gives some. */
+  /** For composed models: keys of the latest calls, to redact from logs. Default: the key of `credentials`. */
   secrets?: () => readonly string[]
-  /** Why it cannot be called: its factory was given no key. A caller, such as `new Agent`, throws this as `ConfigError`. */
+  /** Why the model cannot be called: its factory got no key. Callers such as `new Agent` throw this as `ConfigError`. */
   unusable?: string
 }
 
-/** What a catalogue knows of a model. */
+/** Facts of one model in a catalogue. */
 export interface CatalogueEntry {
-  /** As factories and messages name the service. */
+  /** Provider name, as in factories and messages. */
   provider: string
   id: string
   /** Tokens. */
   contextWindow: number
-  /** Tokens of its longest answer. */
+  /** Maximum tokens of a response. */
   maxOutputTokens: number
   /** USD per million tokens. */
   cost: CostConfig
-  /** Whether it can think. */
+  /** Whether the model supports thinking. */
   reasoning: boolean
-  /** Whether it takes pictures. */
+  /** Whether the model accepts images. */
   takesPictures: boolean
 }
 
-/** Facts of models: `catalogue` of `phi-core/models`, or one of your own. */
+/** Looks up facts of models: `catalogue` of `phi-core/models`, or an implementation of your own. */
 export interface ModelCatalogue {
-  /** What is known of a model; `undefined` where nothing is. */
+  /** Returns the facts of a model, or `undefined` if it is unknown. */
   find(provider: string, id: string): CatalogueEntry | undefined
 }

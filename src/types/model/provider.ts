@@ -8,23 +8,23 @@ import type { RateLimits } from '../../contract/model/usage.ts'
 import type { ModelName, RunFailure } from '../../contract/run/run-facts.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
-/** Media that a service does not fetch itself. */
+/** Identifies media that a provider does not fetch itself. */
 export interface MediaQuery {
-  /** As it stands in the message: nobody has checked where it leads. */
+  /** As in the message. The URL is not validated. */
   url: string
-  /** What the message says it is. */
+  /** MIME type that the message declares. */
   mimeType: string
   /** Owned by the run; aborts with it. */
   signal: AbortSignal
 }
 
 /**
- * Fetches media for services that fetch nothing themselves. Addresses come from users, clients and tools: your function decides which hosts are asked.
- * `fetchMedia` of `phi-core/models` is one that guards.
+ * Fetches media for providers that do not fetch URLs. URLs come from users, clients and tools, so your function decides which hosts are
+ * allowed. `fetchMedia` of `phi-core/models` is a guarded implementation.
  *
  * **Contract**
- * - It is asked once per block and agent; what it gave is kept as long as the block. A failure is remembered for the rest of the run.
- * - What it throws, or rejects with, says why: a line with that stands for the block, or, with `requireMedia`, the call fails.
+ * - Called once per block and agent. The result is cached with the block; a failure is remembered for the rest of the run.
+ * - If it throws or rejects, a text line with the reason replaces the block. With `requireMedia`, the model call fails.
  * - Bytes that contradict `mimeType` count as a failure.
  *
  * Source: docs/guides/many-documents.md
@@ -32,65 +32,65 @@ export interface MediaQuery {
 export type ResolveMedia = (query: MediaQuery) => Blob | Uint8Array | Promise<Blob | Uint8Array>
 
 /**
- * The same block, with its bytes in place of its address or its `blob`; the same object at each call, the block itself where nobody has them. Rejects with
- * why not.
+ * Resolves with the block whose URL or `blob` is replaced by its bytes. Returns the same object for the same block, and the block itself if
+ * its bytes are not available. Rejects with the reason of a failure.
  */
 export type MediaWithBytes = (block: ImageContent | FileContent) => Promise<ImageContent | FileContent>
 
 /**
- * What a caller may say about the form of an answer: a `ResponseFormat`, or a schema with an object at its root: a Standard Schema (zod 4.2
- * …) or a JSON Schema. A schema is asked for as `jsonSchema`, named after its `title`, else `answer`. `Output` is what a Standard Schema makes of an answer.
+ * Format of a response: a `ResponseFormat`, or a schema with an object at its root (Standard Schema such as zod 4.2, or JSON Schema). A
+ * schema is sent as `jsonSchema`, named after its `title`, or `answer`. `Output` is the output type of a Standard Schema.
  */
 export type ResponseFormatInput<Output = unknown> = ResponseFormat | StandardSchema<unknown, Output> | JsonSchema
 
-/** Tools that are not shown to the model before it has searched for them. */
+/** Tools that the model discovers by search. */
 export interface SearchableTools {
-  /** All of them, also those that stand in the `tools` of the request because they were found. */
+  /** All searchable tools, including those already found and listed in the `tools` of the request. */
   tools: readonly ToolDefinition[]
-  /** Names of the `tools` of the request that find them: a search of the service takes their place. */
+  /** Names of the search tools in the request. A search by the provider replaces them. */
   foundBy: readonly string[]
 }
 
-/** Everything one model call needs, independent of any wire protocol. */
+/** Everything one model call needs, independent of the wire protocol. */
 export interface StreamRequest extends RequestSettings {
   model: ModelConfig
-  /** The key of this call. Only `encode` reads it; it appears in `headers`, never in `redactedHeaders`. */
+  /** API key of this call. Only `encode` reads it; it appears in `headers`, never in `redactedHeaders`. */
   credential?: string
   systemPrompt: string
-  /** Any history: the codec normalises it so that it sends. Messages are compared by identity to reuse encoded forms. */
+  /** Any history; the codec normalises it. Messages are compared by identity to reuse their encoded form. */
   messages: readonly Message[]
   /**
-   * The answer so far, which its service paused: what it says now is the last of `messages` too. The service goes on with it, and so does the message of this call: its
-   * `usage` is then that of all requests.
+   * The paused response to continue. It is also the last of `messages`. The message of this call continues it, and its `usage` covers all
+   * requests.
    */
   continues?: AssistantMessage
   tools: readonly ToolDefinition[]
-  /** Tools that the model may find. Only where the service has a search of its own is more sent of them than `tools` has. */
+  /** Tools that the model may discover. Sent in full only if the provider has a search of its own; otherwise only `tools` are sent. */
   searchable?: SearchableTools
   thinking: ThinkingLevel
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat
-  /** Responses of the history that say what media their service refused. They count although `messages` leaves them out: it may be compacted. */
+  /** Responses of the history that record which media the provider rejected. They apply even if compaction removed them from `messages`. */
   refusals?: readonly AssistantMessage[]
-  /** If the service refuses media, the request is not sent again without them: another model may take them. */
+  /** If the provider rejects media, the request is not retried without them, because another model may accept them. */
   keepsMedia?: true
-  /** Fetches what the service does not fetch itself, and reads what the session keeps. Without it, such media are left out. */
+  /** Resolves media that the provider does not fetch, and media in the session store. Default: such media are left out. */
   resolveMedia?: MediaWithBytes
 }
 
-/** Exactly what is sent, and the same headers with every secret replaced. */
+/** The HTTP request as sent, and its headers with secrets redacted. */
 export interface EncodedRequest {
   url: string
   headers: Record<string, string>
   redactedHeaders: Record<string, string>
   body: string
-  /** What the codec had to leave out to be accepted, such as a temperature next to thinking. For the log. */
+  /** Settings that the codec had to omit, such as a temperature next to thinking. For the log. */
   warnings: readonly string[]
 }
 
 /**
- * The stream is open. `message` is the message as it grows: a live view, O(1) to read, that the provider goes on writing until it
+ * Emitted when the stream is open. `message` is a live view of the growing message, O(1) to read; the provider writes to it until it
  * settles. `warnings` are those of the encoded request.
  */
 export interface StreamStart {
@@ -99,52 +99,53 @@ export interface StreamStart {
   warnings?: readonly string[]
 }
 
-/** Something of the answer could not be kept as it came, or is not known. For the log. */
+/** Emitted when response content is unknown or could not be preserved. For the log. */
 export interface StreamWarning {
   type: 'warning'
   warning: string
 }
 
-/** A model that is made of several asks another one than it would, or than it has asked before. */
+/** Emitted when a composed model switches to another model. */
 export interface StreamFallback {
   type: 'fallback'
   from: ModelName
   to: ModelName
-  /** Why; absent where `from` was not asked because it has failed lately. */
+  /** Absent if `from` was skipped because it failed recently. */
   error?: RunFailure
 }
 
-/** What the service said of its rate limits, with an answer or a refusal. Comes before all else of that answer, and is no part of it. */
+/** Rate limits from the headers of a response. Emitted before all other events of that response. */
 export interface StreamRateLimits {
   type: 'rateLimits'
-  /** The model that was asked. */
+  /** The model that was called. */
   of: ModelName
   limits: RateLimits
 }
 
-/** What a provider reports while it streams. */
+/** Events of a provider during a stream. */
 export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamRateLimits | StreamDelta
 
 /**
- * Speaks one wire protocol.
+ * Implements one wire protocol.
  *
  * **Contract**
- * - `encode` normalises any history and returns what will be sent. It rejects with `ProviderError` `schemaMismatch`, `unsupportedMedia` or `other`.
- * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may come before it. A request that is sent again before it
- *   showed anything has a `start` of its own. It never calls it after it settled.
- * - `stream` resolves with the finished message; its `start` message is that same object.
- * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (an abort is code `cancelled`), or with `LoadError`
- *   where the provider itself could not be loaded; so does `encode`.
- * - The end of the stream without the protocol's terminal event is a `network` error, never success.
- * - The caller owns `signal`; after it aborts, reading stops within one chunk and no listener stays behind.
+ * - `encode` normalises any history and returns the HTTP request. It rejects with `ProviderError` `schemaMismatch`, `unsupportedMedia` or
+ *   `other`.
+ * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may precede it. A request that is retried
+ *   before its first delta emits another `start`. `emit` is never called after `stream` settles.
+ * - `stream` resolves with the finished message, which is the object of its `start` event.
+ * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (code `cancelled` for an abort), or with `LoadError`
+ *   if the provider's code cannot be loaded. So does `encode`.
+ * - A stream that ends without the protocol's terminal event is a `network` error, never a success.
+ * - The caller owns `signal`. After an abort, reading stops within one chunk and no listener remains.
  */
 export interface StreamProvider {
   readonly api: ApiProtocol
-  /** How it sends, where its caller said so: what else goes to the service goes the same way. Default: the global `fetch`. */
+  /** `fetch` for all requests to this provider, such as uploads. Default: the global `fetch`. */
   readonly fetch?: typeof fetch
   /**
-   * Rejects with `ProviderError` `unsupportedMedia` if the service of `model` would refuse one of `media` of a new message, such as a picture over a documented
-   * limit. The message then stays out of the history. Default: no check.
+   * Rejects with `ProviderError` `unsupportedMedia` if the provider of `model` would reject one of `media`, such as an image over a
+   * documented limit. The message then stays out of the history. Default: no check.
    */
   checkMedia?(media: readonly MediaContent[], model: ModelConfig): Promise<void>
   encode(request: StreamRequest): Promise<EncodedRequest>

@@ -2,43 +2,46 @@ import type { CostConfig, Usage } from '../../contract/model/usage.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
 
 /**
- * What a run may use, and what it has used. Budgets form a tree: what a sub-agent, a branch, a judge or a compaction uses is charged to the
- * run that started it too, and they stop when that run would have to. `createBudget` makes one.
+ * Limits of a run, and its use so far. Budgets form a tree: a sub-agent, branch, judge or compaction is also charged to its parent run and
+ * stops at the parent's limits. `createBudget` creates one.
  *
  * **Contract**
  * - Tokens (input plus output), time and cost are shared along the tree; turns belong to one loop.
- * - Time is monotonic and starts with the budget. While a person is asked it stands still.
+ * - Time is monotonic and starts with the budget. It stands still while a run waits for a user.
  */
 export interface Budget {
   /**
-   * Adds a model call, here and to every budget above. `cost` holds the rates of the model that was asked. Throws `ConfigError` `invalidOption`
-   * for figures that are no finite numbers from 0.
+   * Charges a model call to this budget and its parents. `cost` holds the rates of the model. Throws `ConfigError` `invalidOption` for
+   * figures that are negative or not finite.
    */
   charge(usage: Usage, cost: CostConfig): void
-  /** Told of something that was used and cannot be counted, here and above: where money is limited, no further call begins. */
+  /** Records use that cannot be priced, here and in parents. With a cost limit, no further model call starts. */
   uncountable?(reason: string): void
-  /** Why no further model call may begin, in the words of the specification, or `undefined`. */
+  /** Returns why no further model call may start, in the words of the specification, or `undefined`. */
   exceeded(): string | undefined
-  /** The same, as data. */
+  /** Returns the reached limit as data. */
   reached?(): ReachedLimit | undefined
-  /** Whether money is limited, here or above: a run whose model has no prices is refused then. Default: it is not. */
+  /** Whether this budget or a parent limits cost. Such a run rejects models without prices. Default: false. */
   readonly limitsCost?: boolean
-  /** Stops the clock, here and above; returns how to let it go on, once. It goes on when all that stopped it have let it. Default: time goes on. */
+  /**
+   * Pauses the clock here and in parents. Returns a function that resumes it, once. The clock runs again when all pauses are resumed.
+   * Default: no pause.
+   */
   pause?(): () => void
 }
 
-/** What has been charged to a budget. */
+/** Amounts charged to a budget. */
 export interface BudgetUse {
-  /** Tokens of all model calls, cached ones included. */
+  /** Tokens of all model calls, including cached tokens. */
   usage: Usage
-  /** At the rates of the models that were asked. */
+  /** At the rates of the models called. */
   costUsd: number
-  /** Since the budget was made, less the time people were asked. */
+  /** Milliseconds since the budget was created, without pauses. */
   elapsedMs: number
 }
 
-/** A budget that can be read. */
+/** A budget whose use can be read. */
 export interface ReadableBudget extends Budget {
-  /** What has been used so far. A copy. */
+  /** Returns a copy of the use so far. */
   used(): BudgetUse
 }

@@ -5,53 +5,53 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { AgentRun, Receipt } from './run.ts'
 
-/** What may be said about one run, wherever its agent is. */
+/** Options of one run of a local or remote agent. */
 export interface ChatOptions extends ClientSettings {
-  /** One of the models that the agent's `choices` list. Default: the agent's own. */
+  /** One of the models in the agent's `choices`. Default: the agent's own model. */
   model?: string
-  /** Names of tools that its `choices` list, switched on for this run. */
+  /** Names of tools in `choices` to enable for this run. */
   tools?: readonly string[]
-  /** Stops the run when it aborts; the caller owns it. */
+  /** Aborts the run; owned by the caller. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
 }
 
 /**
- * A conversation, wherever its agent is: an `Agent` in this process, or a `remoteSession` of `phi-core/client`. What is written against this, such as
- * `createStore` and a page, need not know which.
+ * A conversation with a local or remote agent: an `Agent` in this process, or a `remoteSession` of `phi-core/client`. Code such as
+ * `createStore` works with both.
  *
  * **Contract**
- * - Every method returns at once. Where the agent is elsewhere, `messages` and `pendingApprovals` say what this side has heard so far.
- * - A method that begins a run throws `AgentBusyError` while one is known to be on.
- * - Approvals are given on the run: `currentRun.approve(request)`. Where none is on, `continueLoop` asks again for what waits.
+ * - Every method returns at once. For a remote agent, `messages` and `pendingApprovals` return what this client has received so far.
+ * - A method that starts a run throws `AgentBusyError` while a run is known to be running.
+ * - Decide approvals on the run: `currentRun.approve(request)`. If no run is running, `continueLoop` requests pending approvals again.
  *
  * Source: docs/guides/serve-over-http.md
  */
 export interface ChatAgent {
   readonly sessionId: string
-  /** What was said, the oldest first. */
+  /** The history, oldest first. */
   readonly messages: readonly AgentMessage[]
-  /** The run that is on. */
+  /** The running run, if any. */
   readonly currentRun: AgentRun | undefined
   readonly isStreaming: boolean
   prompt(input: PromptInput, options?: ChatOptions): AgentRun
-  /** Says something whatever the history ends with. */
+  /** Sends a prompt, whatever the last message of the history is. */
   send(input: PromptInput, options?: ChatOptions): AgentRun
   continueLoop(options?: ChatOptions): AgentRun
   compact(options?: Pick<ChatOptions, 'signal' | 'metadata'> & { focusMessage?: string }): AgentRun
-  /** Has what a user said answered again: the last of it, or what the message `messageId` belongs to. */
+  /** Generates a new response to the last user message, or to the user message that `messageId` belongs to. */
   regenerate(options?: ChatOptions & { messageId?: string }): AgentRun
-  /** Says `input` instead of the user message with this id. */
+  /** Replaces the user message with this id by `input` and generates a new response. */
   editAndResend(messageId: string, input: PromptInput, options?: ChatOptions): AgentRun
   steer(input: PromptInput): Receipt
   followUp(input: PromptInput): Receipt
-  /** Stops the run that is on, if any. */
+  /** Stops the running run, if any. */
   abort(reason?: unknown): void
-  /** Calls that wait for a person. */
+  /** Returns tool calls with a pending approval. */
   pendingApprovals(): PendingApproval[]
-  /** Calls that wait for a page to run them. */
+  /** Returns pending client tool calls. */
   pendingClientCalls(): PendingClientCall[]
-  /** Calls `listener` for every event of every run from now on; returns how to stop. */
+  /** Calls `listener` for every later event of every run. Returns a function that unsubscribes. */
   subscribe(listener: (event: AgentEvent) => void): () => void
 }

@@ -5,37 +5,37 @@ import type { RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
-/** A `false` with a reason: for the model where a call is skipped, and in the result of a run that it ends. */
+/** Refuses, with a reason: sent to the model if a call is skipped, in the result if a run ends. */
 export interface HookRefusal {
   allow: false
   reason?: string
 }
 
-/** What a `before…` hook answers: `false`, or a refusal, stops or skips what would follow; anything else lets it go on. */
+/** Verdict of a `before…` hook: `false` or a refusal stops or skips the next step; any other value continues. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type HookVerdict = boolean | HookRefusal | undefined | void | Promise<boolean | HookRefusal | undefined | void>
 
-/** What an observer returns; awaited, its value ignored. */
+/** Return value of an observer: awaited and ignored. */
 export type HookDone = unknown
 
-/** Who calls a hook. Sub-agents are watched by the hooks of the run that started them, unless they have their own. */
+/** Identifies the loop that calls a hook. The hooks of a run also cover its sub-agents, unless those have hooks of their own. */
 export interface HookOrigin {
   loopId: string
   agentId: string
-  /** Of the sub-agent, or of the agent where it has one. */
+  /** Name of the sub-agent, or of the agent if it has one. */
   agentName?: string
 }
 
-/** A turn as hooks see it. `messages` is a copy of the list; its entries are the history and must not be changed. */
+/** The turn that a hook gets. `messages` is a copy of the list; do not change its entries, they are the history. */
 export interface TurnHookInfo extends HookOrigin {
-  /** Counts from 0 within the loop. */
+  /** Zero-based within the loop. */
   turnIndex: number
   messages: readonly AgentMessage[]
   /** Aborts when the run is stopped; owned by the loop. */
   signal: AbortSignal
 }
 
-/** A tool call as hooks see it. */
+/** The tool call that a hook gets. */
 export interface ToolHookInfo extends HookOrigin {
   toolCallId: string
   toolName: string
@@ -43,59 +43,62 @@ export interface ToolHookInfo extends HookOrigin {
   signal: AbortSignal
 }
 
-/** A tool call that is about to run. */
+/** A tool call before its execution. */
 export interface BeforeToolInfo extends ToolHookInfo {
-  /** A copy of what the model wrote; changing it changes nothing. */
+  /** A copy of the model's arguments; changing it has no effect. */
   args: JsonObject
   /**
-   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. A refusal is final, also when the
-   * hook returns something else; when nobody answers in time, the call waits and the run ends `paused`, whatever the hook returns. Asked
-   * again, it gives the same answer; a request that is open when the hook says no, or replaces the arguments, is withdrawn. Rejects when the
-   * run is stopped, and with `ConfigError` `unknownCall` once the hook has returned.
+   * Requests an approval for this call and resolves with the decision.
+   *
+   * - Emits `approvalRequested` while it waits.
+   * - A denial is final, whatever the hook returns. Repeated calls return the same decision.
+   * - If the approval times out, the call stays pending and the run ends `paused`.
+   * - A pending request is withdrawn if the hook refuses the call or replaces its arguments.
+   * - Rejects when the run is stopped, and with `ConfigError` `unknownCall` after the hook has returned.
    */
   requestApproval(): Promise<boolean>
 }
 
 /**
- * What `beforeToolExecution` answers beside yes and no: other arguments for the call. They are validated like the model's own, and where a
- * person was asked about the call, or its tool asks for approval of them, a person is asked again.
+ * Replaces the arguments of a call. They are validated like the model's own. If the call was or must be approved, a new approval is
+ * requested.
  */
 export interface ReplacedArguments {
   arguments: JsonObject
 }
 
-/** What a hook gives in place of a tool's result. */
+/** Replaces the result of a tool call. */
 export interface ReplacedResult {
   result: ToolResult
 }
 
-/** A tool call whose arguments cannot be read, and which was not cut. */
+/** A complete tool call whose arguments cannot be parsed. */
 export interface BrokenCallInfo extends ToolHookInfo {
   /** The arguments as the model wrote them. */
   text: string
-  /** Why they cannot be read. */
+  /** Why they cannot be parsed. */
   fault: string
-  /** What the tool takes: a Standard Schema, or JSON Schema. */
+  /** Parameters of the tool: a Standard Schema or JSON Schema. */
   parameters: StandardSchema | JsonSchema
 }
 
-/** The arguments that `repairToolCall` gives; nothing: the model is told what is wrong. */
+/** Arguments from `repairToolCall`. `undefined` sends the error to the model. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type RepairedArguments = ReplacedArguments | undefined | void
 
-/** An answer that would end the run, before it does. */
+/** A response that would end the run. */
 export interface AnswerHookInfo extends TurnHookInfo {
-  /** A copy of the answer. */
+  /** A copy of the response. */
   message: AssistantMessage
-  /** Its text. */
+  /** Text of the response. */
   text: string
-  /** How often an answer of this run was refused before. */
+  /** How many responses of this run were refused before. */
   refusals: number
 }
 
 /**
- * What `afterAnswer` answers: a refusal, other words for the answer, or nothing. A refused answer is asked for once more, with the reason; the second refusal
- * ends the run as `rejected`, and `retry: false` does so at once.
+ * Verdict of `afterAnswer`: a refusal, a replacement text, or nothing. The first refusal asks the model again, with the reason. The second
+ * one ends the run as `rejected`; `retry: false` does so at once.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type AnswerVerdict = (HookRefusal & { retry?: false }) | { text: string } | boolean | undefined | void
@@ -108,30 +111,33 @@ export interface CompactionFigures {
   tokensAfter: number
 }
 
-/** The hooks of a run that hold for its sub-agents too. See `LoopHooks` for all of them and their order. */
+/** Hooks of a run that also cover its sub-agents. See `LoopHooks` for all hooks and their order. */
 export interface SharedHooks {
   beforeLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
-  /** `messages` are those the loop added. */
+  /** `messages` are those that the loop added. */
   afterLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
   beforeTurn?(info: TurnHookInfo): HookVerdict
   afterTurn?(
     info: TurnHookInfo & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
   ): HookDone
-  /** Sees an answer before it ends the run: it may refuse it, or give other words. What was streamed has been seen; `message.guarded` says so. */
+  /**
+   * Checks a response before it ends the run; may refuse it or replace its text. Its deltas were already emitted; `message.guarded` marks
+   * it.
+   */
   afterAnswer?(info: AnswerHookInfo): AnswerVerdict | Promise<AnswerVerdict>
-  /** A model call failed for good. Not called for an abort. */
+  /** Called when a model call fails after all retries. Not called for an abort. */
   onError?(info: HookOrigin & { error: RunFailure; turnIndex: number; signal: AbortSignal }): HookDone
   /**
-   * Gives arguments for a call whose own ones cannot be read, and have no single reading either. They are validated, and approved, like the model's own. Not
-   * asked about a call that was cut. If it throws, the model is told what is wrong with the call.
+   * Returns arguments for a call whose own cannot be parsed or repaired unambiguously. They are validated and approved like the model's
+   * own. Not called for a truncated call. If it throws, the error of the call goes to the model.
    */
   repairToolCall?(info: BrokenCallInfo): RepairedArguments | Promise<RepairedArguments>
   beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
-  /** Gives another result in place of a call's, before anybody sees it. */
+  /** Replaces a tool result before it is emitted, recorded or sent. */
   beforeToolExecutionEnd?(
     info: ToolHookInfo & { isError: boolean; result: ToolResult },
   ): ReplacedResult | undefined | Promise<ReplacedResult | undefined>
-  /** What it returns is ignored, but for `{ result }`. */
+  /** Its return value is ignored, except for `{ result }`. */
   afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone | ReplacedResult | Promise<ReplacedResult>
   beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
   afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
@@ -140,13 +146,13 @@ export interface SharedHooks {
 }
 
 /**
- * A feature that joins the runs of an agent, as `definePlugin` makes it. Experimental: a minor version may change it.
+ * A plugin, as `definePlugin` creates it. Experimental: a minor version may change it.
  *
  * Source: docs/concepts/plugins.md
  */
 export interface AgentPlugin {
-  /** Names it in errors, in log lines, and in the records of its notes. */
+  /** Identifies it in errors, log lines and records of its notes. */
   readonly name: string
-  /** `tree`: it joins the runs of sub-agents too. */
+  /** `tree` also covers the runs of sub-agents. */
   readonly covers: 'agent' | 'tree'
 }

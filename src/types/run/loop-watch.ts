@@ -5,8 +5,7 @@ import type { RunFailure } from '../../contract/run/run-facts.ts'
 import type { StreamRequest } from '../model/provider.ts'
 
 /**
- * Where a piece of work stands in a distributed trace, in the words of W3C Trace Context: what it asks of others goes on with it. Source:
- * docs/reference/tracing.md
+ * Position in a distributed trace, as W3C Trace Context defines it. Pass it on with outgoing requests. Source: docs/reference/tracing.md
  */
 export interface TraceContext {
   /** `00-{trace id}-{span id}-{flags}`. */
@@ -14,7 +13,7 @@ export interface TraceContext {
   tracestate?: string
 }
 
-/** A loop that is about to begin, or the whole of a parallel loop: then without a model. */
+/** A loop that is about to start. For a whole parallel loop, the model is absent. */
 export interface WatchedLoop {
   runId: string
   loopId: string
@@ -25,17 +24,18 @@ export interface WatchedLoop {
   model?: ModelConfig
 }
 
-/** What a model call came to. `failure` says why it failed for good. */
+/** Outcome of a model call. `failure` says why it failed after all retries. */
 export interface ModelAnswer {
   message: AssistantMessage & MessageEnvelope
   failure?: RunFailure
 }
 
 /**
- * A part of a loop that takes time, for {@link LoopWatch.around}. What its work returns:
- * - `loop`: a promise, which settles after `agentEnd`; of a parallel loop after `parallelLoopEnd`.
- * - `modelCall`: a promise of a {@link ModelAnswer}. One per turn, retries included.
- * - `toolCall`: what the tool's `execute` returns, or throws. `stop` says whether the call was cut off, and with what.
+ * A timed step of a loop, for {@link LoopWatch.around}. Its work returns:
+ *
+ * - `loop`: a promise that settles after `agentEnd`; for a parallel loop after `parallelLoopEnd`.
+ * - `modelCall`: a promise of a {@link ModelAnswer}. One per turn, including retries.
+ * - `toolCall`: the return value of the tool's `execute`, or its error. `stop` returns why the call was cancelled.
  */
 export type LoopStep =
   | { type: 'loop' }
@@ -50,17 +50,18 @@ export type LoopStep =
     }
 
 /**
- * Watches one loop from within. All optional, all synchronous; the loop waits for nothing.
+ * Observes one loop. All methods are optional and synchronous; the loop waits for none.
  *
  * **Contract**
- * - `event` gets every event of the loop, before the listeners of the run.
- * - `request` gets what the model is about to be sent, without a key: before the first attempt of a model call, and again after a compaction that
- *   an overflow made necessary. Nothing in it may be changed.
- * - `around` calls `work` once, at once, in whatever context it has: that of a trace, say. What `work` returns or throws is the loop's own, whatever
- *   `around` makes of it; where `around` does not call it, the loop does.
- * - `inner` gives the observers of the loops that a call starts; of a parallel loop its branches and what the strategy asks, without an id.
- * - `trace` says where a running call stands in a trace; the first watch that knows is asked, when the tool looks at `ctx.trace`.
- * - What it throws is logged as `watchFailed` and costs the run nothing.
+ * - `event` receives every event of the loop, before the listeners of the run.
+ * - `request` receives the model request, without a key: before the first attempt, and again after an overflow forced a compaction. Do not
+ *   change it.
+ * - `around` calls `work` once, synchronously, in a context of its own, such as a trace. The loop uses the outcome of `work`, not of
+ *   `around`, and calls `work` itself if `around` does not.
+ * - `inner` returns the observers of loops that a call starts. For a parallel loop, these are its branches and the strategy's model calls,
+ *   without an id.
+ * - `trace` returns the trace position of a running call. The first watch that knows it is used when a tool reads `ctx.trace`.
+ * - Errors are logged as `watchFailed` and do not affect the run.
  *
  * Source: docs/reference/tracing.md
  */
@@ -72,7 +73,7 @@ export interface LoopWatch {
   trace?(toolCallId: string): TraceContext | undefined
 }
 
-/** Watches loops from within, as a tracer does: it is asked before each begins. `undefined`: not this one. Source: docs/reference/tracing.md */
+/** Creates a watch for each loop before it starts, as a tracer does. `undefined` skips the loop. Source: docs/reference/tracing.md */
 export interface LoopObserver {
   watch(loop: WatchedLoop): LoopWatch | undefined
 }

@@ -6,18 +6,19 @@ import type { ResolveMedia } from '../model/provider.ts'
 import type { AgentPlugin, SharedHooks } from './hooks.ts'
 import type { LoopObserver } from './loop-watch.ts'
 
-/** What a filter thinks of an input: let it pass, let it pass with a warning for the model, or refuse it. */
+/** Verdict of an input filter: pass, pass with a warning for the model, or reject. */
 export type FilterVerdict = { type: 'pass' } | { type: 'warn'; warning: string } | { type: 'reject'; reason: string }
 
 /**
- * Looks at what a person says before a model does: prompts, steering and follow-ups.
+ * Checks user input before a model sees it: prompts, steering and follow-ups.
  *
  * **Contract**
- * - Gets the text of all user messages of one input, joined by line breaks (no images), the messages themselves, and a signal owned by the loop.
- * - Filters run one after the other. Warnings add up and are appended to the last user message as one text block, a line
- *   `[Warning: …]` each. The first `reject` wins: `inputRejected`, the model is not asked, the run ends with status `rejected`, and
- *   the receipt of a queued message says `returned`.
- * - A filter that throws, or answers something else, refuses the input.
+ * - Receives the text of all user messages of one input, joined by line breaks (without images), the messages, and a signal owned by the
+ *   loop.
+ * - Filters run in order. Warnings are appended to the last user message as one text block, one line `[Warning: …]` each.
+ * - The first `reject` wins: it emits `inputRejected`, calls no model, and ends the run with status `rejected`. The receipt of a queued
+ *   message becomes `returned`.
+ * - A filter that throws or returns an invalid verdict rejects the input.
  *
  * Source: docs/concepts/plugins.md
  */
@@ -26,109 +27,109 @@ export type InputFilter = (
   info: { messages: readonly AgentMessage[]; signal: AbortSignal },
 ) => FilterVerdict | Promise<FilterVerdict>
 
-/** Where a loop asks somebody outside of it. */
+/** Handles requests that a loop sends to users or clients. */
 export interface RequestHandler<Request, Answer> {
-  /** Lets `request` wait; `answer` is called with the answer, at most once. Returns how to withdraw it: then `answer` is not called. */
+  /**
+   * Adds `request` to the pending ones and calls `answer` at most once. Returns a function that withdraws the request; `answer` is then not
+   * called.
+   */
   wait(request: Request, answer: (answer: Answer) => void): () => void
   /**
-   * Whether anybody could answer, asked once a question has been shown. A question that nobody can answer, and that has no time limit, ends at once. Default:
-   * somebody can.
+   * Returns whether a client can respond. Checked after the request was shown. Without a client and a timeout, the request ends at once.
+   * Default: true.
    */
   isAttended?(): boolean
 }
 
 /**
- * Whether a person is asked before a call runs: always, or as its arguments require. A function gets arguments of its own. Whatever is said,
- * or left out by a rule that was asked: only `false` does not ask. A rule that throws asks.
+ * Whether a tool call needs an approval: always, or depending on its arguments. A function receives a copy of the arguments. Every value
+ * except `false`, including none or an error, requires an approval.
  */
 export type ApprovalRule = boolean | ((args: JsonObject) => boolean | Promise<boolean>)
 
 /**
- * The request that a decision is about: an `approvalRequested` event, or an entry of `pendingApprovals()`. With `runId` and `seq`, as in the event,
- * the decision is about that request alone, not about a later one of the same call with the same arguments.
+ * Identifies the request of a decision: an `approvalRequested` event, or an entry of `pendingApprovals()`. With the `runId` and `seq` of
+ * the event, the decision applies only to that request, not to a later one of the same call with the same arguments.
  */
 export type ApprovalRef = Pick<PendingApproval, 'toolCallId' | 'argumentsHash'> & Partial<Pick<EventBase, 'runId' | 'seq'>>
 
-/** A request as it is asked: what is shown, and which event shows it. */
+/** A pending approval, and the event that shows it. */
 export type ApprovalRequest = PendingApproval & Pick<EventBase, 'runId' | 'loopId' | 'seq'>
 
-/** What was decided about a call; `timeout`: nobody answered in time, or can. */
+/** Decision about a tool call. `timeout`: no client responded in time, or none can respond. */
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
 
-/** Where a loop asks for approvals. `Approvals` is one; a tool that starts loops gets that of its run in `ctx.guards`. */
+/** Handles approval requests of a loop. Implemented by `Approvals`. Tools that start loops get the handler of their run in `ctx.guards`. */
 export type ApprovalHandler = RequestHandler<ApprovalRequest, ApprovalDecision>
 
 /**
- * What a person answered: what was filled in, that they will not say, or nothing. `cancel` is also what a call gets that asks where nobody can be
- * asked, or was not answered in time.
+ * Response to a user input request: the submitted content, a refusal, or none. The call also gets `cancel` on a timeout or if no client can
+ * respond.
  */
 export type InputAnswer = { action: 'accept'; content?: JsonObject } | { action: 'decline' } | { action: 'cancel' }
 
-/** The request that an answer is to: an `inputRequested` event, or an entry of `pendingInputs()`. */
+/** Identifies the request of a response: an `inputRequested` event, or an entry of `pendingInputs()`. */
 export type InputRef = Pick<PendingInput, 'inputId'>
 
-/** A request as it is asked: what is shown, and which loop asks. */
+/** A pending user input request, and its loop. */
 export type InputRequest = PendingInput & Pick<EventBase, 'loopId'>
 
-/** Where the calls of a loop ask people for more than an approval. A tool that starts loops gets that of its run in `ctx.guards`. */
+/** Handles user input requests of tool calls. Tools that start loops get the handler of their run in `ctx.guards`. */
 export type InputHandler = RequestHandler<InputRequest, InputAnswer>
 
-/**
- * What a page says came of a call: any JSON value, `{ content: [...] }` with blocks of text, pictures and files as a person may send them, or why it
- * failed.
- */
+/** Result of a client tool call: any JSON value, `{ content: [...] }` with text, image and file blocks, or an error. */
 export type ClientCallAnswer = { output: JsonValue } | { error: string }
 
-/** What holds of a call that a page is asked to run. */
+/** Limits and claim of a client tool call. */
 export interface ClientCallTerms {
-  /** Characters that the JSON of a result may have. */
+  /** Maximum characters of the result as JSON. */
   maxResultChars: number
-  /** The SHA-256 of the id of the page that had claimed it when a process ended. */
+  /** SHA-256 of the client id that held the claim when a process ended. */
   holder?: string
-  /** Makes durable that a page has claimed it; `undefined` where there is no journal. */
+  /** Records a claim durably; `undefined` without a journal. */
   claimed(holder: string): Promise<void> | undefined
 }
 
-/** A call as a page is asked to run it, and what its result may have. */
+/** A pending client tool call with its limits. */
 export type ClientCallRequest = ApprovalRequest & PendingClientCall & ClientCallTerms
 
 /**
- * The outcome of a client call; `left`: nobody is asked here any more, and the run asks again when it is continued. `kept` is to be called once: the
- * result is recorded, or why it is not.
+ * Outcome of a client tool call. `left`: no client is connected any more; a resumed run requests the call again. Call `kept` once, when the
+ * result is recorded, or with the error.
  */
 export type ClientCallOutcome =
   | { type: 'answered'; result: ToolResult; kept: (failure?: Error) => void }
   | { type: 'unanswered' }
   | { type: 'left' }
 
-/** Where a loop asks pages to run calls. A tool that starts loops gets that of its run in `ctx.guards`. */
+/** Handles client tool calls of a loop. Tools that start loops get the handler of their run in `ctx.guards`. */
 export type ClientCallHandler = RequestHandler<ClientCallRequest, ClientCallOutcome>
 
 /**
- * What watches over a run. A tool that starts a loop passes it on, so that what a person, a hook or a filter refuses stays refused:
- * `agentLoop(task, context, { ...ctx.guards?.config, ...config }, { emit, signal: ctx.signal, budget: ctx.budget, ...ctx.guards?.options })`.
+ * Guards of a run. Pass them to a nested loop, so that it respects denials, hooks and filters of the run: `agentLoop(task, context, {
+ * ...ctx.guards?.config, ...config }, { emit, signal: ctx.signal, budget: ctx.budget, ...ctx.guards?.options })`.
  */
 export interface RunGuards {
-  /** Of the loop's configuration. */
+  /** Settings for the configuration of the nested loop. */
   readonly config: {
     hooks?: SharedHooks
     inputFilters?: readonly InputFilter[]
-    /** Those that cover the whole tree. */
+    /** Plugins that cover the whole tree. */
     plugins?: readonly AgentPlugin[]
     approvalTimeoutMs?: number
     observers?: readonly LoopObserver[]
     requireMedia?: boolean
     resolveMedia?: ResolveMedia
   }
-  /** Of its options. */
+  /** Settings for the options of the nested loop. */
   readonly options: {
-    /** Requests rise to the run that can answer, and are events of it. */
+    /** Forwards requests to the run that can respond; that run emits their events. */
     approvals?: ApprovalHandler
-    /** Where its calls ask people for more than an approval. */
+    /** Handles user input requests. */
     inputs?: InputHandler
-    /** Where pages run calls of it. */
+    /** Handles client tool calls. */
     clientCalls?: ClientCallHandler
-    /** The rule for tools of that name that have none of their own. */
+    /** Returns the approval rule for tools of this name that have no rule of their own. */
     approvalRule: (toolName: string) => ApprovalRule | undefined
   }
 }

@@ -9,17 +9,17 @@ import type { EndedBy, PendingApproval, PendingClientCall, PendingInput, RunFail
 import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from './question.ts'
 
-/** A value of which anything may be missing yet. */
+/** Makes every property optional, recursively: a value that is still streaming. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? DeepPartial<Item>[]
   : T extends object
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T
 
-/** What a list holds, for the elements of an answer that is one. */
+/** Element type of a list, or `unknown`. */
 export type ElementOf<T> = T extends readonly (infer Item)[] ? Item : unknown
 
-/** How a run ends, and what only that ending has to say. */
+/** How a run ended, with the data of that ending. */
 export type RunEnding =
   | { status: 'completed'; endedBy?: EndedBy }
   | { status: 'aborted' }
@@ -28,24 +28,24 @@ export type RunEnding =
   | { status: 'rejected'; rejection: string }
   | { status: 'paused'; pendingApprovals: PendingApproval[]; pendingClientCalls?: PendingClientCall[] }
 
-/** One thing that is wrong with a response. */
+/** One schema violation in a response. */
 export interface OutputIssue {
-  /** Where, such as `days[0].degrees`; empty for the response as a whole. */
+  /** Location such as `days[0].degrees`; empty for the response as a whole. */
   path: string
   message: string
 }
 
-/** Why a response is not the value that its `responseFormat` promises. Source: docs/guides/structured-output.md */
+/** Why a response does not match its `responseFormat`. Source: docs/guides/structured-output.md */
 export interface OutputError {
-  /** All issues in one text, as `parseOutput` throws it, or why the response could not be read. */
+  /** All issues in one text, as `parseOutput` throws it, or why the response could not be parsed. */
   message: string
-  /** What the schema refused; empty if the response is not JSON, or could not be checked. */
+  /** Schema violations; empty if the response is not JSON or could not be checked. */
   issues: OutputIssue[]
   /** The response as the model wrote it. */
   text: string
 }
 
-/** What a run came to. `Output` is what its `responseFormat` promises. */
+/** Result of a run. `Output` is the type of its `responseFormat`. */
 export interface RunResult<Output = unknown> {
   runId: string
   loopId: string
@@ -54,53 +54,50 @@ export interface RunResult<Output = unknown> {
   /** Text of the last assistant message of the run; empty if there is none. */
   text: string
   /**
-   * The response of a completed run as the value that `responseFormat` promises. Absent without one, if the response does not fit (see
-   * `outputError`), and if the agent is elsewhere.
+   * Parsed response of a completed run. Absent without a `responseFormat`, if the response does not match (see `outputError`), and for
+   * remote agents.
    */
   output?: Output
-  /** Why a completed run has no `output` although it has a `responseFormat`: the response does not fit, or could not be checked. */
+  /** Why a completed run with a `responseFormat` has no `output`: the response does not match, or could not be checked. */
   outputError?: OutputError
-  /** Why the last answer ended: `length` where it was cut at `maxTokens`, `guardRail` where it was refused. Absent where there is no answer. */
+  /** Stop reason of the last response: `length` if truncated at `maxTokens`, `guardRail` if refused. Absent without a response. */
   stopReason?: StopReason
-  /** The run completed and its last answer has no content, although it was asked for twice. */
+  /** The run completed, but its last response was empty even after a retry. */
   isEmpty?: true
-  /** Messages the run added to the history, in order. */
+  /** Messages that the run added to the history, in order. */
   messages: AgentMessage[]
-  /** Of the run's own model calls. */
+  /** Usage of the run's own model calls. */
   usage: Usage
-  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. */
+  /** Usage including sub-agents, compactions and tools that call models. */
   totalUsage: Usage
-  /**
-   * USD of `totalUsage`: each answer at the rates of its own prompt and of the model that gave it, or as its service says. Absent where something in it has
-   * no price.
-   */
+  /** USD of `totalUsage`, at the rates of each model or as the provider reports it. Absent if any part has no price. */
   costUsd?: number
   /**
-   * Messages the run was given and did not take in, in order: a prompt that a limit, an abort, a filter or a hook came before, or of which a store
-   * has certainly kept nothing; steering and follow-ups that came too late. They are nowhere else; pass them to the next prompt, or drop them.
+   * Messages that the run did not accept, in order: a prompt stopped by a limit, abort, filter, hook or failed store, and late steering or
+   * follow-ups. They are in no history. Pass them to the next prompt, or drop them.
    */
   returned: AgentMessage[]
-  /** Present when `status` is `error`. */
+  /** Present if `status` is `error`. */
   error?: RunFailure
-  /** Present when `status` is `limit`. */
+  /** Present if `status` is `limit`. */
   limit?: ReachedLimit
-  /** Present where a condition of `stopWhen`, or a tool's `endRun`, ended a completed run. */
+  /** Present if a condition of `stopWhen`, or a tool's `endRun`, ended a completed run. */
   endedBy?: EndedBy
-  /** Present when `status` is `rejected`: who said no, and why. */
+  /** Reason and origin of the rejection. Present if `status` is `rejected`. */
   rejection?: string
-  /** Present when `status` is `paused`. */
+  /** Present if `status` is `paused`. */
   pendingApprovals?: PendingApproval[]
-  /** Present when `status` is `paused` and calls wait for a page. */
+  /** Present if `status` is `paused` and client tool calls are pending. */
   pendingClientCalls?: PendingClientCall[]
 }
 
 /**
- * A run that did not complete, as `run.text()` throws it. `code` is that of the run's error, else its status: `aborted`, `limit`, `paused`,
+ * Thrown by `run.text()` if the run did not complete. `code` is the code of the run's error, or its status: `aborted`, `limit`, `paused`,
  * `rejected`.
  */
 export class RunError extends PhiError {
   override readonly name = 'RunError'
-  /** What the run came to all the same, with the text it had so far. */
+  /** Result of the run, with its text so far. */
   declare readonly result: RunResult
 
   constructor(result: RunResult) {
@@ -128,10 +125,10 @@ function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [
   return `The run is paused: calls of ${tools} wait for an approval. agent.continueLoop() asks again: ${how}.`
 }
 
-/** Where a queued message is: waiting, in the history, or given back because its run ended first or its queue was cleared. */
+/** State of a queued message: `queued`, `delivered` into the history, or `returned` because its run ended or its queue was cleared. */
 export type ReceiptStatus = 'queued' | 'delivered' | 'returned'
 
-/** The promise that a queued message is not lost. */
+/** Tracks a queued message. */
 export interface Receipt {
   /** The message as it will be in the history. */
   readonly message: AgentMessage
@@ -139,13 +136,13 @@ export interface Receipt {
   /** Resolves once, when the message is delivered or returned; never rejects. */
   readonly settled: Promise<'delivered' | 'returned'>
   /**
-   * Resolves when what was queued, or taken back, is recorded: a run that is cut off and gone on with hears it. At once where nothing is recorded, and for
-   * what waits for no run yet. Rejects where the journal refuses it; the run ends then.
+   * Resolves when the message, or its withdrawal, is recorded, so that a resumed run receives it. Resolves at once without a journal, and
+   * for a message that waits for the next run. Rejects if the journal rejects it; the run then ends.
    */
   readonly stored: Promise<void>
   /**
-   * Takes the message back, with those it was said together with, as long as it waits: it is then `returned`, and in no result, because the caller who
-   * took it back has it. Where it comes too late nothing happens; `settled` tells.
+   * Withdraws the message, and those queued in the same call, while it is pending. It becomes `returned` but is in no result, because the
+   * caller has it. Does nothing after delivery; see `settled`.
    */
   withdraw(): void
 }
@@ -154,77 +151,88 @@ export interface Receipt {
  * One run of an agent. It proceeds whether or not anyone listens. `Output` is the type of `output` in its result.
  *
  * **Contract**
- * - Iterating yields every event still remembered, then the live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader;
- *   the run goes on. Any number of readers may iterate; each sees all events in order.
- * - A reader that falls behind gets consecutive deltas of one block as one event, only the latest undelivered update of a tool call, and of child loops
- *   no deltas and only the latest updates and status lines; no other event is dropped.
+ * - Iterating yields all retained events, then live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader; the run
+ *   continues. Any number of readers may iterate; each sees all events in order.
+ * - For a slow reader, consecutive deltas of a block are merged, and only the latest undelivered update of a tool call is kept. Child loops
+ *   keep no deltas and only the latest updates and status lines. No other event is dropped.
  * - `abort()`, the caller's signal or `await using` stop the run.
  *
  * Source: docs/concepts/agent-and-run.md
  */
 export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string
-  /** Settled with `agentStart`: where somebody else has begun a loop of this id in the same session meanwhile, it is the next one. */
+  /** Final once `agentStart` is emitted: if another process started a loop with this id in the same session, the next id is used. */
   readonly loopId: string
   readonly sessionId: string
   /** Always resolves, however the run ended. */
   readonly result: Promise<RunResult<Output>>
-  /** Calls `listener` synchronously for each event from now on; returns how to stop. What it throws is logged and ignored. */
+  /**
+   * Calls `listener` synchronously for each later event. Returns a function that unsubscribes. Errors of the listener are logged and
+   * ignored.
+   */
   subscribe(listener: (event: AgentEvent) => void): () => void
-  /** Events after the cursor `after` (default 0: all). Throws `CursorExpiredError` when some of them are forgotten. */
+  /** Iterates events after the cursor `after` (default 0: all). Throws `CursorExpiredError` if some of them are no longer retained. */
   events(options?: { after?: number }): AsyncIterable<AgentEvent>
-  /** The text of the final answer of a run that completed; rejects with `RunError` when it ended otherwise, `result` and all in it. */
+  /**
+   * Resolves with the text of the final response of a completed run. Rejects with `RunError`, which holds the result, if the run ended
+   * otherwise.
+   */
   text(): Promise<string>
   /**
-   * What the model writes, piece by piece: the text of every answer of this run, in order, each time from the beginning. Ends when the run completes; then, or
-   * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again. It shows
-   * no question, so a run that nobody else follows ends `paused` where one comes.
+   * Yields the text of every response of this run in pieces, in order.
+   *
+   * - Ends when the run completes; throws `RunError` if it ended otherwise.
+   * - Leaving the iterator detaches; the run continues.
+   * - After a retry, a text may start again.
+   * - It shows no requests, so a run without other readers ends `paused` at the first one.
    */
   readonly textStream: AsyncIterable<string>
   /**
-   * The answer as the value that `responseFormat` promises, while it is written: each time it says more. Unchecked and untransformed; `output` of the result is
-   * the checked one. Ends with the run, and throws `RunError` unless it completed.
+   * Yields the growing response as the value of `responseFormat`, without validation or transformation; see `output` of the result for the
+   * validated value. Ends with the run, and throws `RunError` unless it completed.
    */
   partial(): AsyncIterable<DeepPartial<Output>>
-  /** Elements of a list in that answer, each once it is whole: of the answer itself, or of the list under these names. As {@link AgentRun.partial}. */
+  /** Yields complete elements of a list in that response: the response itself, or the list at this path. See {@link AgentRun.partial}. */
   elements<Element = ElementOf<Output>>(...path: string[]): AsyncIterable<Element>
-  /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
+  /** Returns a message of this run so far, O(1). While it streams, this is a live view: copy it to keep it. */
   message(id: string): AgentMessage | undefined
   /**
-   * Injects a message at the next checkpoint of this run. When the run ends before, whatever the reason, the message is `returned`: by its receipt
-   * and in the result. After the end the receipt is `returned` at once.
+   * Queues a message for the next checkpoint of this run. If the run ends first, the message is `returned`: in its receipt and in the
+   * result. After the end of the run, the receipt is `returned` at once.
    */
   steer(input: PromptInput): Receipt
-  /** Adds a message that is answered when the run would otherwise stop; otherwise as `steer`. */
+  /** Queues a message for the point where the run would otherwise stop; see `steer`. */
   followUp(input: PromptInput): Receipt
   /**
-   * Lets the call run that `request` showed: an `approvalRequested` event, an entry of `pendingApprovals()`, or id and hash. Throws `ConfigError`
-   * `unknownCall` when no such request waits, `argumentsChanged` when the call waits with other arguments, `invalidOption` without a hash.
+   * Approves the call of `request`: an `approvalRequested` event, an entry of `pendingApprovals()`, or id and hash. Throws `ConfigError`
+   * `unknownCall` if it is not pending, `argumentsChanged` if it is pending with other arguments, `invalidOption` without a hash.
    */
   approve(request: ApprovalRef): void
-  /** Refuses a waiting call; the model is told `reason`. To deny, the id is enough. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
+  /**
+   * Denies a pending call and sends `reason` to the model. The id is sufficient. Throws `ConfigError` `unknownCall`, `argumentsChanged`.
+   */
   deny(request: ApprovalRef | string, reason?: string): void
   /**
-   * Answers what a running call asks: an `inputRequested` event, an entry of `pendingInputs()`, or its id. Throws `ConfigError` `unknownInput` when no
-   * such request waits, `invalidOption` for what is no answer.
+   * Responds to a user input request: an `inputRequested` event, an entry of `pendingInputs()`, or its id. Throws `ConfigError`
+   * `unknownInput` if it is not pending, `invalidOption` for an invalid response.
    */
   answer(request: InputRef | string, answer: InputAnswer): void
-  /** What running calls ask now, those of sub-agents among them. */
+  /** Returns pending user input requests, including those of sub-agents. */
   pendingInputs(): PendingInput[]
   /**
-   * Says that the client of this id runs the call which `request` shows, for 30 seconds from now on; again to hold it longer. Resolves with false where another
-   * client has it. Rejects with `ConfigError` `unknownCall`, `argumentsChanged`, `invalidOption` without a hash.
+   * Claims the client tool call of `request` for this client, for 30 seconds; call again to extend. Resolves with false if another client
+   * holds it. Rejects with `ConfigError` `unknownCall`, `argumentsChanged`, `invalidOption` without a hash.
    */
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   /**
-   * Ends a call that a page runs, with what came of it. Resolves once that is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere` where
-   * another client runs it, and `invalidMessage` for what is no result or is too long: the call goes on waiting then.
+   * Submits the result of a client tool call. Resolves once it is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere`
+   * if another client holds it, and `invalidMessage` if the result is invalid or too long; the call then stays pending.
    */
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
-  /** Calls that wait for a page now, those of sub-agents among them. */
+  /** Returns pending client tool calls, including those of sub-agents. */
   pendingClientCalls(): PendingClientCall[]
-  /** Calls that wait for a decision now, those of sub-agents among them. */
+  /** Returns pending approvals, including those of sub-agents. */
   pendingApprovals(): PendingApproval[]
-  /** Stops the run: the model call is cut, tools are signalled and detached, the history stays replayable. Idempotent. */
+  /** Stops the run: cancels the model call, aborts and detaches tools, and leaves a history that can be sent again. Idempotent. */
   abort(reason?: unknown): void
 }

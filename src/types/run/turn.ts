@@ -5,109 +5,110 @@ import type { Model } from '../model/model.ts'
 import type { AgentTool } from '../tool/tool.ts'
 import type { HookOrigin, SharedHooks } from './hooks.ts'
 
-/** A turn before its request is made. The lists are copies; their entries must not be changed. */
+/** A turn before its request. The lists are copies; do not change their entries. */
 export interface UpcomingTurn {
-  /** Counts from 0 within the loop. */
+  /** Zero-based within the loop. */
   turnIndex: number
   /** The history. */
   messages: readonly AgentMessage[]
-  /** What the turn has unless something is changed. */
+  /** Model of the turn, unless changed. */
   model: Model
   tools: readonly AgentTool[]
   systemPrompt: string
-  /** Of the run so far. */
+  /** Usage of the run so far. */
   usage: Usage
-  /** USD of the run so far, at the prices that are known. */
+  /** USD of the run so far, at known prices. */
   costUsd: number
   /** Aborts when the run is stopped; owned by the loop. */
   signal: AbortSignal
 }
 
 /**
- * What one turn has in place of what the agent says. It holds for this turn alone; what is left out stays.
+ * Overrides of the agent's settings for one turn. Absent fields keep the agent's value.
  *
  * Source: docs/concepts/limits.md
  */
 export interface TurnChanges extends RequestSettings {
   model?: Model
-  /** How deep the model thinks. */
+  /** Thinking level of the turn. */
   thinking?: ThinkingLevel
-  /** The tools of this turn. Two of one name end the run, as a hook that throws does. */
+  /** Tools of this turn. Duplicate names end the run with an error. */
   tools?: readonly AgentTool[]
-  /** Names of those that are offered. A call of another one is answered as a tool that there is not. */
+  /** Names of the tools offered to the model. A call of another tool gets the error of an unknown tool. */
   activeTools?: readonly string[]
   systemPrompt?: string
-  /** What is sent in place of the history. The history stays. */
+  /** Messages to send instead of the history. The history stays unchanged. */
   messages?: readonly MessageInput[]
 }
 
-/** What a run has done so far, once a turn has ended that would be followed by another. The lists are copies. */
+/** Progress of a run after a turn, if another turn would follow. The lists are copies. */
 export interface RunProgress {
-  /** Turns so far; the first one is 1. */
+  /** Turns so far, including this one. */
   turns: number
   /** Messages that the run has added to the history. */
   messages: readonly AgentMessage[]
-  /** The answer of the last turn. */
+  /** The response of the last turn. */
   message: AssistantMessage & MessageEnvelope
-  /** The results of its calls. */
+  /** The tool results of the last turn. */
   toolResults: readonly ToolResultMessage[]
-  /** Of the run's own model calls. */
+  /** Usage of the run's own model calls. */
   usage: Usage
-  /** USD, also of what was charged to the run, at the prices that are known. */
+  /** USD including everything charged to the run, at known prices. */
   costUsd: number
   /** Aborts when the run is stopped; owned by the loop. */
   signal: AbortSignal
 }
 
-/** Says whether a run ends here. Its `label` names it in `endedBy`; else its function's name does. */
+/** Decides whether a run ends here. `endedBy` names it by its `label`, or by its function name. */
 export interface StopCondition {
   (progress: RunProgress): boolean | Promise<boolean>
   readonly label?: string
 }
 
 /**
- * Code of the application at fixed points of a loop. All optional, all may be async; the loop waits for each.
+ * Application callbacks at fixed points of a loop. All optional; all may be async, and the loop awaits each.
  *
  * **Order**
  * ```
  * beforeLoop → agentStart
  *   beforeTurn → turnStart → prepareTurn → turnPrepared?
  *     (beforeCompactionStart → compactionStarted … compactionEnded → afterCompactionEnd)?
- *     per call whose arguments cannot be read: repairToolCall
+ *     per call whose arguments cannot be parsed: repairToolCall
  *     per call: beforeToolExecution → toolExecutionStart
  *       (beforeToolExecutionUpdate → toolExecutionUpdate → afterToolExecutionUpdate)*
  *       beforeToolExecutionEnd → toolExecutionEnd → afterToolExecution
- *     afterAnswer, where the answer has no calls
+ *     afterAnswer, if the response has no calls
  *   turnEnd → afterTurn
  * agentEnd → afterLoop
  * ```
  * **Contract**
- * - `false`, or `{ allow: false, reason }`, from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the
- *   model is told that the call was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing
- *   is compacted this turn.
- * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). An error of an observer
- *   is logged as `hookFailed` and ignored.
- * - `prepareTurn` and `afterAnswer` that throw, or answer what they may not, end the run with status `error`. A `beforeToolExecutionEnd` that throws
- *   withholds the result: the call has failed then.
- * - What `beforeToolExecutionEnd` replaces nobody sees. What `afterToolExecution` replaces is in its `toolExecutionEnd` only: history, records and
- *   the model have the other result.
- * - `prepareTurn` is asked for its tools too before calls are run that waited for a person.
- * - `prepareTurn` holds for this agent alone: sub-agents do not inherit it.
- * - Hooks of one call run in order; its update hooks have all run when its `toolExecutionEnd` is emitted. Calls that run at the same time have
- *   their hooks interleaved.
- * - An abort ends every wait for a hook; the hook itself is told through `signal`.
- * - `afterLoop` runs after every `agentEnd`, also after the one that `beforeLoop` caused.
- * - They hold for the loops of sub-agents too, each with its `loopId` and `agentName`, unless a sub-agent is given its own.
+ * - `false` or `{ allow: false, reason }` refuses. `beforeLoop`, `beforeTurn`: the run ends with status `rejected`. `beforeToolExecution`:
+ *   the call is skipped and the model gets the reason. `beforeToolExecutionUpdate`: the update is not emitted. `beforeCompactionStart`: no
+ *   compaction this turn.
+ * - A `before…` hook that throws refuses; the run then ends with status `error` if a refusal would end it. Errors of observers are logged
+ *   as `hookFailed` and ignored.
+ * - If `prepareTurn` or `afterAnswer` throws or returns an invalid value, the run ends with status `error`. If `beforeToolExecutionEnd`
+ *   throws, the result is withheld and the call fails.
+ * - A result that `beforeToolExecutionEnd` replaces appears nowhere. A replacement by `afterToolExecution` appears only in
+ *   `toolExecutionEnd`; history, records and the model get the original result.
+ * - `prepareTurn` also supplies the tools before approved calls of a paused run are executed.
+ * - `prepareTurn` applies to this agent only; sub-agents do not inherit it.
+ * - Hooks of one call run in order. Its update hooks finish before its `toolExecutionEnd`. Hooks of concurrent calls interleave.
+ * - An abort ends every wait for a hook and aborts the hook's `signal`.
+ * - `afterLoop` runs after every `agentEnd`, including one caused by `beforeLoop`.
+ * - Hooks also cover the loops of sub-agents, each with its `loopId` and `agentName`, unless a sub-agent has hooks of its own.
  *
  * Source: docs/concepts/plugins.md
  */
 export interface LoopHooks extends SharedHooks {
-  /** Changes what this turn has: its model, tools, system prompt, settings, messages. */
+  /** Overrides the model, tools, system prompt, settings or messages of this turn. */
   prepareTurn?(turn: UpcomingTurn & HookOrigin): TurnChanges | undefined | Promise<TurnChanges | undefined>
 }
 
-/** The hooks that a script can stand for: what the others answer is more than yes, no and words. */
+/** Hooks that a script can implement: those whose verdict is only yes, no and a reason. */
 export type ScriptableHook = Exclude<keyof LoopHooks, 'prepareTurn' | 'afterAnswer' | 'repairToolCall' | 'beforeToolExecutionEnd'>
 
-/** A script for each hook: a path, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. Source: docs/reference/hooks.md */
+/**
+ * Maps hooks to scripts: a path such as `hooks/before-turn.sh`, or a command such as `python3 hooks/check`. Source: docs/reference/hooks.md
+ */
 export type HookScripts = { readonly [Hook in ScriptableHook]?: string }

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { JournalEntry } from '../../contract/session/journal-entry.ts'
 import type { SessionFormation } from '../../contract/session/session.ts'
 
-/** A `JournalEntry` and where it belongs. */
+/** A `JournalEntry` with its session, loop and time. */
 export interface JournalRecord {
   entry: JournalEntry
   agentId: string
@@ -13,39 +13,40 @@ export interface JournalRecord {
   loopId: string
   runId: string
   turnIndex: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
 }
 
-/** The conversation a loop works on, as it is when a record is written; a live view. */
+/** Live view of the conversation that a loop works on, at the time of a record. */
 export interface JournaledConversation {
   readonly messages: readonly AgentMessage[]
   readonly state?: ContextState | undefined
-  /** Why its session was opened. Default: for its first loop. */
+  /** How the session was created. Default: for its first loop. */
   readonly formation?: SessionFormation | undefined
 }
 
 /**
- * Where a run makes its history durable.
+ * Makes the history of a run durable.
  *
  * **Contract**
- * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after
- *   each result, in that order; and for each compaction, prune and revert before a request uses it. Calls overlap where tools run at the
- *   same time; they are made in the order in which the records belong.
- * - `turnStart` is awaited only after the next record of its turn: nothing rests on it alone, so it may be written together with that one.
- * - `loopStart` comes before every other entry of a loop, `loopEnd` is its last, right after `agentEnd`. A loop that a hook refused has these two.
- * - A resolved promise means: durable. A rejection ends the run with code `journal` before the next side effect.
+ * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after each
+ *   result, in that order; and for each compaction, prune and revert before a request uses it. Calls overlap for concurrent tools; they are
+ *   made in the order of the records.
+ * - `turnStart` is awaited only after the next record of its turn, so both may be written together.
+ * - `loopStart` is the first entry of a loop; `loopEnd` is the last, right after `agentEnd`. A loop refused by a hook has both.
+ * - A resolved promise means durable. A rejection ends the run with code `journal` before the next side effect.
  * - Without a journal nothing is awaited.
  *
  * Source: docs/reference/sessions.md
  */
 export interface Journal {
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void>
-  /** Told of every event of the loops it records, as it is emitted, where it has this; nothing waits for it. */
+  /** Receives every event of the recorded loops as it is emitted. Not awaited. */
   event?(event: AgentEvent): void
   /**
-   * A block of media that has a `blob`, with its bytes in its place; kept as long as the block. Rejects with `SessionError`: `notFound` where they are not there,
-   * `invalidSession` where they are damaged. A line then stands for the block in a request, and a warning says why.
+   * Resolves with a media block whose `blob` is replaced by its bytes, cached with the block. Rejects with `SessionError`: `notFound` if
+   * the bytes are missing, `invalidSession` if they are damaged. A text line then replaces the block in requests, and a warning gives the
+   * reason.
    */
   media?(sessionId: string, block: ImageContent | FileContent): Promise<ImageContent | FileContent>
 }

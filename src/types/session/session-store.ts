@@ -7,176 +7,173 @@ import type { LogDamage, SessionEntry, SessionRecord } from '../../contract/sess
 import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import type { Journal, JournaledConversation } from './journal.ts'
 
-/** What a store can promise where it runs. The shared suite tests what is declared. */
+/** Guarantees of a store. The shared suite tests those that are declared. */
 export interface StorePromises {
-  /** Two writers at once: the older is `refused`, or both are kept as `forked` logs that a reader reports. */
+  /** Two concurrent writers: the older is `refused`, or both logs are kept as `forked` and reported to readers. */
   conflict: 'refused' | 'forked'
   /** Whether every reader sees a record as soon as it is acknowledged. */
   readAfterWrite: 'immediate' | 'eventual'
   /** Whether lists show a session as soon as its first record is acknowledged. */
   list: 'immediate' | 'eventual'
-  /** What an acknowledged record survives: nothing, the end of the process or tab, or a power cut as well. */
+  /** Failures that an acknowledged record survives: none, the end of the process or tab, or also a power cut. */
   survives: 'nothing' | 'crash' | 'powerCut'
-  /** Large media are kept beside the log. Absent: within it, as base64. */
+  /** Large media are stored beside the log. Absent: inside it, as base64. */
   media?: 'beside'
 }
 
-/** What a writer knows of its session without looking at what is stored: lists show it. Source: docs/concepts/sessions.md */
+/** Summary of a session that its writer maintains for lists, so that they read no logs. Source: docs/concepts/sessions.md */
 export interface SessionDigest {
-  /** Whose the session is, as its beginning says. */
+  /** Id of the agent that created the session. */
   agentId?: string
-  /** The user whose it is, in a store that several share. `scopedSessionStore` says it to nobody else, and not to its user, who knows it. */
+  /** Owner of the session in a shared store. `scopedSessionStore` removes this field from its results. */
   owner?: string
-  /** When it began, epoch ms. */
+  /** Epoch milliseconds. */
   createdAt?: number
-  /** Its name; where it has none, how the first message of a user begins. On one line, at most 100 characters. */
+  /** Name of the session, or the start of the first user message. One line, at most 100 characters. */
   title?: string
   loops: number
-  /** Those that its loops have added to the history, tool results among them. */
+  /** Number of messages in the history, including tool results. */
   messages: number
-  /** How its last loop stands. Absent where there is none, and in lists that an older version has written. */
+  /** Status of the last loop. Absent without a loop, and for lists written by older versions. */
   status?: SessionStatus
 }
 
-/** What lists tell about a session. Source: docs/concepts/sessions.md */
+/** One session in a list. Source: docs/concepts/sessions.md */
 export interface SessionSummary extends SessionDigest {
   sessionId: string
   agentId: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   createdAt: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   lastActiveAt: number
-  /** Why nothing else is known of it: this session cannot be read. Then `agentId` is empty, and counts and unknown times are 0. */
+  /** Why the session cannot be read. `agentId` is then empty, and counts and unknown times are 0. */
   error?: { code: SessionErrorCode; message: string }
 }
 
-/** Which sessions a list has. */
+/** Filters and paging of a session list. */
 export interface SessionListOptions {
-  /** Sessions of this agent alone. One that cannot be read is in no such list: nobody knows whose it is. */
+  /** Only sessions of this agent. Unreadable sessions are left out, because their agent is unknown. */
   agentId?: string
-  /** Sessions whose last loop stands so, and those of which an older version has not said it. */
+  /** Only sessions whose last loop has this status, and sessions whose status an older version did not record. */
   status?: SessionStatus
-  /** Sessions whose id begins so. */
+  /** Only sessions whose id starts with this prefix. */
   idPrefix?: string
-  /** How many there are on a page. Default 50. */
+  /** Sessions per page. Default: 50. */
   limit?: number
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string
 }
 
-/** A part of a list, and where the next one begins. Source: docs/concepts/sessions.md */
+/** One page of a session list. Source: docs/concepts/sessions.md */
 export interface SessionPage {
-  /** The most recently active first. */
+  /** Most recently active first. */
   sessions: SessionSummary[]
-  /** Where the next page begins; absent on the last one. */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string
 }
 
-/** What could be read of a damaged log. */
+/** Readable part of a damaged log. */
 export interface SalvagedSession {
-  /** The tree that the records amount to, with gaps where lines were dropped. */
+  /** Session rebuilt from the records, without dropped ones. */
   session: Session
   records: SessionRecord[]
-  /** What could not be used, in the order in which it was stored. */
+  /** Unusable lines, in storage order. */
   dropped: DroppedLine[]
 }
 
-/** A line of a log that does not count. */
+/** An unusable line of a log. */
 export interface DroppedLine {
-  /** Its position in what was read, from 0; empty lines do not count. */
+  /** Zero-based position, without empty lines. */
   line: number
-  /** Of the record in it, where that can be read. */
+  /** `seq` of its record, if readable. */
   seq?: number
-  /** Its length. */
+  /** Length in characters. */
   chars: number
   reason: string
 }
 
-/** The records of a session after a cursor. */
+/** Records of a session after a cursor. */
 export interface SessionTail {
   records: SessionRecord[]
-  /** Pass as `after` to get what comes next. */
+  /** Pass as `after` to read the next records. */
   cursor: number
   damage?: LogDamage
 }
 
-/** What is read of a log. */
+/** Selects the records to read from a log. */
 export interface SessionTailOptions {
-  /** Only what comes after this record. Default 0: all of them. */
+  /** Only records after this `seq`. Default: 0, all of them. */
   after?: number
-  /** How many at most, from the end. Default: no limit. */
+  /** Maximum number of records, counted from the end. Default: no limit. */
   last?: number
-  /** Called as often as a part of a long log was read. */
+  /** Called after each part of a long log. */
   onProgress?: () => void
 }
 
 /** An entry that is not yet in the log. */
 export type NewSessionRecord = Pick<SessionRecord, 'loopId' | 'turnIndex'> & { entry: SessionEntry; at?: number }
 
-/** A record of another log, as it is there. */
+/** A record copied from another log. */
 export type CopiedSessionRecord = Omit<SessionRecord, 'epoch' | 'seq'>
 
-/** The right to write to one session. */
+/** Exclusive write access to one session. */
 export interface SessionWriter {
   readonly sessionId: string
   readonly epoch: number
-  /** What was there when this writer took over; see `after` of `open`. */
+  /** Records at the time of the takeover; see `after` of `open`. */
   readonly records: readonly SessionRecord[]
   readonly damage?: LogDamage
   /**
-   * Adds records. Resolves when they are durable, in the order of the calls; several calls at once may share one write. Rejects with
-   * `SessionError`: `conflict` once another writer has taken over, `quota` when there is no room, `invalidSession` for what is no JSON, `io`
-   * otherwise. After a rejection nothing more is accepted.
+   * Appends records. Resolves when they are durable, in call order; concurrent calls may share one write. Rejects with `SessionError`:
+   * `conflict` after a takeover, `quota` if storage is full, `invalidSession` for invalid JSON, `io` otherwise. After a rejection the
+   * writer accepts nothing more.
    */
   append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void>
   /**
-   * Puts these records in place of all that is there, before anything is appended: all of them or none. They are written beside what is there, count
-   * once the last of them is stored, and are read back; what was there is deleted only then. Rejects as `append`, and with `io` where other records
-   * are read back; then what was there counts.
+   * Replaces all records before the first `append`, atomically. New records are written beside the old, read back, and count once the last
+   * one is stored; then the old are deleted. Rejects as `append`, and with `io` if the records read back differ; the old records then stay.
    */
   replace(records: readonly CopiedSessionRecord[]): Promise<void>
-  /** Gives the right back. Records that were accepted are written first. */
+  /** Releases write access, after accepted records are written. */
   close(): Promise<void>
 }
 
-/** How a session is opened. */
+/** Options for opening a session. */
 export interface SessionOpenOptions {
-  /** Whose session it is. */
+  /** Id of the agent that owns the session. */
   agentId: string
-  /** The last record that the caller knows, by its `seq`. Default 0: none. */
+  /** `seq` of the last record that the caller has. Default: 0, none. */
   after?: number
-  /** Called as often as a part of a long log was read. */
+  /** Called after each part of a long log. */
   onProgress?: () => void
-  /** Other sessions of this store: bytes that a record names and this session has not got are copied from there. Default: none. */
+  /** Other sessions of this store to copy missing media bytes from. Default: none. */
   mediaFrom?: readonly string[]
 }
 
 /**
- * Keeps sessions as logs of records.
+ * Stores sessions as logs of records.
  *
  * **Contract**
- * - `open` makes its caller the only writer: from then on what an older writer appends is refused (where `promises.conflict` says so).
- *   It creates the session with its first record. With `after`, `records` are those after that one alone, and the others are not kept in memory;
- *   all of them where the log ends before it. It rejects with `blocked` when nothing was heard of the platform for 5 s; what opens later is
- *   closed again. `onProgress` is called as often as a part of a long log was read.
- * - `tail` reads without the right to write, also while somebody writes. With `last` it gives no more than so many records, those at the end, and reads little
- *   more where the platform lets it. Rejects with `notFound`.
- * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session; what is no session it refuses
- *   with `invalidSession` and the path, before it opens anything.
- * - `list` gives summaries by page; `listIds` and `listForAgent` give all ids, the most recently active first. None of them rejects because one
- *   session cannot be read: `list` names it, with `error`. A session that is active while pages are read may be on two of them.
- * - `rename` gives a session a name, of 1 to 100 characters, as a record. It takes the session over from the agent that writes it.
- * - A log with records of a newer version rejects `open`, `save` and `rename` with `newerSchema`; what this version understands can be read.
- * - `salvage` reads every record that is whole, also those behind a damaged one, where `load` and `tail` end, and changes nothing. What it gives
- *   can be saved, best under another id. Rejects with `notFound`, and with `newerSchema` for what only a newer version can read.
- * - Media of more than 64 KiB of base64 are kept beside the log, each once, under the SHA-256 of their bytes: written before the record that names
- *   them, removed with the last that does. `tail`, and `records` of a writer, name them (`blob`) instead of holding them, so that a list, an open and
- *   a first page read none. `blob` reads one: it rejects with `notFound` where there is none, with `invalidSession` where what is kept is not what
- *   the hash says. `load` and `salvage` give messages with their bytes; what cannot be read stays a `blob`.
- * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; another id rejects with `invalidId`.
- *
- * - `journal` gives what records an agent here. A store brings it along, so that an agent without one carries none of it; a store of your own
- *   takes `sessionJournal` of `phi-core/session`.
+ * - `open` makes the caller the only writer: the store then rejects appends of older writers (if `promises.conflict` is `refused`). The
+ *   first record creates the session. With `after`, `records` are only those after it, or all if the log ends earlier. Rejects with
+ *   `blocked` if the platform does not respond for 5 s; a late handle is closed. `onProgress` is called after each part of a long log.
+ * - `tail` reads without write access, also during writes. With `last`, it returns at most that many records from the end, and reads little
+ *   more if the platform allows. Rejects with `notFound`.
+ * - `load` rebuilds the session tree from its records. `save` writes a tree as records and replaces the session. It rejects an invalid
+ *   session with `invalidSession` and the path, before opening anything.
+ * - `list` returns pages of summaries; `listIds` and `listForAgent` return all ids. Most recently active first. An unreadable session never
+ *   rejects a list: `list` includes it with `error`. A session that is active during paging may appear twice.
+ * - `rename` sets a name of 1 to 100 characters, as a record. It takes the session over from its current writer.
+ * - `open`, `save` and `rename` reject a log with records of a newer version with `newerSchema`. Reading skips what this version does not
+ *   know.
+ * - `salvage` reads every intact record, including those after a damaged one, where `load` and `tail` stop. It changes nothing. Save its
+ *   result under another id. Rejects with `notFound`, and with `newerSchema` if only a newer version can read the log.
+ * - Media over 64 KiB of base64 are stored once beside the log, under the SHA-256 of their bytes: before the record that references them,
+ *   until the last reference is removed. `tail` and `records` reference them (`blob`) without reading bytes. `blob` reads one: it rejects
+ *   with `notFound` if it is missing, with `invalidSession` if the hash differs. `load` and `salvage` inline the bytes; unreadable media
+ *   stay a `blob`.
+ * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; other ids reject with `invalidId`.
+ * - `journal` creates the journal that records an agent in this store. A custom store uses `sessionJournal` of `phi-core/session`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -193,150 +190,149 @@ export interface SessionStore {
   list(options?: SessionListOptions): Promise<SessionPage>
   listIds(): Promise<string[]>
   listForAgent(agentId: string): Promise<string[]>
-  /** Resolves with whether there was something to delete. */
+  /** Resolves with whether the session existed. */
   delete(sessionId: string): Promise<boolean>
 }
 
-/** Where a session that was read from a store goes on. */
+/** Point from which a stored session resumes. */
 export interface ResumePoint {
   sessionId: string
-  /** The last `seq` that was read. */
+  /** `seq` of the last record read. */
   cursor: number
-  /** Loop whose history this is. */
+  /** Loop of this history. */
   loopId: string | undefined
-  /** What the agent goes on with. */
+  /** History to resume with. */
   messages: readonly AgentMessage[]
   state: ContextState | undefined
-  /** Answers that were made up for calls whose outcome nobody knows; among the last of `messages`. */
+  /** Tool results created for calls whose outcome is unknown; among the last of `messages`. */
   recovered: readonly AgentMessage[]
 }
 
-/** A loop that is about to begin. */
+/** A loop that is about to start. */
 export interface LoopPlace {
   sessionId: string
   agentId: string
-  /** The loop it goes on from. */
+  /** Loop that it continues. */
   parentLoopId?: string
 }
 
-/** What a conversation has become while others wrote to its session. */
+/** State of a conversation after other processes wrote to its session. */
 export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId' | 'asked' | 'clientCalls' | 'sharedState'>
 
-/** For whom a journal writes. */
+/** Options of a session journal. */
 export interface SessionJournalOptions {
-  /** Who is named as the owner of sessions that begin. Default: nobody. */
+  /** Owner recorded in new sessions. Default: none. */
   owner?: string
-  /** The call that runs it, in a sub-agent's session. */
+  /** Tool call that runs the sub-agent of this session. */
   spawnRef?: SpawnRef
-  /** The session that goes on. Default: sessions begin with their first record. */
+  /** Session to resume. Default: the first record creates a session. */
   resume?: ResumePoint
 }
 
 /**
- * Writes what loops make durable into the sessions they belong to.
+ * Records the loops of an agent in its sessions.
  *
  * **Contract**
- * - Serves all agents of one session, forks and branches too: there is one writer. A rotated session id begins the next session; the writer of
- *   the one before is given back.
- * - `append` resolves when the record is durable, and rejects with `SessionError`. Records are written in the order of the calls; those appended
- *   at once, or while another write is on, share one write and are acknowledged together. What is refused takes with it what its loop has
- *   appended since.
- * - A `turnStart` waits for the next record, or for `close`, and is written with it: nothing rests on it alone. Do not await it before.
- * - The session is opened with `open`, else with the first record. One that exists already is refused with `conflict`, unless it was resumed.
- *   Nobody's right to write is taken for a conversation that cannot go on.
- * - A loop whose history is not that of its parent loop is recorded with the whole of it.
- * - Records that a store refused are written before the next loop that was opened with `open`: only what is missing. What it lost because somebody deleted
- *   the session is recorded with the next loop.
+ * - Serves all agents of one session, including forks and branches, with one writer. A rotated session id starts the next session and
+ *   releases the previous writer.
+ * - `append` resolves when the record is durable, and rejects with `SessionError`. Records are written in call order; concurrent ones share
+ *   one write and are acknowledged together. A rejection also rejects later appends of the same loop.
+ * - A `turnStart` is written with the next record, or on `close`. Do not await it before.
+ * - The session is opened by `open`, or by the first record. An existing session rejects with `conflict` unless it is resumed, so a
+ *   conversation that cannot continue takes no write access.
+ * - A loop whose history differs from its parent loop is recorded with its whole history.
+ * - Records that the store rejected are written before the next loop opened with `open`, without duplicates. Records lost because the
+ *   session was deleted are written with the next loop.
  *
  * Source: docs/concepts/sessions.md
  */
 export interface SessionJournal extends Journal {
   /**
-   * Takes the right to write before a loop begins, where this journal has not got it, and writes what is missing of loops that were refused.
-   * Resolves with what the conversation goes on from when others have written to the session since it was read: theirs, then what its owner has
-   * added; `undefined` where it is as it was. When it rejects, the `loopStart` of the conversation is refused too.
+   * Acquires write access before a loop starts, if needed, and writes missing records of rejected loops. Resolves with the conversation to
+   * continue if other processes wrote to the session: their messages, then those of its owner; `undefined` if nothing changed. If it
+   * rejects, the `loopStart` of the conversation rejects too.
    */
   open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined>
   media(sessionId: string, block: ImageContent | FileContent): Promise<ImageContent | FileContent>
-  /** Writes what was appended and gives the right to write back; the next loop takes it again. */
+  /** Writes pending records and releases write access; the next loop acquires it again. */
   close(): Promise<void>
 }
 
-/** A record as a driver keeps it: one line of text that holds its own checksum. Drivers do not look into it. */
+/** A record as a driver stores it: one line of text with its own checksum. Drivers do not parse it. */
 export interface LogLine {
   epoch: number
   seq: number
   text: string
-  /** If a session is stored as a whole: its last `seq`. Until that line is there, none of them counts; then nothing older does. */
+  /** Last `seq` of a session stored as a whole. Until that line is stored, none of its lines count; afterwards no older line counts. */
   whole?: number
 }
 
-/** A writer's claim, as a driver gave it. */
+/** Write access of one epoch, as a driver grants it. */
 export interface LogClaim {
   sessionId: string
   epoch: number
-  /** Everything that was there, damaged lines too, in the order of epoch, then of writing. */
+  /** All lines, including damaged ones, ordered by epoch, then by write. */
   lines: readonly string[]
-  /** What follows `lines`, read as it is asked for, once: of a long log the text is not in memory at once. A line may be there twice. */
+  /** Lines after `lines`, read on demand, once, so that a long log is never in memory at once. A line may appear twice. */
   more?: AsyncIterable<readonly string[]>
 }
 
-/** Which sessions a driver is asked for. */
+/** Selects the sessions of a driver's list. */
 export interface LogQuery {
   agentId?: string
   status?: SessionStatus
   idPrefix?: string
   limit?: number
-  /** Only what comes after this one in the order of the list, wherever it is by now. */
+  /** Only sessions after this one in list order, even if it has moved. */
   after?: Pick<SessionSummary, 'sessionId' | 'lastActiveAt'>
 }
 
 /**
- * What a platform must do to keep sessions; `logSessionStore(driver)` makes a `SessionStore` of it.
+ * Platform part of a session store; `logSessionStore(driver)` makes a `SessionStore` of it.
  *
  * **Contract**
- * - `claim` begins the next epoch: first it makes older epochs unable to get an acknowledgement, then it reads what is there.
- * - `append` resolves only when the lines are durable and no newer epoch had begun by then. Lines come in the order of `seq`, from one call at a time.
- *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is what lists are to say once these lines are stored; it may be kept beside them, so
- *   that a list reads no log.
- * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session. `stream` gives the same
- *   in batches, which are read as they are asked for; a line may be in them twice.
- * - Whatever takes long calls `onProgress` now and then: `claim` counts as blocked when nothing was heard of it for 5 s.
- * - `lastSeq`, where it is there, is the `seq` of the last line of the newest epoch, and reads no more than that; a log of which only the end is asked for is
- *   then read from there. `undefined` where nobody knows.
- * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not; where it keeps to `limit`, it gives so many as
- *   long as there are more. A session that cannot be read costs its own entry and no other: it is listed with `error`.
- * - `blobs` keeps bytes beside logs. A driver without it gets them in its lines, as base64: they are then as long as what is said.
- * - Ids were checked already.
+ * - `claim` starts the next epoch: first it fences older epochs off, then it reads the lines.
+ * - `append` resolves only if the lines are durable and no newer epoch had started by then. Lines come in `seq` order, one call at a time.
+ *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is the list entry after these lines; store it beside them, so that
+ *   lists read no logs.
+ * - `read` returns all lines, or those after `after` if the driver can tell; `undefined` for an unknown session. `stream` returns the same
+ *   in batches, read on demand; a line may appear twice.
+ * - Long operations call `onProgress` regularly: `claim` counts as blocked after 5 s without a call.
+ * - `lastSeq` is optional. It returns the `seq` of the newest epoch's last line and reads no more; reads from the end of a log then start
+ *   there. `undefined` if unknown.
+ * - `list` returns the most recently active first. Applying `query` is optional; a driver that applies `limit` returns that many while
+ *   there are more. An unreadable session is listed with `error` and does not affect the others.
+ * - `blobs` stores bytes beside logs. Without it, lines contain the bytes as base64.
+ * - Ids are already validated.
  */
 export interface LogDriver {
-  /** `media` follows from `blobs`. */
+  /** `media` is derived from `blobs`. */
   readonly promises: Omit<StorePromises, 'media'>
   claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim>
   append(claim: LogClaim, lines: readonly LogLine[], digest?: SessionDigest): Promise<void>
-  /** Called when what older epochs wrote no longer counts, because a whole session was stored again: it may be deleted. */
+  /** Called when lines of older epochs no longer count, after a whole session was stored again. The driver may delete them. */
   discardOlder?(claim: LogClaim): Promise<void>
   release(claim: LogClaim): Promise<void>
   read(sessionId: string, after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
   stream?(sessionId: string, after: number): Promise<AsyncIterable<readonly string[]> | undefined>
   lastSeq?(sessionId: string): Promise<number | undefined>
   list(query?: LogQuery): Promise<SessionSummary[]>
-  /** Bytes beside the log go with it. */
+  /** Also deletes the blobs of the session. */
   delete(sessionId: string): Promise<boolean>
   readonly blobs?: BlobDriver
 }
 
 /**
- * What a platform must do to keep bytes beside the logs of sessions.
+ * Platform part that stores media bytes beside the logs of sessions.
  *
  * **Contract**
- * - `put` resolves when `bytes` are durable under `hash`, and a reader finds all of them or none. They belong to the epoch of `claim`: what an
- *   older epoch has put under the same hash stays beside them until `discardOlder`, which removes all bytes of older epochs.
- * - `get` gives the newest of them; `undefined` where there are none.
- * - `keep` removes what older epochs have put, but for `hashes`: writers that ended before their record was stored leave such bytes. Nothing that
- *   `claim` itself has put, and nothing of a newer epoch. It is called once, after a first `append` of the claim was acknowledged.
- * - The bytes that `put` got, and those that `get` gave, are changed by nobody else from then on. Nobody looks into them;
- *   `hash` was checked, it is 64 characters of `0-9a-f`. Rejects with `SessionError` `conflict`, `quota` or `io`.
+ * - `put` resolves when `bytes` are durable under `hash`; readers find all of them or none. They belong to the epoch of `claim`: bytes of
+ *   an older epoch under the same hash stay until `discardOlder`, which removes all bytes of older epochs.
+ * - `get` returns the newest bytes, or `undefined`.
+ * - `keep` removes bytes of older epochs except `hashes`, left by writers that ended before their record was stored. It removes nothing of
+ *   `claim` itself or of newer epochs. Called once, after the first acknowledged `append` of the claim.
+ * - Byte arrays are immutable once passed or returned. `hash` is validated: 64 characters of `0-9a-f`.
+ * - Rejects with `SessionError` `conflict`, `quota` or `io`.
  */
 export interface BlobDriver {
   put(claim: LogClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>

@@ -2,67 +2,68 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { JournalEntry } from '../../contract/session/journal-entry.ts'
 import type { PatchOperation, SavedState, StateAuthor, StateChange } from '../../contract/session/shared-state.ts'
 
-/** How a change of shared state is made. */
+/** Options of a change to shared state. */
 export interface StateChangeOptions {
-  /** The version that the change is about: where the state has another one by now, it is refused with `stateConflict`. Default: whichever it has. */
+  /** Expected version. A change to any other version is rejected with `stateConflict`. Default: any version. */
   ifVersion?: number
-  /** Who is told to have made it. Default `application`; a tool is always told as that. */
+  /** Recorded author. Default: `application`; changes by tools always record `tool`. */
   by?: Exclude<StateAuthor, 'tool'>
-  /** The key under which a client has asked for it. It is recorded with the change: a server knows by it what was made already. */
+  /** Idempotency key of a client request, recorded with the change so that a server recognises retries. */
   idempotencyKey?: string
 }
 
-/** A change as listeners learn of it, with the SHA-256 of the state that it made. */
+/** A change as listeners receive it, with the SHA-256 of the resulting state. */
 export interface ToldStateChange extends StateChange {
   hash: string
 }
 
 /**
- * JSON that a session shares with its pages: tools, the application and pages read and change it.
+ * JSON state that a session shares: tools, the application and browser clients read and change it.
  *
  * **Contract**
- * - Changes are made one after the other. Each is checked, recorded in the session, and only then seen; `set` and `patch` resolve with its version. One that changes nothing makes none.
- * - They reject with `ConfigError`: `invalidState` for what does not fit the schema, is too long, or is no patch; `stateConflict` where `ifVersion` is another. Nothing has changed
- *   then. With what the journal says where it cannot be recorded.
+ * - Changes are serialized. Each is validated, recorded in the session, and then visible. `set` and `patch` resolve with its version. A
+ *   change without effect creates no version.
+ * - They reject with `ConfigError` `invalidState` if the state does not fit the schema, is too long, or the patch is invalid, with
+ *   `stateConflict` if `ifVersion` differs, and with the journal's error if recording fails. The state is then unchanged.
  *
  * Source: docs/guides/shared-state.md
  */
 export interface SharedState<State extends JsonObject = JsonObject> {
-  /** As it is now. It never changes: the next version is another object. */
+  /** Current state. Immutable: each version is a new object. */
   readonly value: State
-  /** Counts the changes from 0. */
+  /** Counts changes, from 0. */
   readonly version: number
-  /** Puts `next` in its place, or what a function makes of a copy. The function is called when it is its turn. */
+  /** Replaces the state, or applies a function to a copy of it. The function is called when earlier changes are done. */
   set(next: State | ((current: State) => State), options?: StateChangeOptions): Promise<number>
-  /** Changes parts of it: all of the operations, or none. */
+  /** Applies all patch operations, or none. */
   patch(operations: readonly PatchOperation[], options?: StateChangeOptions): Promise<number>
-  /** Calls `listener` after each change; returns how to stop. */
+  /** Calls `listener` after each change. Returns a function that unsubscribes. */
   subscribe(listener: (change: ToldStateChange) => void): () => void
 }
 
-/** Where the state of a session is recorded. */
+/** Records the state of a session. */
 export interface StateRecorder {
-  /** The session that is written to. */
+  /** Returns the current session id. */
   sessionId(): string
-  /** Makes a change durable; `undefined` where there is no journal. */
+  /** Makes a change durable; `undefined` without a journal. */
   record(entry: JournalEntry): Promise<void> | undefined
 }
 
-/** The state of one session in memory, as its agent and its loops have it. */
+/** In-memory state of one session, shared by its agent and loops. */
 export interface SessionState extends SharedState {
-  /** Goes on from what was saved, by default from the beginning; `isRecorded` in the session that is written to. */
+  /** Restores a saved state, or the initial one. `isRecorded`: the current session already has it. */
   become(saved: SavedState | undefined, isRecorded: boolean): void
-  /** Another one that begins where this one is: for a session that goes on from this one. */
+  /** Creates a copy for a session that continues this one. */
   begin(recorder: StateRecorder): SessionState
-  /** Records it in a session that does not have it yet: a new one, and one that goes on from another one or from a snapshot. */
+  /** Records the state if the session lacks it: a new session, or one that continues another session or a snapshot. */
   recordIfNew(): Promise<void>
-  /** The same state, changed in the name of a call, while `assertOn` does not throw. */
+  /** Returns a view whose changes are recorded for a tool call. `assertOn` throws once the call has ended. */
   ofCall(toolCallId: string, assertOn: () => void): SharedState
 }
 
-/** What shared state may be: what `sharedState` makes, for the option `sharedState` of an agent. */
+/** Definition of shared state, created by `sharedState` for the agent option `sharedState`. */
 export interface SharedStateRules<State extends JsonObject = JsonObject> {
   readonly initial: State
-  /** The state of a session, at its beginning. */
+  /** Creates the state of a session. */
   begin(recorder: StateRecorder): SessionState
 }

@@ -3,16 +3,16 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 
 /**
- * Kinds of the extension messages that say which calls of the last answer still have to be run; their data is `{ toolCallIds: string[] }`.
+ * Kinds of extension messages that list the calls of the last response that still have to run. Their data is `{ toolCallIds: string[] }`.
  * Models never see them.
  *
- * - `approvalPaused`: a run ended `paused`; nobody has decided yet. `pendingApprovals` in its data are those that were shown to a person, `pendingClientCalls` those
- *   that were shown to pages; the others were held back.
- * - `callsInterrupted`: the process ended; these calls were not begun, or may be run twice without harm.
+ * - `approvalPaused`: a run ended `paused`. `pendingApprovals` and `pendingClientCalls` list the calls that were shown; other calls were
+ *   held back.
+ * - `callsInterrupted`: the process ended before these calls started, or they are idempotent.
  */
 const openCallKinds = ['approvalPaused', 'callsInterrupted']
 
-/** The calls that `message` says are still to be run; none when it is something else. */
+/** Returns the ids of calls that `message` lists as open; none for other messages. */
 export function openCallsOf(message: AgentMessage): string[] {
   if (message.role !== 'extension' || !openCallKinds.includes(message.kind)) return []
   const { data } = message
@@ -20,12 +20,12 @@ export function openCallsOf(message: AgentMessage): string[] {
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
 }
 
-/** The calls that were shown to a person, and nobody has decided about, as `message` keeps them; none when it is something else. */
+/** Returns the pending approvals stored in `message`; none for other messages. */
 export function shownApprovalsOf(message: AgentMessage): PendingApproval[] {
   return shownIn(message, 'pendingApprovals')
 }
 
-/** The calls that a page was to run, and that have no result, as `message` keeps them; none when it is something else. */
+/** Returns the pending client tool calls stored in `message`; none for other messages. */
 export function shownClientCallsOf(message: AgentMessage): PendingClientCall[] {
   return shownIn(message, 'pendingClientCalls')
 }
@@ -38,24 +38,27 @@ function shownIn(message: AgentMessage, list: 'pendingApprovals' | 'pendingClien
 
 function pendingCall(value: unknown): PendingApproval[] {
   const found: Partial<Record<keyof PendingApproval | 'arguments', unknown>> = Object(value)
-  // Histories before 0.1.0 say `arguments`.
+  // Histories before 0.1.0 use the key `arguments`.
   const { toolCallId, toolName, args = found.arguments, argumentsHash } = found
   if (typeof toolCallId !== 'string' || typeof toolName !== 'string' || typeof argumentsHash !== 'string' || !isJsonObject(args)) return []
   return [{ toolCallId, toolName, args, argumentsHash }]
 }
 
-/** Kind of the extension message that keeps a report which no model was told: the run ended before. Its data is `{ message }`. Models never see it. */
+/**
+ * Kind of the extension message that stores a background report if the run ended before the model got it. Its data is `{ message }`. Models
+ * never see it.
+ */
 export const keptReportKind = 'backgroundReport'
 
-/** What was begun in a history and not reported to its model. */
+/** A background task of a history without a report to the model. */
 export interface OpenBackground {
   readonly backgroundId: string
   readonly toolName: string
-  /** The message of the report, where one was kept. */
+  /** Stored message of the report, if any. */
   readonly kept: unknown
 }
 
-/** What a history says was begun beside a run and was never reported, in order. */
+/** Returns the background tasks of a history that were never reported, in order. */
 export function openBackground(messages: readonly AgentMessage[]): OpenBackground[] {
   const open = new Map<string, OpenBackground>()
   for (const message of messages) {

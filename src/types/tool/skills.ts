@@ -1,34 +1,33 @@
 import type { JsonObject } from '../../contract/json.ts'
 
-/** A folder with instructions for a kind of task: what is known of it without reading the instructions. Source: docs/guides/files-and-bash.md */
+/** A folder with instructions for one kind of task, without the instructions themselves. Source: docs/guides/files-and-bash.md */
 export interface Skill {
   name: string
-  /** What it does and when to use it: all that a model decides by. */
+  /** What the skill does and when to use it. The model decides by this text alone. */
   description: string
-  /** The path of its `SKILL.md` in the workspace it was loaded from, as `read_file` takes it. */
+  /** Path of its `SKILL.md` in its workspace, as `read_file` takes it. */
   location: string
-  /** The folder of `location`: what `{baseDir}` in the instructions stands for. */
+  /** Folder of `location`; replaces `{baseDir}` in the instructions. */
   baseDir: string
-  /** Where it comes from, for people: the directory, or the label that `loadSkillDir` was given. */
+  /** Display name of its origin: the directory, or the label passed to `loadSkillDir`. */
   source: string
   license?: string
-  /** What it needs: systems, programs, network. */
+  /** Requirements: systems, programs, network. */
   compatibility?: string
-  /** Values are texts, as they stand in the file. */
+  /** Values are strings, as in the file. */
   metadata?: JsonObject
-  /** Tools that the skill expects to be allowed, such as `Bash(git:*)`. Nothing is allowed by it. */
+  /** Tools that the skill expects, such as `Bash(git:*)`. Informational: this allows nothing. */
   allowedTools?: readonly string[]
-  /** Every field of the frontmatter as it stands there, known or not. All scalars are texts. */
+  /** All frontmatter fields, known or not. All scalars are strings. */
   frontmatter: JsonObject
 }
 
 /**
- * What is wrong with a skill or a directory of skills.
+ * Codes of problems with skills.
  *
- * - Errors, which mean that something was not loaded: `unreadable`, `noFrontmatter`, `invalidYaml`, `missingName`, `missingDescription`,
- *   `tooMany`.
- * - Warnings, where it was: `badName`, `tooLong`, `badField` (left out), `unknownField` (without effect), `notPortable` (another reader of skills
- *   may refuse it), `shadowed` (another skill of that name is used).
+ * - Errors, not loaded: `unreadable`, `noFrontmatter`, `invalidYaml`, `missingName`, `missingDescription`, `tooMany`.
+ * - Warnings, loaded: `badName`, `tooLong`, `badField` (left out), `unknownField` (ignored), `notPortable` (other loaders may reject it),
+ *   `shadowed` (another skill of this name is used).
  */
 export type SkillProblemCode =
   | 'unreadable'
@@ -44,38 +43,38 @@ export type SkillProblemCode =
   | 'notPortable'
   | 'shadowed'
 
-/** One thing that is wrong, and where. */
+/** A problem with a skill, and its location. */
 export interface SkillProblem {
   code: SkillProblemCode
   /** The file or directory, in the workspace. */
   path: string
-  /** For people: what is wrong, with which value, and what to do. Control characters are escaped. */
+  /** Message for developers: what is wrong, with which value, and what to do. Control characters are escaped. */
   message: string
 }
 
 /**
- * Skills by name, for an agent: what `loadSkills` of `phi-core/tools` resolves with. It never changes.
+ * Loaded skills for an agent, as `loadSkills` of `phi-core/tools` returns them. Immutable.
  *
- * **Contract**: names are unique; `skills` is sorted by name, always in the same order.
+ * **Contract**: names are unique; `skills` is sorted by name.
  *
  * Source: docs/guides/files-and-bash.md
  */
 export interface SkillSet {
   readonly skills: readonly Skill[]
-  /** What is odd about skills that are used, and what was shadowed. */
+  /** Problems of skills that are used, and shadowed skills. */
   readonly warnings: readonly SkillProblem[]
-  /** What could not be loaded. It does not hide the others. */
+  /** Skills that failed to load. They do not affect the others. */
   readonly errors: readonly SkillProblem[]
   get(name: string): Skill | undefined
-  /** Both together; of two skills with one name that of `other`, and a warning. */
+  /** Returns both sets together. For a duplicate name, the skill of `other` is used, with a warning. */
   merge(other: SkillSet): SkillSet
-  /** Only these. Throws `ConfigError` `invalidOption` for a name there is no skill of, naming the known ones. */
+  /** Returns only these skills. Throws `ConfigError` `invalidOption` for an unknown name, with the known ones. */
   select(names: readonly string[]): SkillSet
-  /** The index for a system prompt, as the specification's XML; `''` when there are no skills. */
+  /** Returns the skill index for a system prompt, as the specification's XML; `''` without skills. */
   formatForPrompt(): string
 }
 
-/** A system prompt with the index of skills after it. */
+/** Appends the skill index to a system prompt. */
 export function withSkills(systemPrompt: string, skills: SkillSet | undefined): string {
   return [systemPrompt, skills?.formatForPrompt() ?? ''].filter((part) => part !== '').join('\n\n')
 }

@@ -11,12 +11,13 @@ import type { SharedState } from '../session/shared-state.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
 /**
- * What a running tool may use.
+ * Context of a running tool call.
  *
  * **Contract**
- * - `signal` aborts on the run's abort and on the tool's timeout; it belongs to the loop.
- * - The functions may be called at any rate, are synchronous, and do nothing after the call ended. `update` and `progress` never throw;
- *   `childEvent`, `changeContext` and `budget.charge` throw `ConfigError` `invalidOption` for what is no event, change or usage.
+ * - `signal` aborts with the run and on the tool's timeout; owned by the loop.
+ * - The functions are synchronous, have no rate limit, and do nothing after the call has ended.
+ * - `update` and `progress` never throw. `childEvent`, `changeContext` and `budget.charge` throw `ConfigError` `invalidOption` for invalid
+ *   input.
  *
  * Source: docs/concepts/tools.md
  */
@@ -26,145 +27,145 @@ export interface ToolContext {
   readonly sessionId: string
   readonly loopId: string
   readonly signal: AbortSignal
-  /** What the run may use. A tool that asks models charges them here. */
+  /** Budget of the run. Tools that call models must charge it. */
   readonly budget: Budget
-  /** What watches over the run. A tool that starts loops passes it on; absent outside of a run. */
+  /** Guards of the run, to pass to nested loops. Absent outside of a run. */
   readonly guards?: RunGuards
-  /** Where the call stands in a trace, for what it asks of others. Absent where nobody traces the run. */
+  /** Trace position of the call, for outgoing requests. Absent if the run is not traced. */
   readonly trace?: TraceContext | undefined
-  /** What the session shares with its pages, where its agent has such; changes are made in the name of the call. See `sharedState`. */
+  /** Shared state of the session, if the agent has it. Changes are recorded for this call. See `sharedState`. */
   readonly sharedState?: SharedState
-  /** Replaces the partial result shown to people; never sent to the model. */
+  /** Replaces the partial result shown to users. Never sent to the model. */
   update(partial: ToolResult): void
-  /** One line of status text. */
+  /** Emits one line of status text. */
   progress(text: string): void
   /**
-   * Asks a person, while the clock of the call stands still: `inputRequested`. Never rejects; `cancel` when nobody answered in time or can, the call is
-   * over, or `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for what is no question.
+   * Requests user input and pauses the call's timeout meanwhile: `inputRequested`. Never rejects. Resolves with `cancel` on a timeout,
+   * without a client, after the call, or if `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for an invalid
+   * question.
    */
   requestInput?(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer>
   /**
-   * Stops the clock of the call, as `requestInput` does, while somebody is asked in another way; the function that it returns starts it again. Absent
-   * outside of a run.
+   * Pauses the call's timeout, such as while a user is asked in another way. Returns a function that resumes it. Absent outside of a run.
    */
   pauseTimeout?(): () => void
-  /** Restarts the clock of the call, for work that has just made progress. Does nothing while the clock stands still. Absent outside of a run. */
+  /** Restarts the call's timeout after progress. Does nothing while it is paused. Absent outside of a run. */
   restartTimeout?(): void
-  /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
+  /** Forwards an event of a nested loop as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void
-  /** What goes on beside the run: a call may leave something there when it ends. Absent outside of a run. */
+  /** Background tasks of the run, which may outlive a call. Absent outside of a run. */
   background?(): Promise<BackgroundTasks>
-  /** Asks for a change of what the model is sent; applied, in the order asked, after the results of this turn. */
+  /** Requests a change of the context sent to the model. Changes apply in order, after the results of this turn. */
   changeContext(change: ContextChange): void
 }
 
-/** Work that a call leaves to go on beside the run. */
+/** A task that continues in the background after its call. */
 export interface BackgroundTask {
-  /** What it is to do, for people and for the model. */
+  /** Description for users and the model. */
   readonly task: string
-  /** Once the run has nothing else to do: it waits for this, or stops it. */
+  /** Whether an otherwise finished run waits for this task or stops it. */
   readonly onRunEnd: OnRunEnd
-  /** How many of the same tool may go on at a time. */
+  /** Maximum number of concurrent tasks of the same tool. */
   readonly maxRunning: number
-  /** Says something to it. False: it has ended, or takes nothing more. */
+  /** Sends it a steering message. Returns false if it has ended or accepts none. */
   steer(text: string): boolean
   /**
-   * Does it. The context is one of its own: its signal aborts when the work is stopped, takes longer than the tool's timeout, or with the run. What it
-   * throws is reported as an error.
+   * Runs the task. It gets a context of its own, whose signal aborts if the task is stopped, exceeds the tool's timeout, or the run is
+   * aborted. Errors are reported as its result.
    */
   work(ctx: ToolContext): Promise<ToolResult>
 }
 
-/** What goes on beside a run, or has ended. */
+/** State of a running or finished background task. */
 export interface BackgroundView {
   readonly backgroundId: string
   readonly toolName: string
   readonly task: string
   readonly isRunning: boolean
-  /** Milliseconds it has run. */
+  /** Milliseconds of run time. */
   readonly elapsedMs: number
-  /** What it has shown so far, or its report. */
+  /** Latest partial result, or the report. */
   readonly latest: ToolResult | undefined
 }
 
-/** What goes on beside a run, for tools. Source: docs/concepts/several-agents.md */
+/** Controls the background tasks of a run, for tools. Source: docs/concepts/several-agents.md */
 export interface BackgroundTasks {
   /**
-   * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as may,
-   * and when the call is over.
+   * Starts a background task for the current call, once per call. Returns the result for the model. Throws `ToolError` `failed` if
+   * `maxRunning` is reached or the call has ended.
    */
   start(task: BackgroundTask): ToolResult
-  /** All of this run, in the order in which they began. */
+  /** Returns all tasks of this run, in start order. */
   list(): BackgroundView[]
-  /** Says something to one that runs. Throws `ToolError` `failed` for an unknown id, and for one that has ended. */
+  /** Sends a steering message to a running task. Throws `ToolError` `failed` for an unknown or finished task. */
   steer(backgroundId: string, text: string): void
-  /** Stops one that runs; its report says so. Throws as `steer`. */
+  /** Stops a running task; its report says so. Throws as `steer`. */
   stop(backgroundId: string): void
 }
 
 /**
- * What a tool may return: a `ToolResult`, whose `content` may be a string, or any value. Of a value the model gets the text and the application gets `details`:
- * both are what `JSON.stringify` makes of it. A tool that returns nothing has the result `(no output)`.
+ * Return value of a tool: a `ToolResult`, whose `content` may be a string, or any value. The model gets the value's JSON as text; the
+ * application gets it as `details`. A tool that returns nothing has the result `(no output)`.
  */
 export type ToolOutput = unknown
 
-/** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
+/** Schema of a tool's arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
 export type ToolParameters = StandardSchema | JsonSchema
 
-/** That a page runs a tool, not this process. `clientTool` makes it. Source: docs/concepts/tools.md */
+/** Marks a client tool, whose calls run in a browser or other client. Created by `clientTool`. Source: docs/concepts/tools.md */
 export interface ClientRun {
-  /** Characters that the JSON of a result may have. */
+  /** Maximum characters of a result as JSON. */
   readonly maxResultChars: number
-  /** What a result must be. Default: anything. */
+  /** Schema of a result. Default: any JSON. */
   readonly output?: ToolParameters
 }
 
 /**
- * Something a model may call.
+ * A tool that a model may call.
  *
  * **Contract**
- * - `execute` gets validated arguments (parsed by the Standard Schema, if that is what `parameters` is; `defineTool` types them). What it throws becomes an
- *   error result for the model.
- * - A tool that ignores `ctx.signal` is raced and detached: its late value is dropped.
- * - `idempotent: true` promises that running the same call twice does no harm; only then may a resumed session rerun it.
+ * - `execute` gets validated arguments (parsed by the Standard Schema in `parameters`; `defineTool` types them). An error it throws becomes
+ *   an error result for the model.
+ * - A tool that ignores `ctx.signal` is raced and detached; its late value is dropped.
+ * - `idempotent: true` promises that running a call twice is harmless. Only then may a resumed session rerun it.
  *
  * Source: docs/concepts/tools.md
  */
 export interface AgentTool {
-  /** Unique, `[a-zA-Z0-9_-]{1,64}`; what the model calls. */
+  /** Unique name that the model calls; matches `[a-zA-Z0-9_-]{1,64}`. */
   readonly name: string
-  /** For people. */
+  /** Display name for users. */
   readonly label: string
-  /** For the model. */
+  /** Description for the model. */
   readonly description: string
   readonly parameters: ToolParameters
-  /** JSON Schema beside a Standard Schema that cannot produce one. */
+  /** JSON Schema for a Standard Schema that cannot produce one. */
   readonly jsonSchema?: JsonSchema
-  /** Ask a person first: always, or as the arguments require. Only `false` does not ask. */
+  /** Requires an approval: always, or depending on the arguments. Only `false` requires none. */
   readonly needsApproval?: ApprovalRule
   readonly idempotent?: boolean
-  /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
+  /** Milliseconds. Default: the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number
   /**
-   * Promises to end soon after its signal: a call that is cut off waits up to three seconds for what it still has to say, instead of being
-   * detached at once. Of a result, `details` and `childLoopId` are kept. A `ToolError` with code `cancelled`, or `timeout` after a timeout,
-   * becomes what the model reads. For tools that run loops or processes.
+   * Promises to end soon after its signal. A cancelled call then waits up to three seconds for its result instead of being detached, and
+   * keeps its `details` and `childLoopId`. The message of a `ToolError` with code `cancelled` or `timeout` goes to the model. For tools
+   * that run loops or processes.
    */
   readonly endsOnAbort?: boolean
-  /** Only on the revert tool: an agent that has it numbers its messages and shows the numbers to the model. */
+  /** Only on the revert tool: its agent numbers messages and shows the numbers to the model. */
   readonly revertPolicy?: RevertPolicy
-  /** `whenFound`: offered once a result of another tool has named it in `offers`; see `toolSearch`. Default: always. */
+  /** `whenFound`: offered after another tool's result lists it in `offers`; see `toolSearch`. Default: always. */
   readonly isOffered?: 'always' | 'whenFound'
   /**
-   * On a tool that finds others: the names of those that a service with a search of its own may search in its place. They can then be called without having
-   * been found here. See `toolSearch`.
+   * On a search tool: names of tools that a provider's own search covers instead. They can be called without having been found here. See
+   * `toolSearch`.
    */
   readonly searches?: readonly string[]
-  /** Leaves work behind that goes on beside the run: at its beginning, a run tells the model what of that was cut off before. */
+  /** Starts background tasks. At the start of a run, the model gets a report of interrupted ones. */
   readonly isBackground?: boolean
-  /** A page runs it: a call waits for its result, for `timeoutMs` where that is given, and `execute` is never called. */
+  /** Marks a client tool: a call waits for the client's result, at most `timeoutMs` if set, and `execute` is never called. */
   readonly client?: ClientRun
-  /** Tools that are offered wherever this one is. Default: none. */
+  /** Tools that are offered together with this one. Default: none. */
   readonly companions?: readonly AgentTool[]
   execute(args: JsonObject, ctx: ToolContext): ToolOutput
 }

@@ -2,23 +2,23 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool, ToolOutput } from './tool.ts'
 
-/** What a call of a tool takes and gives, for types alone. */
+/** Input and output types of a tool. */
 export interface ToolTypes {
   input: unknown
   output: unknown
 }
 
-/** The types of tools by their names. */
+/** Types of tools by name. */
 export type ToolTypesByName = Record<string, ToolTypes>
 
-/** A tool whose name, arguments and result still have their types, as `defineTool` makes it. Source: docs/concepts/tools.md */
+/** A tool with the types of its name, arguments and result, as `defineTool` creates it. Source: docs/concepts/tools.md */
 export interface DefinedTool<Name extends string = string, Input = JsonObject, Output = ToolOutput> extends AgentTool {
   readonly name: Name
-  /** For types alone: it is never there. */
+  /** Phantom property for type inference; never set at runtime. */
   readonly '~types'?: { input: Input; output: OutputOf<Output> }
 }
 
-/** What a page gets of a result: `details` if the tool returns a `ToolResult`, else the JSON of what it returned. A scalar may come as its text. */
+/** Type of a result in a client: `details` of a returned `ToolResult`, or the JSON of the returned value. A scalar may arrive as text. */
 export type OutputOf<Returned> = Returned extends ToolResult
   ? Returned extends { details: infer Details }
     ? JsonOf<Details>
@@ -27,7 +27,7 @@ export type OutputOf<Returned> = Returned extends ToolResult
     ? Returned | string
     : JsonOf<Returned>
 
-/** What comes back of a value that went through JSON: a `Date` is its text. */
+/** Type of a value after a JSON round trip: a `Date` becomes a string. */
 export type JsonOf<Value> = 0 extends 1 & Value
   ? Value
   : Value extends { toJSON(...args: never): infer Json }
@@ -36,13 +36,13 @@ export type JsonOf<Value> = 0 extends 1 & Value
       ? { [Key in keyof Value]: JsonOf<Value[Key]> }
       : Value
 
-/** The types of these tools by name. */
+/** Types of these tools by name. */
 export type TypesOfTools<Tool extends AgentTool> = {
   [T in Tool as T['name']]: T extends { readonly '~types'?: (infer Types extends ToolTypes) | undefined } ? Types : ToolTypes
 }
 
 /**
- * The tools of an agent, or of a list of tools, as types: name, input and output. Give them to a page that shows a session on a server:
+ * Infers the input and output types of an agent's tools, or of a list of tools, by name. Use it in a client of a remote session:
  * `useAgent<InferTools<typeof agent>>(session)`.
  *
  * Source: docs/guides/frameworks.md

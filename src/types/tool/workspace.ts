@@ -1,4 +1,4 @@
-/** What a workspace knows about a file or directory without reading it. */
+/** Metadata of a file or directory, without its content. */
 export interface WorkspaceStat {
   kind: 'file' | 'directory'
   /** Bytes; 0 for directories. */
@@ -14,19 +14,19 @@ export interface WorkspaceEntry {
 }
 
 /**
- * Files under one root.
+ * Access to files under one root.
  *
  * **Contract**
- * - Paths are relative to the root, with forward slashes; `.` is the root. A path that leaves the root, through `..`, an absolute path or
- *   a link, rejects with `WorkspaceError` code `outside`, and nothing is touched.
- * - Missing files reject with `notFound`; a directory where a file is meant (or the reverse) with `wrongKind`; a failed `ifMatch` with
- *   `conflict`. Other failures are code `io`.
- * - Every method stops and rejects with the signal's reason when `signal` aborts.
+ * - Paths are relative to the root, with forward slashes; `.` is the root. A path that leaves the root, through `..`, an absolute path or a
+ *   link, rejects with `WorkspaceError` code `outside`, without any effect.
+ * - Missing files reject with `notFound`; a directory instead of a file (or the reverse) with `wrongKind`; a failed `ifMatch` with
+ *   `conflict`. Other failures have code `io`.
+ * - Every method stops and rejects with the signal's reason if `signal` aborts.
  *
  * Source: docs/guides/files-and-bash.md
  */
 export interface Workspace {
-  /** Where the root is, for people. */
+  /** Display path of the root. */
   readonly root: string
   /** Reads bytes `start` (inclusive) to `end` (exclusive); both default to the whole file. */
   read(path: string, options?: { start?: number; end?: number; signal?: AbortSignal }): Promise<Uint8Array>
@@ -34,20 +34,20 @@ export interface Workspace {
   write(path: string, data: Uint8Array, options?: { ifMatch?: string | null; signal?: AbortSignal }): Promise<WorkspaceStat>
   stat(path: string, options?: { signal?: AbortSignal }): Promise<WorkspaceStat>
   /**
-   * Direct children of a directory, sorted by path. `linkedDirectories` adds links to directories, also to those out of the root, which the
-   * other methods refuse. It is for lists of one level: a walk through links may never end. A workspace without links ignores it.
+   * Returns the direct children of a directory, sorted by path. `linkedDirectories` includes links to directories, also outside the root,
+   * which the other methods reject. Use it for single levels only: following links may never end. Workspaces without links ignore it.
    */
   list(path: string, options?: { signal?: AbortSignal; linkedDirectories?: boolean }): Promise<WorkspaceEntry[]>
   /** Removes a file, or a directory with everything in it. */
   remove(path: string, options?: { signal?: AbortSignal }): Promise<void>
 }
 
-/** Where long results of tools go, in place of the history. */
+/** Writes long tool results to files, instead of the history. */
 export interface OffloadOptions {
-  /** Characters of text from which on a result is written to a file. */
+  /** Characters of text above which a result is written to a file. */
   over: number
-  /** Where the file is written; the model reads it with its `read_file`. */
+  /** Workspace for the files; the model reads them with its `read_file`. */
   workspace: Workspace
-  /** Tools whose results stay: what reads the files must not be written to files. Default `['read_file', 'search']`. */
+  /** Tools whose results stay in the history, such as those that read the files. Default: `['read_file', 'search']`. */
   except?: readonly string[]
 }
