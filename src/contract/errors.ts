@@ -5,25 +5,25 @@ import { type Infer, oneOf } from './shape/shape.ts'
 
 const brand = Symbol.for('phi-core.error')
 
-/** What every error of this package carries beside its message. */
+/** Options of every error of this package. */
 export interface PhiErrorOptions {
   cause?: unknown
-  /** What to do next, when the message does not already say it. Default: the page in the package that explains its code. */
+  /** What to do next, if the message does not say it. Default: the documentation page of the error code. */
   hint?: string
 }
 
 /**
- * Base of every error this package throws.
+ * Base class of all errors that this package throws.
  *
  * **Contract**
- * - `message` says what failed, with which value, and what to do next; `code` is stable and machine-readable.
- * - No secret in `message`, `hint` or `cause`.
- * - `isInstance` of this class and of each subclass works across duplicate copies of the package, where `instanceof` does not.
+ * - `message` says what failed, with which value, and what to do next. `code` is stable and machine-readable.
+ * - `message`, `hint` and `cause` contain no secrets.
+ * - `isInstance` of this class and its subclasses works across duplicate copies of the package, unlike `instanceof`.
  */
 export class PhiError<Code extends string = string> extends Error {
   override readonly name: string = 'PhiError'
   readonly code: Code
-  /** What to do next, or the section of the documentation about the code. */
+  /** What to do next, or the documentation section of the code. */
   readonly hint: string
 
   constructor(code: Code, message: string, options: PhiErrorOptions = {}) {
@@ -50,26 +50,26 @@ export const providerErrorCode = oneOf(
   'unsupported',
   'other',
 )
-/** Why a model call failed. Source: docs/reference/errors.md */
+/** Codes of failed model calls. Source: docs/reference/errors.md */
 export type ProviderErrorCode = Infer<typeof providerErrorCode>
 
-/** What a provider knows about a failure. */
+/** Details of a failed model call. */
 export interface ProviderErrorOptions extends PhiErrorOptions {
   /** HTTP status. */
   status?: number
-  /** How long the service asked to wait, in ms. No number from 0 counts as absent. */
+  /** Milliseconds from the provider's `retry-after`. Ignored unless it is a number from 0. */
   retryAfterMs?: number
-  /** What the service said of its rate limits. */
+  /** Rate limits from the response headers. */
   limits?: RateLimits
-  /** Whether the same call may succeed later. Default: `network` and `rateLimited` only. */
+  /** Whether a retry may succeed. Default: true for `network` and `rateLimited`. */
   isRetryable?: boolean
-  /** Most times that the call is worth repeating, where that is less than a caller allows: an expensive one may have been worked on. */
+  /** Upper limit of retries if lower than the caller's, for expensive calls that the provider may have processed. */
   maxRetries?: number
-  /** The message as far as it came, when streaming had begun. */
+  /** Partial message, if streaming had started. */
   partial?: AssistantMessage
 }
 
-/** A model call that failed. The only error a `StreamProvider` rejects with. */
+/** A failed model call. A `StreamProvider` rejects only with this error. */
 export class ProviderError extends PhiError<ProviderErrorCode> {
   override readonly name = 'ProviderError'
   declare readonly status?: number
@@ -98,10 +98,10 @@ export class ProviderError extends PhiError<ProviderErrorCode> {
 }
 
 export const toolErrorCode = oneOf('failed', 'notFound', 'invalidArguments', 'cancelled', 'timeout')
-/** Why a tool call failed. */
+/** Codes of failed tool calls. */
 export type ToolErrorCode = Infer<typeof toolErrorCode>
 
-/** Thrown by a tool to fail with a code; any other error a tool throws counts as `failed`. */
+/** Thrown by a tool to fail with a code. Any other error of a tool counts as `failed`. */
 export class ToolError extends PhiError<ToolErrorCode> {
   override readonly name = 'ToolError'
 
@@ -111,10 +111,12 @@ export class ToolError extends PhiError<ToolErrorCode> {
 }
 
 export const workspaceErrorCode = oneOf('outside', 'notFound', 'wrongKind', 'conflict', 'protected', 'io')
-/** Why a workspace refused. `protected`: inside, but other programs on the host would execute or obey it (`.git`, start-up files). */
+/**
+ * Codes of rejected file operations. `protected`: inside the root, but other programs execute or obey the file (`.git`, start-up files).
+ */
 export type WorkspaceErrorCode = Infer<typeof workspaceErrorCode>
 
-/** A file operation that failed. See `Workspace`. */
+/** A failed file operation. See `Workspace`. */
 export class WorkspaceError extends PhiError<WorkspaceErrorCode> {
   override readonly name = 'WorkspaceError'
 
@@ -135,10 +137,10 @@ export const sessionErrorCode = oneOf(
   'blocked',
   'io',
 )
-/** Why a session could not be stored or read. */
+/** Codes of failed session storage. */
 export type SessionErrorCode = Infer<typeof sessionErrorCode>
 
-/** A stored conversation that cannot be used. */
+/** A session that cannot be read or stored. */
 export class SessionError extends PhiError<SessionErrorCode> {
   override readonly name = 'SessionError'
 
@@ -174,23 +176,23 @@ export const misuseCode = oneOf(
   'unsupported',
   'io',
 )
-/** What a caller got wrong. */
+/** Codes of API misuse. */
 export type MisuseCode = Infer<typeof misuseCode>
 
-/** Where in a configuration something is wrong. */
+/** Location of an invalid value in a configuration. */
 export interface ConfigErrorOptions extends PhiErrorOptions {
-  /** Its path, such as `agent.instances[0].provider`. */
+  /** Path such as `agent.instances[0].provider`. */
   field?: string
-  /** What stands there, as text; never a secret. */
+  /** The invalid value as text; never a secret. */
   value?: string
-  /** What may stand there, in words. */
+  /** Description of valid values. */
   expected?: string
-  /** From 1; absent where the parser does not know. */
+  /** Line number from 1; absent if the parser does not report it. */
   line?: number
   column?: number
 }
 
-/** Wrong use of the API: thrown at once, nothing has changed. Where a configuration file is wrong, it says at which place. */
+/** Misuse of the API, or an invalid configuration. Thrown before anything changes. For configuration files, it names the location. */
 export class ConfigError extends PhiError<MisuseCode> {
   override readonly name = 'ConfigError'
   declare readonly field?: string
@@ -209,7 +211,7 @@ export class ConfigError extends PhiError<MisuseCode> {
   }
 }
 
-/** `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
+/** Thrown by `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
 export class AgentBusyError extends PhiError {
   override readonly name = 'AgentBusyError'
   constructor() {
@@ -225,10 +227,10 @@ export class AgentBusyError extends PhiError {
   }
 }
 
-/** A cursor older than what the run still remembers. Start again from `oldest`, or read the stored history. */
+/** The cursor is older than the retained events. Start again from `oldest`, or read the stored history. */
 export class CursorExpiredError extends PhiError {
   override readonly name = 'CursorExpiredError'
-  /** The oldest cursor that still works as `after`. */
+  /** Oldest valid cursor for `after`. */
   readonly oldest: number
 
   constructor(after: number, oldest: number) {
@@ -244,7 +246,7 @@ export class CursorExpiredError extends PhiError {
   }
 }
 
-/** The journal refused: nothing may happen that it would have to know. Ends a run with status `error`. */
+/** The journal rejected a record, so the next side effect must not happen. Ends a run with status `error`. */
 export class JournalError extends PhiError {
   override readonly name = 'JournalError'
   constructor(cause: unknown) {
@@ -253,18 +255,18 @@ export class JournalError extends PhiError {
     })
   }
 
-  /** Whether it has certainly stored nothing of what it refused. Else nobody knows: it may be there all the same. */
+  /** Whether the rejected records are certainly not stored. Otherwise they may be stored nevertheless. */
   get hasStoredNothing(): boolean {
     return SessionError.isInstance(this.cause) && unwritten.has(this.cause.code)
   }
 }
 
-/** No room, another writer, a store that did not open: nothing of a write is there after them. */
+/** Codes that guarantee that nothing was written. */
 const unwritten: ReadonlySet<SessionErrorCode> = new Set(['quota', 'conflict', 'blocked'])
 
 /**
- * A part of this package that is loaded late could not be had: the page was deployed anew, went offline, or the files on disk are gone. Nothing
- * is wrong with the network of the model, and the same run cannot go on: reload the page, or restart the process.
+ * A lazily loaded chunk of this package is missing: a new deployment replaced it, the browser is offline, or files were deleted. The
+ * model's network is not at fault. Retrying in the same process fails; reload the page or restart the process.
  */
 export class LoadError extends PhiError {
   override readonly name = 'LoadError'
@@ -283,32 +285,29 @@ export class LoadError extends PhiError {
   }
 }
 
-/** Whether somebody can wait for so long. Of anything else, JSON would make something that no log takes. */
+/** Rejects NaN, negative and infinite values, which JSON cannot store. */
 function isWait(ms: number | undefined): ms is number {
   return Number.isFinite(ms) && Number(ms) >= 0
 }
 
-/** What failed, as data, and what of ours was behind it. */
+/** Converts an error to data, with its cause if the cause is a `PhiError`. */
 export function toRunFailure(error: unknown): RunFailure {
   if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
   const { code, cause } = error
   const failure: RunFailure = { code, message: errorText(error) }
   if (ProviderError.isInstance(error) && isWait(error.retryAfterMs)) failure.retryAfterMs = error.retryAfterMs
-  // Only what is ours, and says more: nobody knows what others put into their errors.
+  // Other causes are left out: foreign errors may contain secrets.
   if (!PhiError.isInstance(cause) || cause.code === code) return failure
   return { ...failure, cause: { code: cause.code, message: errorText(cause) } }
 }
 
-/** The failure of code of the application that a run cannot do without, with its own code; `name` is the option it was passed as. */
+/** Wraps an error of a required application callback, preserving its code. `name` is the option of the callback. */
 export function callbackFailed(name: string, cause: unknown): PhiError {
   const code = PhiError.isInstance(cause) ? cause.code : 'other'
   return new PhiError(code, `${name} failed: ${errorText(cause).replace(/\.$/, '')}. The run stopped.`, { cause })
 }
 
-/**
- * What anything thrown has to say, however odd: its message, else its name, what caused it, or its JSON. Never empty, and never throws: it runs
- * where a failure is being handled.
- */
+/** Describes any thrown value: its message, name, cause or JSON. Never empty and never throws, because it runs in error handlers. */
 export function errorText(error: unknown): string {
   try {
     return saidBy(error) || 'an error without a message'
@@ -328,12 +327,12 @@ function saidBy(error: unknown): string {
   return JSON.stringify(error) ?? String(error)
 }
 
-/** Names are compared, not constructors: another copy of the package has its own, and minifiers rename them. */
+/** Compares names, not constructors: duplicate copies of the package have their own, and minifiers rename them. */
 export function isNamed(value: unknown, name: string): boolean {
   return PhiError.isInstance(value) && value.name === name
 }
 
-/** What a model threw, as a `ProviderError`: `other` with its words, where it was none. */
+/** Returns the `ProviderError` that a model threw, or wraps any other error as `other`. */
 export function asProviderError(error: unknown): ProviderError {
   return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
 }

@@ -15,41 +15,41 @@ import {
   tagged,
 } from '../shape/shape.ts'
 
-/** Why the model goes back, in words. */
+/** Why the model reverts. */
 export const revertCategory = oneOf('failure', 'tangent', 'completion', 'stepSummary')
-/** Why the model goes back. Source: docs/concepts/context.md */
+/** Reason of a revert. Source: docs/concepts/context.md */
 export type RevertCategory = Infer<typeof revertCategory>
 
 export const contextChange = tagged('type', {
   prune: {
-    /** At least this many tokens, whole calls with their results, newest first. */
+    /** Removes at least this many tokens: whole calls with their results, newest first. */
     tokens: aNumber,
-    /** Stands in place of what is taken out. */
+    /** Text that replaces the removed messages. */
     memo: optional(aText),
   },
   revert: { category: revertCategory, targetNodeId: aNumber, summary: optional(aText) },
 })
-/** What a running tool may ask to be taken out of the context. Applied after the results of its turn. */
+/** Context change that a running tool requests. Applied after the results of its turn. */
 export type ContextChange = Infer<typeof contextChange>
 
 const pruneFields = {
   id: aText,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: aNumber,
   messageIds: listOf(aText),
-  /** Sent once, where the earliest of them stood. */
+  /** Sent once, at the position of the earliest removed message. */
   memo: optional(aText),
   /** Estimate. */
   tokensRemoved: aNumber,
 }
 
-/** A prune that was applied: these messages are not sent any more. */
+/** An applied prune: these messages are no longer sent. */
 export interface PruneRecord extends FieldsOf<typeof pruneFields> {}
 export const pruneRecord: ShapeOf<PruneRecord> = object<PruneRecord>(pruneFields)
 
 const revertFields = {
   id: aText,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: aNumber,
   category: revertCategory,
   targetNodeId: aNumber,
@@ -57,44 +57,44 @@ const revertFields = {
   tag: nodeTag,
 }
 
-/** A revert that was applied: the request goes up to the target, tagged, then to what came afterwards. */
+/** An applied revert: the request contains the messages up to the target, its tags, and the messages after the revert. */
 export interface RevertRecord extends FieldsOf<typeof revertFields> {}
 export const revertRecord: ShapeOf<RevertRecord> = object<RevertRecord>(revertFields)
 
 const revertPolicyFields = {
-  /** Default 5. */
+  /** Default: 5. */
   windowTurns: aNumberFromZero,
-  /** Default 3. */
+  /** Default: 3. */
   keepCount: aNumberFromZero,
 }
 
 /**
- * How long lessons and findings stay visible: those of the last `windowTurns` turns, and the newest `keepCount` of each kind whatever their
- * age. Outcomes and checkpoints always stay. Source: docs/concepts/context.md
+ * Visibility of lessons and findings: those of the last `windowTurns` turns, plus the newest `keepCount` of each kind. Outcomes and
+ * checkpoints are always visible. Source: docs/concepts/context.md
  */
 export interface RevertPolicy extends FieldsOf<typeof revertPolicyFields> {}
 
-/** The defaults of the specification. */
+/** Defaults of the specification. */
 export const defaultRevertPolicy: RevertPolicy = { windowTurns: 5, keepCount: 3 }
 
 const spanFields = { firstId: aText, lastId: aText, turns: aNumber }
 
-/** Whole turns from one message of the history to another, both included. A call and its result are never in different turns. */
+/** Range of whole turns, from one message of the history to another, both inclusive. A call and its result are always in the same turn. */
 export interface TurnSpan extends FieldsOf<typeof spanFields> {}
 const turnSpan: ShapeOf<TurnSpan> = object<TurnSpan>(spanFields)
 
 const messages: ShapeOf<AgentMessage[]> = listOf(agentMessage)
 const sectionFields = { range: turnSpan, messages }
 
-/** Turns, and what is sent instead of them. */
+/** Turns and their replacement. */
 export interface CompactedSection extends FieldsOf<typeof sectionFields> {}
 const compactedSection: ShapeOf<CompactedSection> = object<CompactedSection>(sectionFields)
 
 const overlayFields = {
   id: aText,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   createdAt: aNumber,
-  /** Loop in which it was made. */
+  /** Loop that created the overlay. */
   loopId: aText,
   keepFirst: optional(turnSpan),
   keepCompacted: compactedSection,
@@ -102,10 +102,10 @@ const overlayFields = {
 }
 
 /**
- * What is sent instead of the older part of a history, as plain JSON. The history itself stays.
+ * Replacement for the older part of a history, as plain JSON. The history itself is unchanged.
  *
- * **Contract**: the sections follow each other without gap or overlap: `keepFirst` as it is, then `keepCompacted.messages`, then
- * `keepRecent.messages`, then every message of the history after them.
+ * **Contract**: sections are contiguous. `keepFirst` is sent unchanged, then `keepCompacted.messages`, `keepRecent.messages`, and all later
+ * messages of the history.
  *
  * Source: docs/concepts/context.md
  */
@@ -118,6 +118,6 @@ const stateFields = {
   reverts: optional(fixedListOf(revertRecord)),
 }
 
-/** What is sent of a history, beyond the history itself. Plain JSON; replaced, never edited. */
+/** How a history is sent: overlay, prunes and reverts. Plain JSON; replaced, never mutated. */
 export interface ContextState extends Readonly<FieldsOf<typeof stateFields>> {}
 export const contextState: ShapeOf<ContextState> = object<ContextState>(stateFields)

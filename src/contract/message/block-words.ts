@@ -1,22 +1,22 @@
 import { definedFields, type JsonObject, type JsonValue } from '../json.ts'
 import { type Content, type FileContent, type ImageContent, isMedia, type ServiceToolContent } from './content.ts'
 
-/** How much of a service tool's output is told to another model, in UTF-16 units. */
+/** Maximum length of a provider-executed tool's output in text for another model, in UTF-16 units. */
 const maxOutputChars = 4000
 
-/** What of media a person or a model is told where it cannot be shown: `report.pdf (application/pdf)`. */
+/** Label of media that cannot be shown: `report.pdf (application/pdf)`. */
 export function mediaName(block: ImageContent | FileContent): string {
   const name = block.type === 'file' ? block.name : undefined
   return name === undefined ? block.mimeType : `${name} (${block.mimeType})`
 }
 
-/** The fields of a block of media that everybody may see: all but the state of a service. */
+/** Returns the public fields of a media block, without `providerState`. */
 export function toldMedia(block: ImageContent | FileContent): JsonObject {
   const { providerState: _own, ...told } = block
   return definedFields(told)
 }
 
-/** What a tool of a service did, in words: for another service, and for summaries. */
+/** Describes a provider-executed tool call as text, for other providers and for summaries. */
 export function serviceToolText({ name, input, status, output, error }: ServiceToolContent): string {
   const asked = input === undefined ? '' : ` ${JSON.stringify(input)}`
   if (error !== undefined) return `[${name}${asked} failed: ${error.message ?? error.code}]`
@@ -25,7 +25,7 @@ export function serviceToolText({ name, input, status, output, error }: ServiceT
   return `[${name}${asked} found: ${found.length > maxOutputChars ? `${found.slice(0, maxOutputChars)}…` : found}]`
 }
 
-/** Sources by title and address, anything else as JSON. */
+/** Sources by title and URL, anything else as JSON. */
 function outputText(output: JsonValue): string {
   if (typeof output === 'string') return output
   if (!Array.isArray(output)) return JSON.stringify(output)
@@ -38,16 +38,16 @@ function outputText(output: JsonValue): string {
     .join('; ')
 }
 
-/** A block that only its own service can read, as text for anybody else; `undefined` where it says nothing to others. */
+/** Converts a provider-specific block to text for other providers; `undefined` if it has no text form. */
 export function wordsOf(block: Content): string | undefined {
   if (block.type === 'serviceTool') return serviceToolText(block)
   return isMedia(block) ? `[${block.type} ${mediaName(block)}]` : undefined
 }
 
-/** The error code of a provider-executed tool whose end was never reported. */
+/** Error code of a provider-executed tool whose end was never reported. */
 export const interrupted = 'interrupted'
 
-/** Whether a block is a provider-executed tool that has not ended. */
+/** Returns whether a block is a provider-executed tool that has not ended. */
 export function isRunningTool(block: Content): block is ServiceToolContent {
   return block.type === 'serviceTool' && block.status === 'running'
 }

@@ -23,19 +23,19 @@ import { sourceFault, sourceFields } from './media.ts'
 
 const providerStateFields = {
   api: apiProtocol,
-  /** Model id the block came from. */
+  /** Model id that produced the block. */
   model: aText,
-  /** Hash of the request prefix the block is bound to; absent where the service binds nothing. */
+  /** Hash of the request prefix the block is bound to; absent if it is not bound. */
   prefixHash: optional(aText),
   payload: aJsonObject,
 }
 
 /**
- * What a service attached to a block and wants back byte for byte: signatures, redacted thinking, encrypted reasoning.
+ * State that a provider attaches to a block and requires back unchanged: signatures, redacted thinking, encrypted reasoning.
  *
  * **Contract**
- * - Opaque: only the codec of `api` writes or reads `payload`.
- * - It is sent back to the same `api` and `model` while the prefix it is bound to still stands, and to nobody else.
+ * - Opaque: only the codec of `api` reads or writes `payload`.
+ * - It is sent back only to the same `api` and `model`, and only while its prefix is unchanged.
  *
  * Source: docs/concepts/messages.md
  */
@@ -44,64 +44,66 @@ export const providerState: ShapeOf<ProviderState> = object<ProviderState>(provi
 
 const textRangeFields = { start: aNumber, end: aNumber }
 
-/** A part of a text: UTF-16 units from 0, `end` exclusive. */
+/** Range of a text, in UTF-16 units from 0; `end` is exclusive. */
 export interface TextRange extends FieldsOf<typeof textRangeFields> {}
 
 const documentPlaceFields = {
-  /** Which of the documents of the request, from 0. */
+  /** Index of the document in the request, from 0. */
   index: aNumber,
   unit: oneOf('page', 'char', 'block'),
-  /** Pages count from 1, the others from 0. */
+  /** Pages count from 1, other units from 0. */
   start: aNumber,
   /** Exclusive. */
   end: aNumber,
-  /** The message that holds the document; absent where that is not known. */
+  /** Message that contains the document; absent if unknown. */
   messageId: optional(aText),
-  /** Which of the files of that message it is, from 0. */
+  /** Index of the file in that message, from 0. */
   fileIndex: optional(aNumber),
 }
 
-/** A part of a document that was sent. */
+/** Location in a document of the request. */
 export interface DocumentPlace extends FieldsOf<typeof documentPlaceFields> {}
 
 const citationFields = {
-  /** Where the source is to be found. */
+  /** URL of the source. */
   url: optional(aText),
   title: optional(aText),
-  /** What the source says, as the service quotes it. */
+  /** Text of the source, as the provider quotes it. */
   citedText: optional(aText),
-  /** What of the block's text rests on it. Absent: all of it. */
+  /** Range of the block's text that the citation supports. Absent: the whole text. */
   range: optional(object<TextRange>(textRangeFields)),
-  /** Where in a document of the request it stands. */
+  /** Location in a document of the request. */
   document: optional(object<DocumentPlace>(documentPlaceFields)),
-  /** A file that the service keeps. */
+  /** File stored by the provider. */
   fileId: optional(aText),
 }
 
-/** What a text rests on, the same for every service. Their own form is in the block's `providerState`. Source: docs/concepts/messages.md */
+/**
+ * Source of a text, in one form for all providers. The original form is in the block's `providerState`. Source: docs/concepts/messages.md
+ */
 export interface Citation extends FieldsOf<typeof citationFields> {}
 export const citation: ShapeOf<Citation> = object<Citation>(citationFields)
 
 const textFields = {
   type: oneOf('text'),
   text: aText,
-  /** What it rests on, in the order in which the service said so. */
+  /** Citations in provider order. */
   citations: optional(listOf(citation)),
   providerState: optional(providerState),
 }
 
-/** Plain text, from a user, a model or a tool. */
+/** Plain text from a user, a model or a tool. */
 export interface TextContent extends FieldsOf<typeof textFields> {}
 
 const imageFields = { type: oneOf('image'), mimeType: aText, ...sourceFields, providerState: optional(providerState) }
 
-/** A picture: exactly one of `data` (base64 without a `data:` prefix), `url` and `fileId`. */
+/** An image: exactly one of `data` (base64 without a `data:` prefix), `url` and `fileId`. */
 export interface ImageContent extends FieldsOf<typeof imageFields> {}
 
 export const fileCitations = either(aFlag, oneOf('ifPossible'))
 /**
- * Whether a model is to say what of a file an answer rests on. `ifPossible`: where the service can, and in the form that is asked for; elsewhere nothing is said of it.
- * `true`: a warning tells where it cannot.
+ * Whether a model must cite this file. `ifPossible`: only if the provider and response format support it, without a warning otherwise.
+ * `true`: warns if it does not.
  */
 export type FileCitations = Infer<typeof fileCitations>
 
@@ -109,28 +111,28 @@ const fileFields = {
   type: oneOf('file'),
   mimeType: aText,
   ...sourceFields,
-  /** What it is called, such as `report.pdf`. */
+  /** File name, such as `report.pdf`. */
   name: optional(aText),
-  /** What a model should know of it that is no part of it. */
+  /** Background about the file for the model, outside of its content. */
   context: optional(aText),
-  /** Whether the model is to say what of it an answer rests on. */
+  /** Whether the model cites this file. */
   citations: optional(fileCitations),
   providerState: optional(providerState),
 }
 
-/** A document, a sound, a video or data; `mimeType` says which. Exactly one of `data` (base64), `url` and `fileId` is there. */
+/** A document, audio, video or data file, by `mimeType`. Exactly one of `data` (base64), `url` and `fileId`. */
 export interface FileContent extends FieldsOf<typeof fileFields> {}
 
 const thinkingFields = {
   type: oneOf('thinking'),
   thinking: aText,
-  /** Integrity token of the service; echoed unmodified or not at all. */
+  /** Integrity token of the provider; sent back unmodified or not at all. */
   signature: optional(aText),
   providerState: optional(providerState),
 }
 
 /**
- * Reasoning a model showed (or withheld: `thinking` is then empty and the state lies in `signature` or `providerState`).
+ * Reasoning of a model. If the provider withholds it, `thinking` is empty and `signature` or `providerState` holds the state.
  * Source: docs/concepts/messages.md
  */
 export interface ThinkingContent extends FieldsOf<typeof thinkingFields> {}
@@ -140,70 +142,72 @@ const toolCallFields = {
   id: aText,
   name: aText,
   arguments: aJsonObject,
-  /** The raw argument text, when it cannot be taken for what it says. */
+  /** Raw argument text, if it cannot be parsed unambiguously. */
   invalidArguments: optional(aText),
-  /** The end of the arguments never came: they are not repaired. */
+  /** The arguments were truncated; they are not repaired. */
   isCut: optional(isTrue),
-  /** The raw argument text, when `arguments` is its only reading, or what the `repairToolCall` hook made of it. */
+  /** Raw argument text of repaired arguments: its only valid reading, or the output of the `repairToolCall` hook. */
   repairedFrom: optional(aText),
   providerState: optional(providerState),
 }
 
 /**
- * A model's request to run a tool. `arguments` is what the model wrote, parsed; where it was not a JSON object, or
- * meant something else than it says (a key twice, `1e400`, `-0`, half of a surrogate pair, more than 200 levels), `arguments` is `{}` and `invalidArguments` holds the raw text, so the call is answered with an error, never executed.
+ * A tool call of a model. `arguments` are the parsed arguments.
+ *
+ * - If the text is not a JSON object, or is ambiguous (duplicate key, `1e400`, `-0`, lone surrogate, more than 200 levels), `arguments` is
+ *   `{}` and `invalidArguments` holds the raw text. Such a call gets an error result and is never executed.
  */
 export interface ToolCallContent extends FieldsOf<typeof toolCallFields> {}
 
 const serviceToolErrorFields = { code: aText, message: optional(aText) }
 
-/** Why a tool of a service failed. */
+/** Why a provider-executed tool failed. */
 export interface ServiceToolError extends FieldsOf<typeof serviceToolErrorFields> {}
 export const serviceToolError: ShapeOf<ServiceToolError> = object<ServiceToolError>(serviceToolErrorFields)
 
 const serviceToolFields = {
   type: oneOf('serviceTool'),
   id: aText,
-  /** As the service calls it: `web_search`. */
+  /** Provider's name of the tool: `web_search`. */
   name: aText,
   input: optional(json),
   status: oneOf('running', 'done', 'failed'),
-  /** What a person can be shown of what it gave, at most 64 KiB. */
+  /** Output to show to users, at most 64 KiB. */
   output: optional(json),
   error: optional(serviceToolError),
-  /** The service waits until a person has said whether it may run. The answer is a tool result with this `id`. */
+  /** The provider waits for an approval. A tool result with this `id` is the decision. */
   needsApproval: optional(isTrue),
-  /** The blocks as the service sent them; they go back to it as they are. */
+  /** Original blocks, sent back to the provider unchanged. */
   providerState: optional(providerState),
 }
 
 /**
- * A call that the service ran by itself, such as a search. Nothing of ours runs it. Another service is told what was found, as text.
+ * A provider-executed tool call, such as a web search. This package executes nothing. Other providers get its outcome as text.
  * Source: docs/concepts/messages.md
  */
 export interface ServiceToolContent extends FieldsOf<typeof serviceToolFields> {}
 
 const opaqueFields = {
   type: oneOf('opaque'),
-  /** As the service calls it. */
+  /** Provider's name of the block type. */
   kind: aText,
   providerState: optional(providerState),
 }
 
-/** What a service sent and this version does not know. It is kept, and goes back to the same service. */
+/** A block type that this version does not know. It is preserved and sent back to the same provider. */
 export interface OpaqueContent extends FieldsOf<typeof opaqueFields> {}
 
-/** A picture or a file. */
+/** An image or a file. */
 export type MediaContent = ImageContent | FileContent
 
-/** Whether a block is a picture or a file. */
+/** Returns whether a block is an image or a file. */
 export function isMedia<Block extends { type: string }>(block: Block): block is Extract<Block, { type: MediaContent['type'] }> {
   return block.type === 'image' || block.type === 'file'
 }
 
 /** One block of a message. Source: docs/concepts/messages.md */
 export type Content = TextContent | ImageContent | FileContent | ThinkingContent | ToolCallContent | ServiceToolContent | OpaqueContent
-/** In a log, blocks of another version pass. */
+/** In logs, unknown block types of newer versions are accepted. */
 export const content: ShapeOf<Content> = withInstead(
   tagged(
     'type',

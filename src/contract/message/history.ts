@@ -6,10 +6,11 @@ import { type Content, content } from './content.ts'
 import { type AgentMessage, type Message, type MessageInput, messageInput, type PromptInput, withId } from './message.ts'
 
 /**
- * What a caller hands in, as entries of a history: text is a user message, `content` may be text, and what may be left out is filled in. What is
- * complete already is the same object.
+ * Converts caller input to history entries: text becomes a user message, string `content` becomes blocks, and defaults are applied.
+ * Complete messages are returned as the same object.
  *
- * Throws `ConfigError` `invalidMessage` with the path of what is no message, such as `prompt[1].content[0].type`; `name` is where it begins.
+ * Throws `ConfigError` `invalidMessage` with the path of the invalid part, such as `prompt[1].content[0].type`; `name` is the first part of
+ * the path.
  *
  * Source: docs/concepts/messages.md
  */
@@ -18,12 +19,12 @@ export function toHistory(input: PromptInput, name: string): AgentMessage[] {
   return isList(input) ? Array.from(input, (entry, at) => toEntry(entry, `${name}[${at}]`)) : [toEntry(input, name)]
 }
 
-/** As {@link toHistory}, for one message. */
+/** {@link toHistory} for one message. */
 export function toEntry(input: MessageInput, name: string): AgentMessage {
   return withId(toMessage(input, name))
 }
 
-/** As {@link toEntry}, without giving a message an id. */
+/** {@link toEntry} without assigning an id. */
 export function toMessage(input: MessageInput, name: string): Message | AgentMessage {
   const role: unknown = fieldIn(input, 'role')
   if (role === 'system' || role === 'developer') {
@@ -50,20 +51,20 @@ function isList(input: Exclude<PromptInput, string>): input is readonly MessageI
 
 const messages = listOf(messageInput)
 
-/** A history as JSON text in the native format (camelCase). `parseMessages` reads it back. */
+/** Serializes a history to JSON in the native format (camelCase). `parseMessages` reads it. */
 export function serializeMessages(history: readonly AgentMessage[]): string {
   return JSON.stringify(history)
 }
 
 /**
- * Reads a history in the native format.
+ * Parses a history in the native format.
  *
  * **Contract**
- * - Throws `SessionError` `invalidMessages` that names the path and what was wrong there, such as `messages[3].content[0].type: expected
+ * - Throws `SessionError` `invalidMessages` with the path and the expected type, such as `messages[3].content[0].type: expected
  *   text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"`.
- * - A message without an id gets a new one. Unknown keys are kept, so that an older version can carry what a newer one wrote.
- * - The structure is checked, not the meaning: that every call has its result is the business of the request encoder.
- * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/rust`.
+ * - Assigns ids to messages without one. Keeps unknown keys, so older versions preserve data of newer ones.
+ * - Checks the structure only. The request encoder ensures that every call has a result.
+ * - For messages of the Rust implementation, use `fromSpecJson` of `phi-core/rust`.
  *
  * Source: docs/concepts/messages.md
  */
@@ -71,12 +72,12 @@ export function parseMessages(text: string): AgentMessage[] {
   return checkHistory(parseStored(text, 'messages'), 'messages')
 }
 
-/** As {@link parseMessages}, for a value that has been read already; `path` says where it was found. */
+/** {@link parseMessages} for a parsed value; `path` is its location. */
 function checkHistory(value: unknown, path: string): AgentMessage[] {
   return readStored(messages, value, path).map(withId)
 }
 
-/** What a client may say of its blocks. State of a service is not for it to set, nor is `fileId`: the file could be somebody else's. */
+/** Fields that clients may set. `providerState` and `fileId` are excluded: a file id may belong to another user. */
 const clientFields: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['text', ['type', 'text']],
   ['image', ['type', 'mimeType', 'data', 'url']],
@@ -84,8 +85,8 @@ const clientFields: ReadonlyMap<unknown, readonly string[]> = new Map([
 ])
 
 /**
- * A block of a user that a client sent: text, a picture or a file. Throws `ConfigError` `invalidMessage`, which names the part at `path`, for anything
- * else: no base64, bytes of another type, an address that is not https. Fields that are not for a client to set are left out.
+ * Validates a user block from a client: text, image or file. Drops fields that clients may not set. Throws `ConfigError` `invalidMessage`
+ * with `path` for invalid base64, a wrong MIME type, or a URL that is not https.
  */
 export function clientBlock(sent: JsonValue, path: string): Content {
   const fields = clientFields.get(Object(sent).type)

@@ -4,38 +4,38 @@ import { aNumber, aText, type FieldsOf, object, optional, type Reading, type Sha
 const storedBytesFields = {
   /** SHA-256 of the bytes, in hex. */
   hash: aText,
-  /** How many there are. */
+  /** Size in bytes. */
   bytes: aNumber,
 }
 
-/** Bytes that a session keeps beside its log; `SessionStore.blob` gives them. Source: docs/concepts/sessions.md */
+/** Media bytes stored beside a session's log; `SessionStore.blob` reads them. Source: docs/concepts/sessions.md */
 export interface StoredBytes extends FieldsOf<typeof storedBytesFields> {}
 const storedBytes: ShapeOf<StoredBytes> = object<StoredBytes>(storedBytesFields)
 
-/** Whether a text can be the name of bytes: it becomes a part of file names, keys and addresses. */
+/** Returns whether a string is a valid hash. Hashes become part of file names, keys and URLs. */
 export function isHash(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text)
 }
 
-/** Media with more characters of base64 than this are kept beside a log, once, under their hash. */
+/** Media with more base64 characters than this are stored beside the log, once per hash. */
 export const inlineMediaChars = 64 * 1024
 
-/** Where the bytes of a picture or a file are: exactly one of `data`, `url`, `fileId` and `blob` is there. */
+/** Source of an image or file: exactly one of `data`, `url`, `fileId` and `blob`. */
 export const sourceFields = {
-  /** The bytes, as base64 without a `data:` prefix. */
+  /** Base64 bytes without a `data:` prefix. */
   data: optional(aText),
-  /** An `https:` address that the service fetches itself, or `resolveMedia` where it does not. */
+  /** An `https:` URL that the provider fetches, or `resolveMedia` if it does not. */
   url: optional(aText),
-  /** The name under which a service keeps an uploaded file; `api` says which service. */
+  /** Id of a file uploaded to the provider of `api`. */
   fileId: optional(aText),
   api: optional(apiProtocol),
-  /** In what was read of a session: its store has the bytes. For no other session, and no client of a server can hand it in. */
+  /** Reference to bytes in the session's store. Set only by the store; not valid in other sessions or in client input. */
   blob: optional(storedBytes),
-  /** When the service forgets an uploaded file, epoch ms. Absent: nobody said. */
+  /** Expiry of the uploaded file, epoch milliseconds. Absent if unknown. */
   expiresAt: optional(aNumber),
 }
 
-/** What every block of media has. */
+/** Fields of every media block. */
 interface MediaFields {
   mimeType: string
   data?: string | undefined
@@ -46,20 +46,20 @@ interface MediaFields {
   name?: string | undefined
 }
 
-/** Where the bytes are. */
+/** Location of the bytes. */
 export type MediaSource =
   | { type: 'data'; data: string }
   | { type: 'url'; url: string }
   | { type: 'fileId'; fileId: string; api: ApiProtocol }
 
-/** Where the bytes of `block` are. Of a block of another version, or one that `readyMedia` has yet to replace, no bytes. */
+/** Returns the source of a media block. Blocks of newer versions, or without loaded bytes, have none. */
 export function sourceOf({ data, url, fileId, api }: MediaFields): MediaSource {
   if (data !== undefined) return { type: 'data', data }
   if (url !== undefined) return { type: 'url', url }
   return fileId === undefined ? { type: 'data', data: '' } : { type: 'fileId', fileId, api: api ?? '' }
 }
 
-/** What is wrong with the source of a block at `path`; `undefined` where nothing is. What a caller hands in is also looked at inside. */
+/** Returns why the source of a block at `path` is invalid, or `undefined`. Caller input is also decoded and checked. */
 export function sourceFault(block: unknown, path: string, reading: Reading): string | undefined {
   if (reading === 'logged') return undefined
   const { data, url, fileId, api, blob, mimeType = '' } = Object(block) as Partial<MediaFields> // its fields were checked
@@ -72,18 +72,18 @@ export function sourceFault(block: unknown, path: string, reading: Reading): str
   return data !== undefined && reading === 'given' ? dataFault(data, mimeType, path) : undefined
 }
 
-/** Whether a service may be told to fetch a file from there. */
+/** Returns whether a URL may be passed to a provider to fetch. */
 export function isHttpsAddress(url: string): boolean {
   return /^https:\/\/[^/]/i.test(url)
 }
 
-/** Whether `text` is base64, whole and padded. */
+/** Returns whether `text` is complete, padded base64. */
 export function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
 
 function dataFault(data: string, mimeType: string, path: string): string | undefined {
-  // First: looking into it takes time.
+  // Checked first, because decoding takes time.
   if (data.length > (maxInlineBytes / 3) * 4 + 4)
     return `${path}.data has about ${Math.floor(data.length * 0.75)} bytes, and no service takes more than ${maxInlineBytes} of a file within a request. Upload it, or send a part`
   if (/^data:/i.test(data))
@@ -95,7 +95,7 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
   if (type === 'image/svg+xml')
     return `${path} is an SVG, which no service takes as a picture, and which can hold scripts. Draw it as a PNG, or send it as a file of the type text/plain`
   const isType = typeByBytes(data)
-  // A picture of another kind is sent as what it is, if it begins as such a picture does.
+  // An image with a wrong subtype is sent with its actual type, if its signature is an image's.
   const isPicture =
     type.startsWith('image/') && isType?.startsWith('image/') === true && (isType !== 'image/png' || headOf(data).startsWith('IHDR', 12))
   const isRight = isType === undefined ? !toldByBytes(type, data) : isType === type || isPicture || !isMediaOf(type, checkedTypes)
@@ -104,22 +104,22 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
   return `${path} is told to be ${mimeType.slice(0, 100)}, and its bytes are ${found}. A service would refuse it with every later request`
 }
 
-/** Whether bytes that say nothing are wrong for `type`: of so few nobody can say. */
+/** Returns whether unrecognised bytes contradict `type`. Too few bytes prove nothing. */
 function toldByBytes(type: string, data: string): boolean {
   return type === 'application/pdf' || (byteLengthOf(data) >= longestSignature && signedTypes.has(type))
 }
 
-/** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
+/** Default maximum bytes of a block: the size that every provider accepts in one request. */
 export const defaultMaxMediaBytes = 20 * 1024 * 1024
 
-/** The most bytes of a file that any service takes within a request: 100 MB of base64, of Gemini. */
+/** Maximum bytes of an inline file for any provider: 100 MB of base64, for Gemini. */
 export const maxInlineBytes = 75 * 1024 * 1024
 
-/** Types of which each file begins with a signature that is known, and the bytes of the longest one. */
+/** Types whose files always start with a known signature, and the length of the longest one. */
 const signedTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'])
 const longestSignature = 12
 
-/** Types whose bytes are told apart from others. */
+/** Types that are recognised by their bytes. */
 export const checkedTypes = ['image/*', 'application/pdf', 'audio/wav']
 
 const otherSpellings: ReadonlyMap<string, string> = new Map([
@@ -128,35 +128,35 @@ const otherSpellings: ReadonlyMap<string, string> = new Map([
   ['audio/wave', 'audio/wav'],
 ])
 
-/** The type alone, as services spell it. */
+/** Returns the MIME type without parameters, in canonical spelling. */
 export function baseType(mimeType: string): string {
   const type = (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase()
   return otherSpellings.get(type) ?? type
 }
 
-/** The address of a block: its own, or one that holds its bytes. */
+/** Returns the URL of a block, or a `data:` URL of its bytes. */
 export function addressOf(block: MediaFields): string {
   const source = sourceOf(block)
   return source.type === 'url' ? source.url : `data:${baseType(block.mimeType)};base64,${source.type === 'data' ? source.data : ''}`
 }
 
-/** Bytes that `data`, base64, stands for. */
+/** Returns the number of bytes that base64 `data` decodes to. */
 export function byteLengthOf(data: string): number {
   return Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
 }
 
-/** How many bytes a block has, as far as it says so. */
+/** Returns the size of a block in bytes, as far as known. */
 export function mediaBytes({ data, blob }: Pick<MediaFields, 'data' | 'blob'>): number {
   return blob?.bytes ?? byteLengthOf(data ?? '')
 }
 
-/** Whether `mimeType` is one of `accepted`, each a type or a family such as `image/*`. */
+/** Returns whether `mimeType` matches one of `accepted`, each a type or a family such as `image/*`. */
 export function isMediaOf(mimeType: string, accepted: readonly string[]): boolean {
   const type = baseType(mimeType)
   return accepted.some((each) => each === '*/*' || each === type || (each.endsWith('/*') && type.startsWith(each.slice(0, -1))))
 }
 
-/** Kinds of files that are text, and are sent as text where a model takes no such file. */
+/** MIME types of text files, sent as text if the model does not accept the file type. */
 export function isTextType(mimeType: string): boolean {
   return isMediaOf(mimeType, [
     'text/*',
@@ -168,10 +168,10 @@ export function isTextType(mimeType: string): boolean {
   ])
 }
 
-/** Bytes at the beginning of a file that say what it is; divisible by 3, so that base64 of them is the beginning of the base64 of all. */
+/** Number of leading bytes that identify a file type. Divisible by 3, so their base64 is a prefix of the file's base64. */
 export const headBytes = 1026
 
-/** The type that the first bytes of `data` (base64) say; `undefined` where they say none that is known. */
+/** Detects the MIME type from the first bytes of base64 `data`; `undefined` if unknown. */
 export function typeByBytes(data: string): string | undefined {
   const head = headOf(data)
   if (head.startsWith('\x89PNG\r\n')) return 'image/png'
@@ -183,7 +183,7 @@ export function typeByBytes(data: string): string | undefined {
   return /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*</.test(head) ? 'a document of text' : undefined
 }
 
-/** The first bytes of `data`, one character each. */
+/** Decodes the first bytes of `data`, one character each. */
 function headOf(data: string): string {
   try {
     return atob(data.slice(0, (headBytes / 3) * 4))
@@ -192,7 +192,7 @@ function headOf(data: string): string {
   }
 }
 
-/** Types that the end of a name says. */
+/** MIME types by file extension. */
 const typesByName: ReadonlyMap<string, string> = new Map(
   Object.entries({
     pdf: 'application/pdf',
@@ -226,12 +226,12 @@ const typesByName: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The type that the end of the name of a file says; `undefined` where it says none that is known. */
+/** Detects the MIME type from a file extension; `undefined` if unknown. */
 export function typeByName(name: string): string | undefined {
   return typesByName.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
 }
 
-/** The type of a file: what is said of it, else what its first bytes (base64) say, else its name; `undefined` where nothing says it. */
+/** Returns the MIME type of a file: the declared one, or by its first bytes (base64), or by its name; `undefined` if unknown. */
 export function typeOfFile(said: string, head: string, name: string | undefined): string | undefined {
   if (said !== '' && said !== 'application/octet-stream') return said.split(';', 1)[0]
   const byBytes = typeByBytes(head)
@@ -239,7 +239,7 @@ export function typeOfFile(said: string, head: string, name: string | undefined)
   return name === undefined ? undefined : typeByName(name)
 }
 
-/** The name of a file that has none: `stem`, and the end that says its type, where that is known. */
+/** Builds a file name from `stem` and the extension of its type, if known. */
 export function nameByType(stem: string, mimeType: string): string {
   const type = baseType(mimeType)
   const end = [...typesByName].find(([, each]) => each === type)?.[0]

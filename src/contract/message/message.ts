@@ -35,7 +35,7 @@ import {
 } from './content.ts'
 import { blockProvenance, newId, nodeTag } from './identity.ts'
 
-/** Why a model stopped, in words. */
+/** Why a model stopped. */
 export const stopReason = oneOf(
   'stop',
   'length',
@@ -49,54 +49,54 @@ export const stopReason = oneOf(
   'contextCompacted',
   'paused',
 )
-/** Why a model stopped. Source: docs/concepts/messages.md */
+/** Reason why a model stopped. Source: docs/concepts/messages.md */
 export type StopReason = Infer<typeof stopReason>
 
-/** Blocks, for which a caller may write text. */
+/** Content blocks; callers may pass a string. */
 const blocks: GivenShape<Content[], string | readonly Content[]> = written(listOf(content), aText, (said): Content[] => [text(said)])
 const unknownName = filled(aText, () => 'unknown')
 
 const userFields = {
   role: oneOf('user'),
   content: blocks,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   timestamp: filled(aNumber, now),
 }
 
-/** What a person (or a program on their behalf) said. */
+/** Input of a user, or of a program acting for one. */
 export interface UserMessage extends FieldsOf<typeof userFields> {}
 
 const likelyTokenFields = {
   token: aText,
-  /** Natural logarithm of its probability. */
+  /** Natural logarithm of the token's probability. */
   logprob: aNumber,
 }
 const guarded = fieldsOf({
   verdict: oneOf('replaced', 'refused'),
-  /** Why it was refused. */
+  /** Why the response was refused. */
   reason: optional(aText),
-  /** What the model had said was streamed before: whoever watched has seen it. */
+  /** Whether the original text was already streamed to readers. */
   wasShown: aFlag,
 })
 
 const tokenLogprobFields = {
   ...likelyTokenFields,
-  /** The likeliest at its place, where they were asked for. */
+  /** Most likely tokens at this position, if requested. */
   top: optional(listOf(object<FieldsOf<typeof likelyTokenFields>>(likelyTokenFields))),
 }
 
-/** How likely one token was. */
+/** Probability of one token. */
 export interface TokenLogprob extends FieldsOf<typeof tokenLogprobFields> {}
 const tokenLogprob: ShapeOf<TokenLogprob> = object<TokenLogprob>(tokenLogprobFields)
 
 const refusedMediaFields = {
-  /** A hash of what the media contain: the same for each copy of the block. */
+  /** Hash of the media content; equal for copies of a block. */
   key: aText,
-  /** What the service said, as the model is told it. */
+  /** The provider's reason, as the model gets it. */
   reason: aText,
 }
 
-/** Media that a service refused, so that they are not sent to it again. */
+/** Media that a provider rejected, so that they are not sent again. */
 export interface RefusedMedia extends FieldsOf<typeof refusedMediaFields> {}
 const refusedMedia: ShapeOf<RefusedMedia> = object<RefusedMedia>(refusedMediaFields)
 
@@ -110,32 +110,37 @@ const assistantFields = {
   model: unknownName,
   /** Provider name, such as `anthropic`. */
   provider: unknownName,
-  /** The service's own id of this answer, for its support and for traces; absent where it gave none. */
+  /** Response id of the provider, for support and traces; absent if it sends none. */
   responseId: optional(aText),
-  /** The model that answered, as the service calls it: a dated one, say. Absent where it did not say. */
+  /** Model that responded, as the provider names it, such as a dated version. Absent if it is not reported. */
   responseModel: optional(aText),
-  /** How the service handled the request, as it calls that: `default`, `flex`, `priority`. */
+  /** Service tier used, in the provider's words: `default`, `flex`, `priority`. */
   serviceTier: optional(aText),
-  /** What the model said in place of an answer it refused; `stopReason` is `guardRail`. Where it came as an answer it is also text. */
+  /** Refusal text of the model; `stopReason` is `guardRail`. If streamed as a response, it is also a text block. */
   refusal: optional(aText),
-  /** The `afterAnswer` hook said no to what the model had said, or gave other words. */
+  /** Set if the `afterAnswer` hook refused the original text or replaced it. */
   guarded: optional(guarded),
-  /** Where in its text the answer stands, where JSON was asked for. */
+  /** Location of the requested value in the JSON response. */
   outputForm: optional(outputForm),
-  /** How likely each token of the text was, where the service says so. */
+  /** Token probabilities, if the provider reports them. */
   logprobs: optional(listOf(tokenLogprob)),
-  /** Media that the service refused. This is the response to the request without them. Later requests to its model leave them out, too. */
+  /**
+   * Media that the provider rejected. This message is the response to the request without them; later requests to the model omit them too.
+   */
   refusedMedia: optional(listOf(refusedMedia)),
-  /** What the service keeps between requests, such as a container: it is sent back to the same service and model. */
+  /** State that the provider keeps between requests, such as a container. Sent back to the same provider and model. */
   providerState: optional(providerState),
   usage: filled(usage, emptyUsage),
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   timestamp: filled(aNumber, now),
-  /** Present when `stopReason` is `error` or `aborted`: the text a person can act on, without secrets. */
+  /** Error text for users, without secrets. Present if `stopReason` is `error` or `aborted`. */
   errorMessage: optional(aText),
 }
 
-/** What a model answered. A failed or aborted answer keeps its partial content and says why; of an aborted one the text is sent once a user message follows. */
+/**
+ * A response of a model. A failed or aborted response keeps its partial content and the reason. The text of an aborted response is sent
+ * once a user message follows.
+ */
 export interface AssistantMessage extends FieldsOf<typeof assistantFields> {}
 
 const toolResultFields = {
@@ -144,24 +149,24 @@ const toolResultFields = {
   toolName: aText,
   content: blocks,
   isError: filled(aFlag, () => false),
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   timestamp: filled(aNumber, now),
-  /** Loop a sub-agent ran to produce this result. */
+  /** Loop of the sub-agent that produced this result. */
   childLoopId: optional(aText),
-  /** Names of tools that are offered from then on. */
+  /** Names of tools that are offered from now on. */
   offers: optional(listOf(aText)),
-  /** Ends the run, once all calls of its message have ended. */
+  /** Ends the run after all calls of its message. */
   endRun: optional(isTrue),
-  /** What the call began goes on beside the run, under this id, and reports when it has ended. */
+  /** Id of the background task that the call started. The task reports when it ends. */
   backgroundId: optional(aText),
-  /** The result was made up, with `isError`: its process ended while the call ran, and nobody knows what it did. */
+  /** Set on an error result that replaces a lost one: the process ended during the call, so its effect is unknown. */
   outcome: optional(callOutcome),
 }
 
-/** What a tool returned for one call. */
+/** Result of one tool call. */
 export interface ToolResultMessage extends FieldsOf<typeof toolResultFields> {}
 
-/** A message a model can see. Plain JSON, discriminated on `role`. Source: docs/concepts/messages.md */
+/** A message that models can see. Plain JSON, discriminated on `role`. Source: docs/concepts/messages.md */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage
 export const message: ShapeOf<Message> = tagged('role', {
   user: object<UserMessage>(userFields),
@@ -171,7 +176,7 @@ export const message: ShapeOf<Message> = tagged('role', {
 
 const turnIdFields = { loopId: aText, turnIndex: aNumber }
 
-/** The turn a message belongs to. `turnIndex` counts from 0 within its loop. */
+/** Turn of a message. `turnIndex` is zero-based within its loop. */
 export interface TurnId extends FieldsOf<typeof turnIdFields> {}
 export const turnId: ShapeOf<TurnId> = object<TurnId>(turnIdFields)
 
@@ -181,18 +186,18 @@ const envelopeFields = {
   turnId: optional(turnId),
   /** Overrides the derived provenance of this message in request captures (docs/concepts/messages.md). */
   provenanceHint: optional(blockProvenance),
-  /** Position in the revert tree; present only in revert mode. */
+  /** Position in the revert tree; only in revert mode. */
   nodeId: optional(aNumber),
   parentId: optional(aNumber),
   tags: optional(listOf(nodeTag)),
 }
 
-/** What the runtime adds to a message, flattened onto it. */
+/** Fields that the runtime adds to a message. */
 export interface MessageEnvelope extends FieldsOf<typeof envelopeFields> {}
 
 const extensionFields = { role: oneOf('extension'), id: aText, kind: aText, data: json }
 
-/** A message of the application: never sent to a model by any function of ours. Source: docs/concepts/messages.md */
+/** A message of the application. This package never sends it to a model. Source: docs/concepts/messages.md */
 export interface ExtensionMessage extends FieldsOf<typeof extensionFields> {}
 
 /** A `Message` with its envelope. */
@@ -204,24 +209,24 @@ export type AgentMessage = LlmMessage | ExtensionMessage
 type InHistory<M extends Message> = M & MessageEnvelope
 const userEntry = object<InHistory<UserMessage>>({ ...userFields, ...envelopeFields }, ['id', 'content'])
 const answerEntry = object<InHistory<AssistantMessage>>({ ...assistantFields, ...envelopeFields }, ['id', 'content', 'usage'])
-/** A result in a history. */
+/** A tool result in a history. */
 export const resultEntry: ShapeOf<InHistory<ToolResultMessage>> = object<InHistory<ToolResultMessage>>(
   { ...toolResultFields, ...envelopeFields },
   ['id', 'content', 'toolCallId'],
 )
 
-/** One entry of a history. Of one of another version in a log, as much must fit as readers of a history rely on. */
+/** One entry of a history. Entries of newer versions in a log need only the fields that readers rely on. */
 export const agentMessage: ShapeOf<AgentMessage> = tagged('role', {
   user: userEntry,
   assistant: answerEntry,
   toolResult: resultEntry,
   extension: object<ExtensionMessage>(extensionFields, ['id']),
 })
-/** One that a model may see. */
+/** An entry that models can see. */
 export const llmMessage: ShapeOf<LlmMessage> = tagged('role', { user: userEntry, assistant: answerEntry, toolResult: resultEntry })
-/** An answer, as the journal has it. */
+/** A response as the journal records it. */
 export const assistantMessage: Shape = tagged('role', { assistant: answerEntry })
-/** A result, as the journal has it. */
+/** A tool result as the journal records it. */
 export const toolResultMessage: Shape = tagged('role', { toolResult: resultEntry })
 
 const anyEnvelope = { ...envelopeFields, id: optional(aText) }
@@ -231,67 +236,67 @@ const llmInputs = {
   assistant: fieldsOf({ ...assistantFields, ...anyEnvelope }),
   toolResult: fieldsOf({ ...toolResultFields, ...anyEnvelope }),
 }
-/** One that a model may see, with those extras that it has. */
+/** An entry that models can see, with optional envelope fields. */
 export const llmMessageInput = tagged('role', llmInputs)
-/** One entry of a history that may have no id yet; a caller may leave out what can be filled in. */
+/** An entry of a history without required id; callers may omit fields with defaults. */
 export const messageInput = toldAs(
   tagged('role', { ...llmInputs, extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }) }),
   "a text, or a message such as { role: 'user', content: 'hi' }",
 )
 
 /**
- * A message as people write it: `{ role: 'user', content: 'hi' }`. What is left out is filled in: an id, the time, `stopReason`, `usage` of zero, and
- * `unknown` as the model that said it.
+ * A message as callers write it: `{ role: 'user', content: 'hi' }`. Defaults: new `id`, current time, `stopReason`, zero `usage`, and
+ * `unknown` as model and provider.
  */
 export type MessageInput = Given<typeof messageInput>
 
-/** Anything a caller may hand in as input: text, one message, or a list of them, complete or as people write them. */
+/** Input of a caller: text, one message, or a list of messages, complete or abbreviated. */
 export type PromptInput = string | MessageInput | readonly MessageInput[]
 
-/** Milliseconds since the epoch, as an integer. */
+/** Returns the current time in integer epoch milliseconds. */
 export function now(): number {
   return Date.now()
 }
 
-/** A user message of `text` and optional `images` (base64, no `data:` prefix), stamped now. */
+/** Creates a user message from `text` and optional `images` (base64 without a `data:` prefix), with the current time. */
 export function userMessage(text: string, images: readonly ImageContent[] = []): UserMessage {
   const content: Content[] = text === '' && images.length > 0 ? [] : [{ type: 'text', text }]
   return { role: 'user', content: [...content, ...images], timestamp: now() }
 }
 
-/** An application message: `kind` says what it is, `data` is any JSON value. */
+/** Creates an extension message of the application: `kind` identifies it, `data` is any JSON value. */
 export function extensionMessage(kind: string, data: JsonValue): ExtensionMessage {
   return { role: 'extension', id: newId(), kind, data }
 }
 
-/** `message` with an id: the same object when it has one, else a copy with a new one. */
+/** Returns `message` if it has an id, else a copy with a new id. */
 export function withId(message: Message | AgentMessage | Omit<ExtensionMessage, 'id'>): AgentMessage {
   return 'id' in message && message.id !== undefined ? message : { ...message, id: newId() }
 }
 
-/** True for entries a model may see, false for extensions. */
+/** Returns true for entries that models can see, false for extensions. */
 export function isLlmMessage(message: AgentMessage): message is LlmMessage {
   return message.role !== 'extension'
 }
 
-/** Whether a message in the place of a user's is the report of what went on beside the run: a tool's words, not a person's. */
+/** Returns whether a user message is the report of a background task. */
 export function isReport({ provenanceHint }: Pick<MessageEnvelope, 'provenanceHint'>): boolean {
   return provenanceHint?.kind === 'background'
 }
 
-/** Where the last thing stands that a user said, at `until` or before; -1 for nothing. */
+/** Returns the index of the last user message at or before `until`, or -1. */
 export function lastSaidAt(messages: readonly AgentMessage[], until = messages.length): number {
   return messages.findLastIndex((message, at) => message.role === 'user' && !isReport(message) && at <= until)
 }
 
-/** The text blocks of `content`, joined without a separator. */
+/** Returns the text blocks of `content`, joined without a separator. */
 export function textOf(content: readonly Content[]): string {
   let text = ''
   for (const block of content) if (block.type === 'text') text += block.text
   return text
 }
 
-/** Any message: only answers have more than their blocks to show. */
+/** Any message; only responses have more than their blocks to show. */
 interface ShownMessage {
   content: Content[]
   refusal?: string | undefined
@@ -299,8 +304,8 @@ interface ShownMessage {
 }
 
 /**
- * What a person is shown of a message: its blocks, and behind them its refusal as a text, where neither they nor its error say it. The same list where there is
- * none.
+ * Returns the content to show to users: the blocks, plus the refusal as text if neither they nor the error contain it. Returns the same
+ * array without a refusal.
  *
  * Source: docs/concepts/messages.md
  */
@@ -309,7 +314,7 @@ export function shownContent({ content, refusal, errorMessage }: ShownMessage): 
   return [...content, text(refusal)]
 }
 
-/** The text of the last answer of a model that has any; empty where there is none. */
+/** Returns the text of the last response that has any, or an empty string. */
 export function lastAnswerText(messages: readonly AgentMessage[]): string {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
@@ -320,16 +325,16 @@ export function lastAnswerText(messages: readonly AgentMessage[]): string {
   return ''
 }
 
-/** Characters of a text that is looked at for blanks: to look joins the pieces that it came in. A model that writes blanks without end meets its output limit. */
+/** Maximum characters to check for blank text, because the check flattens the string. */
 const maxLooked = 10_000
 
-/** Whether a model answered and said nothing: no call, no reasoning, and no text but blank. */
+/** Returns whether a response is empty: no call, no thinking, only blank text. */
 export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 'stopReason' | 'content'>): boolean {
   const isSaid = stopReason === 'stop' || stopReason === 'toolUse'
   return isSaid && content.every(isNothing)
 }
 
-/** Thinking alone says nothing to whoever asked. */
+/** A response of thinking alone counts as empty. */
 function isNothing(block: Content): boolean {
   return block.type === 'thinking' || (block.type === 'text' && isBlank(block.text) && block.providerState === undefined)
 }
@@ -338,7 +343,7 @@ function isBlank(text: string): boolean {
   return text.length <= maxLooked && text.trim() === ''
 }
 
-/** What the result of a run says of the last answer among `messages`, which it added. */
+/** Returns the text and stop reason of the last response among `messages`, which the run added. */
 export function answerOf(status: string, messages: readonly AgentMessage[]): { text: string; stopReason?: StopReason; isEmpty?: true } {
   const last = messages.findLast((message) => message.role === 'assistant')
   if (last === undefined) return { text: '' }
@@ -346,13 +351,13 @@ export function answerOf(status: string, messages: readonly AgentMessage[]): { t
   return { text: textOf(shownContent(last)), stopReason, ...(status === 'completed' && isEmptyAnswer(last) && { isEmpty: true }) }
 }
 
-/** A call that something of ours must answer: a call of a tool, or one of a tool of the service that waits for a person's decision. */
+/** A tool call that this package must respond to: a call of a tool, or a provider-executed call that needs an approval. */
 export interface AnswerableCall extends ToolCallContent {
-  /** Only the decision is ours; the service runs it. */
+  /** Only the approval is decided here; the provider executes the call. */
   isOfService?: true
 }
 
-/** The calls of `content` that something of ours must answer, in order. */
+/** Returns the calls of `content` that this package must respond to, in order. */
 export function callsToAnswer(content: readonly Content[]): AnswerableCall[] {
   const calls: AnswerableCall[] = []
   for (const block of content) {
@@ -362,7 +367,7 @@ export function callsToAnswer(content: readonly Content[]): AnswerableCall[] {
   return calls
 }
 
-/** Whether there are any: asked for each answer, so that no list is made of it. */
+/** Returns whether there are any, without allocating a list. */
 export function hasCallsToAnswer(content: readonly Content[]): boolean {
   return content.some(isToAnswer)
 }
@@ -375,17 +380,17 @@ function callOfService({ id, name, input }: ServiceToolContent): AnswerableCall 
   return { type: 'toolCall', id, name, arguments: isJsonObject(input) ? input : { input: input ?? null }, isOfService: true }
 }
 
-/** The tool calls of `content`, in order. */
+/** Returns the tool calls of `content`, in order. */
 export function toolCallsOf(content: readonly Content[]): ToolCallContent[] {
   return content.filter((block) => block.type === 'toolCall')
 }
 
-/** One text block. */
+/** Creates a text block. */
 export function text(value: string): TextContent {
   return { type: 'text', text: value }
 }
 
-/** The loop in which a message came into the history; `undefined` where none says so. */
+/** Returns the loop that added a message to the history, or `undefined`. */
 export function loopIdOf(message: AgentMessage): string | undefined {
   return message.role === 'extension' ? undefined : message.turnId?.loopId
 }

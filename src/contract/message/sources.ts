@@ -1,26 +1,26 @@
 import type { Citation, FileCitations } from './content.ts'
 
-/** What a text rests on, once. */
+/** A cited source, without duplicates. */
 export interface Source {
-  /** What it is called; else its host, or which document it is. */
+  /** Title, or host, or the number of the document. */
   title: string
-  /** An `http:` or `https:` address, as a page may link it; absent for anything else. */
+  /** An `http:` or `https:` URL, safe to link; absent for other schemes. */
   url?: string
-  /** Of `url`, such as `example.org`. */
+  /** Host of `url`, such as `example.org`. */
   host?: string
-  /** All that is cited of it, with the block that cites it. */
+  /** All citations of this source, with the index of the citing block. */
   citations: (Citation & { contentIndex: number })[]
 }
 
-/** A block of a message, as far as it cites. */
+/** The citing part of a content block. */
 interface CitingBlock {
   readonly type: string
   readonly citations?: readonly Citation[] | FileCitations | undefined
 }
 
 /**
- * What the texts of a message rest on, each source once, in the order in which they are cited: number them from 1. Titles and addresses come from a
- * service: escape them. Source: docs/concepts/messages.md
+ * Collects the sources that a message cites, without duplicates, in citation order: number them from 1. Titles and URLs come from the
+ * provider: escape them. Source: docs/concepts/messages.md
  */
 export function sourcesOf(blocks: readonly CitingBlock[]): Source[] {
   const found = new Map<string, Source>()

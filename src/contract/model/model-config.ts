@@ -30,49 +30,46 @@ export const knownApi = oneOf(
 /** One of the seven wire protocols of this package. */
 export type KnownApi = Infer<typeof knownApi>
 
-/**
- * The name of a wire protocol: one of the seven, `scripted` (no wire at all, answers computed in this process), or one that a provider of
- * somebody else speaks.
- */
+/** Name of a wire protocol: a built-in one, `scripted` (responses computed in this process), or one of a third-party provider. */
 export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
 export const apiProtocol: ShapeOf<ApiProtocol> = textLike()
 
 export const capabilityFields = {
-  /** How its thinking is asked for: a token budget, an effort, always on, or not at all. */
+  /** How thinking is requested: as a token budget, as an effort, always on, or not at all. */
   thinking: oneOf('none', 'budget', 'adaptive', 'alwaysOn'),
-  /** Efforts the model knows, weakest first. */
+  /** Supported efforts, weakest first. */
   efforts: fixedListOf(aText),
   /** Whether `temperature` may be sent while thinking is off. */
   sampling: aFlag,
-  /** Whether a tool may be forced. */
+  /** Whether a tool call may be forced. */
   forcedToolChoice: aFlag,
   /** Whether thinking may be switched off. */
   thinkingOff: aFlag,
   /** Whether reasoning blocks are bound to the exact prefix that produced them. */
   boundReasoning: aFlag,
-  /** Media types that user messages may carry, such as `image/png`, or families, such as `audio/*`. Text is always taken. */
+  /** Media types accepted in user messages, such as `image/png`, or families, such as `audio/*`. Text is always accepted. */
   media: fixedListOf(aText),
-  /** Those that tool results may carry; others follow in a user message. */
+  /** Media types accepted in tool results; others are sent in a user message. */
   mediaInToolResults: fixedListOf(aText),
-  /** Those that the service fetches itself, by an https address. */
+  /** Media types that the provider fetches by https URL. */
   mediaByUrl: fixedListOf(aText),
-  /** Those that the service takes by the id of a file that it keeps. */
+  /** Media types that the provider accepts by file id. */
   mediaById: fixedListOf(aText),
-  /** Whether the service itself holds answers to a JSON Schema; otherwise a forced tool takes the answer. */
+  /** Whether the provider enforces a JSON Schema on responses. Otherwise a forced tool call returns the response. */
   jsonSchema: aFlag,
-  /** Whether the service searches among tools itself, of which the model is shown those that it finds. */
+  /** Whether the provider offers its own tool search. */
   toolSearch: optional(aFlag),
-  /** Settings that the model answers with an error: they are left out. */
+  /** Settings that the model rejects; they are left out. */
   refuses: optional(fixedListOf(settingName)),
-  /** Tokens of context, where the family's default is not right. */
+  /** Tokens of context, if the family's default is wrong. */
   contextWindow: optional(aPositiveNumber),
-  /** Tokens of its longest answer, thinking among them; absent where nothing is known of it. */
+  /** Maximum tokens of a response, including thinking; absent if unknown. */
   maxOutputTokens: optional(aPositiveNumber),
 }
 
 /**
- * What a model accepts. Data, not an allow-list: unknown ids behave as the newest of their family, and any field can be
- * overridden through `ModelConfig.capabilities`.
+ * What a model supports. Not an allow-list: unknown ids behave like the newest of their family, and `ModelConfig.capabilities` overrides
+ * any field.
  */
 export interface ModelCapabilities extends FieldsOf<typeof capabilityFields> {}
 
@@ -84,11 +81,11 @@ export interface ModelCapabilities extends FieldsOf<typeof capabilityFields> {}
 const thinkingFormat = oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate')
 
 /**
- * Where the reasoning of earlier responses goes back: in the field in which it came (`received`), always in one field or form, or nowhere
- * (`none`). `thinkTags` also reads a `<think>` at the beginning of a response as reasoning.
+ * Field that sends earlier reasoning back: the field it was received in (`received`), a fixed field or form, or none (`none`). `thinkTags`
+ * also parses a leading `<think>` of a response as reasoning.
  */
 const thinkingField = oneOf('received', 'reasoningContent', 'reasoning', 'reasoningText', 'parts', 'thinkTags', 'none')
-/** A word of `compat.thinkingField`. */
+/** Value of `compat.thinkingField`. */
 export type ThinkingField = Infer<typeof thinkingField>
 
 export const compatFields = {
@@ -100,57 +97,55 @@ export const compatFields = {
   requiresToolResultName: aFlag,
   requiresAssistantAfterToolResult: aFlag,
   thinkingFormat,
-  /** Default `received`. */
+  /** Default: `received`. */
   thinkingField: optional(thinkingField),
 }
 
-/** Deviations of an OpenAI-compatible backend. Every flag is settable by the user. */
+/** Deviations of an OpenAI-compatible backend. Every flag can be set. */
 export interface OpenAiCompat extends FieldsOf<typeof compatFields> {}
 const openAiCompat: ShapeOf<OpenAiCompat> = object<OpenAiCompat>(compatFields)
 
-/** What a factory may say of each request to its model. */
+/** Default settings of a model's requests, passed to its factory. */
 export interface ModelSettings extends Omit<RequestSettings, 'maxTokens' | 'headers'> {
-  /** How deep the model thinks. Default `off`. */
+  /** Thinking level. Default: `off`. */
   thinking?: ThinkingLevel
 }
 const { maxTokens: _tokens, headers: _headers, ...ofRequests } = settingFields
-/** What a factory takes beside what describes its model. */
+/** Settings of a factory. */
 export const modelSettingFields = { ...ofRequests, thinking: thinkingLevel }
 const { body: _body, strict: _strict, cacheTtl: _ttl, ...ofClients } = modelSettingFields
-/** What a server may let its clients say. The rest is the server's: headers, fields of its own, what it pays for the cache. */
+/** Settings that a server may allow its clients to set. Headers, body fields and cache settings are reserved for the server. */
 export const clientSettingFields = { ...ofClients, maxTokens: _tokens }
-/** Settings that a client may ask for, where its server lets it. Source: docs/concepts/models.md */
+/** Settings that a client may send if its server allows them. Source: docs/concepts/models.md */
 export type ClientSettings = Omit<RequestSettings, 'body' | 'strict' | 'cacheTtl' | 'headers'> & Pick<ModelSettings, 'thinking'>
 const modelSettings: ShapeOf<ModelSettings> = partial<Required<ModelSettings>>(modelSettingFields)
 
 const modelConfigFields = {
-  /** Sent to the service. */
+  /** Model id sent to the provider. */
   id: aText,
-  /** Shown to people. */
+  /** Display name. */
   name: aText,
   api: apiProtocol,
   /** Provider name for logs, loop ids and cost reports. */
   provider: aText,
-  /** Endpoint without a trailing slash. */
+  /** Base URL without a trailing slash. */
   baseUrl: aText,
-  /** Whether the model can think. */
+  /** Whether the model supports thinking. */
   reasoning: aFlag,
   /** Tokens. */
   contextWindow: aNumberFromZero,
-  /** Largest answer in tokens, when the caller does not set `maxTokens`; 0: as long as the model and its service allow. */
+  /** Maximum tokens of a response, if the caller sets no `maxTokens`; 0 for no limit of its own. */
   maxTokens: aNumberFromZero,
   /** USD per million tokens; zeros mean unknown. */
   cost: costConfig,
-  /** Extra request headers. Not for secrets: these are captured with the configuration. */
+  /** Extra request headers. Not for secrets: captures and logs include them. */
   headers: texts,
   compat: optional(openAiCompat),
-  /** Settings of each request, unless the agent or the request says otherwise. */
+  /** Default settings of each request, overridden by agent and request. */
   settings: optional(modelSettings),
   /** Overrides of the capability table for this model. */
   capabilities: optional(partial<ModelCapabilities>(capabilityFields)),
 }
 
-/**
- * The complete description of a model, as plain JSON. It never holds a key.
- */
+/** Configuration of a model, as plain JSON. It never holds a key. */
 export interface ModelConfig extends FieldsOf<typeof modelConfigFields> {}

@@ -26,57 +26,57 @@ import {
   withInside,
 } from '../shape/shape.ts'
 
-/** Whether `text` may stand as the name of a header. */
+/** Returns whether `text` is a valid header name. */
 export function isHeaderName(text: string): boolean {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)
 }
 
-/** Whether `text` may stand as the value of a header: one line of characters that `fetch` takes. */
+/** Returns whether `text` is a valid header value for `fetch`: one line. */
 export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
 
-/** Headers by their names. Without this look `fetch` refuses them, which reads as if the service could not be reached. */
+/** Headers by name. Checked here because `fetch` rejects invalid headers with an error that looks like a network failure. */
 export const headerFields: ShapeOf<Record<string, string>> = withInside(texts, (value, path) => {
   const bad = Object.entries(value as Record<string, string>).find(([name, text]) => !isHeaderName(name) || !isHeaderValue(text))
-  // No value: it may be a secret.
+  // The value is omitted: it may be a secret.
   return bad && `${path}.${JSON.stringify(bad[0])} cannot be sent; it must be the name of a header with one line of Latin text.`
 })
 
 const declarationFields = {
   name: aText,
-  /** For the model: what the tool does and when to use it. */
+  /** Description for the model: what the tool does and when to use it. */
   description: aText,
-  /** What it takes, as a JSON Schema of an object. */
+  /** JSON Schema of the arguments, an object at its root. */
   parameters: aJsonSchema,
 }
 
-/** A tool that a page brings along and runs. Source: docs/concepts/tools.md */
+/** A client tool that a request declares. Source: docs/concepts/tools.md */
 export interface ClientToolDeclaration extends FieldsOf<typeof declarationFields> {}
 const clientToolDeclaration: ShapeOf<ClientToolDeclaration> = fieldsOf(declarationFields)
 
-/** What a prompt may choose by name, of what the agent's `choices` list. */
+/** Choices of a prompt by name, from the agent's `choices`. */
 export const choiceFields = {
-  /** One of `choices.models`. Default: the agent's own. */
+  /** One of `choices.models`. Default: the agent's own model. */
   model: aText,
-  /** Those of `choices.tools` that are switched on. Default: none. */
+  /** Names of `choices.tools` to enable. Default: none. */
   tools: fixedListOf(aText),
-  /** Tools that the page brings along, of those that `choices.clientTools` names. */
+  /** Declared client tools whose names `choices.clientTools` allows. */
   clientTools: fixedListOf(clientToolDeclaration),
 }
 
-/** Services take penalties as far from 0 as this. */
+/** Range of penalties that providers accept. */
 const aPenalty = between(-2, 2)
 
-/** How deep a model should think, in words. */
+/** How much a model thinks. */
 export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
-/** How deep a model should think. A model that does not know a level thinks at the nearest one that it knows. */
+/** How much a model thinks. A model without this level uses the nearest one. */
 export type ThinkingLevel = Infer<typeof thinkingLevel>
 
-/** The levels of thinking, the weakest first: for pages that let somebody pick one. Source: docs/concepts/models.md */
+/** All thinking levels, weakest first, for a selection in a user interface. Source: docs/concepts/models.md */
 export const thinkingLevels: readonly ThinkingLevel[] = thinkingLevel.words
 
-/** What a model may, or must, do about tools, in words. */
+/** Whether a model may or must call tools. */
 export const toolChoiceWord = oneOf('auto', 'none', 'required')
 const aToolName = fieldsOf({ tool: required(aText) })
 const allowedNames = withInside(fixedListOf(aText), (value, path, reading) =>
@@ -85,82 +85,82 @@ const allowedNames = withInside(fixedListOf(aText), (value, path, reading) =>
 const toolNames = fieldsOf({ allowed: required(allowedNames), mode: optional(oneOf('auto', 'required')) })
 const toolChoice = toldAs(either(toolChoiceWord, aToolName, toolNames), '"auto", "none", "required", { tool } or { allowed }')
 
-/** Services refuse an empty one, some of them with every later request. */
+/** Providers reject an empty stop sequence, some of them with every later request. */
 const stopTexts = withInside(fixedListOf(aText), (value, path, reading) => {
   const at = reading === 'given' && Array.isArray(value) ? value.indexOf('') : -1
   return at < 0 ? undefined : `${path}[${at}] is empty; a text that ends an answer has at least one character.`
 })
 /**
- * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call this one (`{ tool }`), or may call some of
- * them only (`{ allowed }`, with `mode: 'required'`: must).
+ * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call a certain tool (`{ tool }`), or may
+ * call only certain tools (`{ allowed }`; with `mode: 'required'`: must).
  */
 export type ToolChoice = Infer<typeof toolChoice>
 
-/** Fields of a body that carry the conversation, and say how it is read: in no protocol `body` can replace them. */
+/** Body fields that `body` cannot replace, because they carry the conversation or select how it is read. */
 export const guardedFields = ['model', 'messages', 'input', 'contents', 'stream']
 
-/** Fields of a request's body, as the service calls them. */
+/** Additional body fields, in the provider's names. */
 const extraBody = withInside(aJsonObject, (value, path) => {
   const guarded = guardedFields.find((name) => Object.hasOwn(Object(value), name))
   return guarded === undefined ? jsonFault(value, path) : cannotBeSet(`${path}.${guarded}`)
 })
 
-/** Why `field` of a body is refused. */
+/** Returns why a body field is rejected. */
 export function cannotBeSet(field: string): string {
   return `${field} cannot be set: options of the agent and its model say it.`
 }
 
 export const settingFields = {
-  /** Tokens per answer. Default: the model's. */
+  /** Maximum tokens of a response. Default: the model's. */
   maxTokens: wholeFrom(1),
-  /** How freely the model picks its words, 0 to 2. */
+  /** Sampling temperature, 0 to 2. */
   temperature: between(0, 2),
-  /** Only the likeliest words that have this much probability together, 0 to 1. */
+  /** Nucleus sampling: only the most likely tokens with this total probability, 0 to 1. */
   topP: between(0, 1),
-  /** Only this many of the likeliest words. */
+  /** Samples from only this many of the most likely tokens. */
   topK: wholeFrom(1),
-  /** Texts that end the answer where the model writes them. */
+  /** Strings that end the response. */
   stopSequences: stopTexts,
-  /** Makes answers alike that begin alike, as far as the service can. */
+  /** Seed for reproducible responses, as far as the provider supports it. */
   seed: wholeFrom(0),
-  /** Above 0: words that were used often come less, -2 to 2. */
+  /** Above 0, frequently used tokens become less likely, -2 to 2. */
   frequencyPenalty: aPenalty,
-  /** Above 0: words that were used at all come less, -2 to 2. */
+  /** Above 0, tokens that were used at all become less likely, -2 to 2. */
   presencePenalty: aPenalty,
-  /** How long answers are. */
+  /** Length of responses. */
   verbosity: oneOf('low', 'medium', 'high'),
-  /** Whether tools may, or must, be called. A choice that forces a call holds until the run has made one. Default `auto`. */
+  /** Whether tools may or must be called. A forced choice applies until the run has made one call. Default: `auto`. */
   toolChoice,
-  /** `false`: at most one call per answer. */
+  /** `false`: at most one call per response. */
   parallelToolCalls: aFlag,
-  /** Tokens that thinking may take, for models that count them. Switches thinking on. */
+  /** Maximum tokens of thinking, for models that support a budget. Enables thinking. */
   thinkingBudget: wholeFrom(1),
-  /** How much of its thinking the model shows; `none`: nothing. Default: what the service shows. */
+  /** How much thinking the response shows; `none`: nothing. Default: the provider's. */
   thinkingSummary: oneOf('auto', 'concise', 'detailed', 'none'),
-  /** At which price and speed the service works. */
+  /** Service tier: price and speed. */
   serviceTier: oneOf('standard', 'priority', 'flex', 'fast'),
-  /** How long the service keeps what it has cached. */
+  /** How long the provider keeps its prompt cache. */
   cacheTtl: oneOf('5m', '1h'),
-  /** Who asks, in a form that names nobody, such as a hash: the service tells users apart by it. */
+  /** Pseudonymous id of the end user, such as a hash. The provider uses it to tell users apart. */
   user: aText,
-  /** Fields of the body as the service calls them, merged into the request last: objects are merged, all else replaced. */
+  /** Extra body fields in the provider's names, merged into the request last: objects are merged, other values replaced. */
   body: extraBody,
-  /** Extra headers of the request. They are in no capture and no record. */
+  /** Extra headers of the request. They appear in no capture or record. */
   headers: headerFields,
-  /** Media that the model does not take fail the call before anything is sent. Default: a line tells the model what was left out. */
+  /** Fails the call before sending if the model does not accept its media. Default: a text line replaces them. */
   requireMedia: aFlag,
-  /** A setting that the model does not take fails the call before anything is sent. Default: it is left out, with one warning. */
+  /** Fails the call before sending if the model does not support a setting. Default: the setting is left out, with one warning. */
   strict: aFlag,
 }
 
 type Settings = { [Name in keyof typeof settingFields]?: Infer<(typeof settingFields)[Name]> }
 
 /**
- * What may be said about how a model answers, under the same names on a factory, an agent, a prompt, in `prepareTurn`, in agent files (with underscores)
- * and over HTTP, beside `thinking`. The nearest word counts: that of the turn, the prompt, the agent, the model.
+ * Settings of a model request, besides `thinking`. The names are the same on a factory, an agent, a prompt, in `prepareTurn`, in agent
+ * files (with underscores) and over HTTP. Precedence: turn, prompt, agent, model.
  *
  * **Contract**
- * - A setting that a model does not take is left out with one warning that names it, or fails the call where `strict` says so.
+ * - An unsupported setting is left out with one warning that names it, or fails the call with `strict`.
  *
  * Source: docs/concepts/models.md
  */
@@ -168,13 +168,13 @@ export interface RequestSettings extends Settings {
   toolChoice?: ToolChoice
 }
 
-/** One of the settings. */
+/** Name of a setting. */
 export type SettingName = keyof typeof settingFields
 export const settingName: ShapeOf<SettingName> = oneOf(...namesOf(settingFields))
-/** The names of all settings. */
+/** Names of all settings. */
 export const settingNames: readonly SettingName[] = namesOf(settingFields)
 
-/** Those of `given` that are settings and have a value. */
+/** Returns the settings of `given` that have a value. */
 export function settingsIn(given: RequestSettings): RequestSettings {
   const settings: Record<string, unknown> = {}
   for (const name of settingNames) if (given[name] !== undefined) settings[name] = given[name]
@@ -186,19 +186,17 @@ export const responseFormat = tagged('type', {
   jsonObject: {},
   jsonSchema: { name: aText, schema: aJsonSchema, strict: optional(aFlag) },
 })
-/** What callers write for it. */
+/** Response format as callers write it. */
 export const responseFormatInput = withInside(aSchema, foreignFormat)
-/**
- * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
- */
+/** Format of a response. For providers that cannot enforce a schema, a forced tool call returns the response. */
 export type ResponseFormat = Infer<typeof responseFormat>
 
 const outputFormFields = {
-  /** The property of the answer that holds what was asked for, where that is no object. */
+  /** Property of the response that holds the requested value, if it is not an object. */
   property: optional(aText),
 }
 
-/** An answer that is JSON, and where in it that stands which was asked for. Source: docs/guides/structured-output.md */
+/** Location of the requested value in a JSON response. Source: docs/guides/structured-output.md */
 export interface OutputForm extends FieldsOf<typeof outputFormFields> {}
 export const outputForm: ShapeOf<OutputForm> = object<OutputForm>(outputFormFields)
 
@@ -209,19 +207,22 @@ const promptFields = {
   responseFormat,
   repair: wholeFrom(0),
   ...choiceFields,
-  /** Names of what else it said, which no record holds: headers, a body that may hold a secret, a schema that is code. */
+  /** Names of settings that no record contains: headers, a body that may hold secrets, a schema with code. */
   unrecorded: fixedListOf(aText),
 }
-/** What a prompt said of its requests, as its run keeps it. Source: docs/concepts/models.md */
+/** Request settings of a prompt, as its run records them. Source: docs/concepts/models.md */
 export type PromptSettings = { [Name in keyof typeof promptFields]?: Infer<(typeof promptFields)[Name]> }
 export const promptSettings: ShapeOf<PromptSettings> = partial<Required<PromptSettings>>(promptFields)
 
 const { maxTokens: _tokens, temperature: _temperature, strict: _strict, body: _fields, ...recordedFields } = ofPrompts
-/** Settings as a record holds them: `maxTokens` and `temperature` stand beside them, headers and extra fields of the body may hold a secret. */
+/**
+ * Settings as a record stores them, without `maxTokens` and `temperature` (fields of their own), headers and extra body fields (may hold
+ * secrets).
+ */
 export type RecordedSettings = { [Name in keyof typeof recordedFields]?: Infer<(typeof recordedFields)[Name]> }
 export const recordedSettings: ShapeOf<RecordedSettings> = partial<Required<RecordedSettings>>(recordedFields)
 
-/** What of `given` is recorded; `undefined` where that is nothing. */
+/** Returns the settings to record; `undefined` if there are none. */
 export function toRecord(given: RequestSettings): RecordedSettings | undefined {
   const { maxTokens, temperature, headers, body, strict, ...recorded } = settingsIn(given)
   return Object.keys(recorded).length === 0 ? undefined : recorded

@@ -27,7 +27,7 @@ export const cacheStrategy = tagged('type', {
 /** Prompt caching. Source: docs/concepts/context.md */
 export type CacheStrategy = Infer<typeof cacheStrategy>
 
-/** The tool that takes an answer where the service itself cannot be held to a form. */
+/** Tool that returns the response if the provider cannot enforce a format. */
 export const answerToolName = 'respond_json'
 
 const definitionFields = {
@@ -49,24 +49,26 @@ export const streamDelta = tagged('type', {
   block: { contentIndex: aNumber, block: content },
 })
 /**
- * One increment of a block. `contentIndex` is the block's position in the finished message. A `text` with `refusal` is of the refusal: it is shown as it comes, behind
- * all blocks, and is the `refusal` of the finished message, which has no block of it. `citation` adds to the citations of a text; `block` stands
- * in place of the whole block: a picture that gets finer, a tool of the service that has ended.
+ * An increment of a content block. `contentIndex` is the block's index in the finished message.
+ *
+ * - `text` with `refusal`: part of the refusal, shown after all blocks. The finished message has it as `refusal`, not as a block.
+ * - `citation`: adds a citation to a text block.
+ * - `block`: replaces the whole block, such as a refined image or a finished provider-executed tool.
  */
 export type StreamDelta = Infer<typeof streamDelta>
-/** An increment of text, of reasoning or of arguments. */
+/** An increment of text, thinking or arguments. */
 export type TextDelta = Extract<StreamDelta, { delta: string }>
 
 const httpFields = { url: aText, headers: texts, body: aText }
 
-/** The HTTP request of a turn as it goes out, every secret replaced. */
+/** HTTP request of a turn as sent, with secrets redacted. */
 export interface CapturedHttp extends FieldsOf<typeof httpFields> {}
 const capturedHttp: ShapeOf<CapturedHttp> = object<CapturedHttp>(httpFields)
 
 const requestFields = {
   systemPrompt: aText,
   messages: fixedListOf(message),
-  /** As long as `messages`; `unknown` where a custom `convertToLlm` made messages of its own. */
+  /** One entry per message; `unknown` if a custom `convertToLlm` created the messages. */
   provenance: fixedListOf(blockProvenance),
   tools: fixedListOf(toolDefinition),
   modelId: aText,
@@ -75,15 +77,15 @@ const requestFields = {
   thinkingLevel,
   maxTokens: optional(aNumber),
   temperature: optional(aNumber),
-  /** What else was asked of the request, but for headers and extra fields of the body. */
+  /** Other settings of the request, without headers and extra body fields. */
   settings: optional(recordedSettings),
   /** Default: text. */
   responseFormat: optional(responseFormat),
-  /** Only where `captureTurnRequests` asks for it. */
+  /** Present if `captureTurnRequests` requests it. */
   http: optional(capturedHttp),
 }
 
-/** Exactly what a provider was given for one turn, and where each message came from. Source: docs/reference/tracing.md */
+/** Provider request of one turn, with the origin of each message. Source: docs/reference/tracing.md */
 export interface AnnotatedRequest extends FieldsOf<typeof requestFields> {}
-/** Nothing but a capture shows it: a log of another version may hold another one. */
+/** Logs of newer versions may contain other shapes, because only captures show them. */
 export const annotatedRequest: ShapeOf<AnnotatedRequest> = object<AnnotatedRequest>(requestFields, [])

@@ -17,40 +17,40 @@ const besideFields = {
   output: aNumberFromZero,
   cacheRead: aNumberFromZero,
   cacheWrite: aNumberFromZero,
-  /** Part of `cacheWrite` that is kept for an hour. */
+  /** Part of `cacheWrite` that is cached for an hour. */
   cacheWrite1h: optional(aNumberFromZero),
 }
 
-/** Tokens of requests that a service makes by itself. Source: docs/concepts/limits.md */
+/** Tokens of model calls that a provider makes internally. Source: docs/concepts/limits.md */
 export interface UsageBeside extends FieldsOf<typeof besideFields> {}
 
 const tokens = filled(aNumber, () => 0)
 const usageFields = {
   /** Prompt tokens neither read from nor written to a cache. */
   input: tokens,
-  /** Generated tokens, reasoning included. */
+  /** Generated tokens, including reasoning. */
   output: tokens,
   /** Part of `output` spent on reasoning. */
   reasoning: tokens,
-  /** Prompt tokens served from a cache. */
+  /** Prompt tokens read from a cache. */
   cacheRead: tokens,
   /** Prompt tokens written to a cache. */
   cacheWrite: tokens,
-  /** `input + output + cacheRead + cacheWrite`, unless the service reports its own total. */
+  /** `input + output + cacheRead + cacheWrite`, unless the provider reports its own total. */
   totalTokens: tokens,
-  /** Searches that the service ran by itself, as it counts them; it may charge for each. */
+  /** Provider-executed searches, which may be billed per search. */
   searches: optional(aNumberFromZero),
-  /** Part of `input` that was sound. */
+  /** Audio part of `input`. */
   audioInput: optional(aNumberFromZero),
-  /** Part of `output` that is sound. */
+  /** Audio part of `output`. */
   audioOutput: optional(aNumberFromZero),
-  /** Part of `cacheWrite` that is kept for an hour. */
+  /** Part of `cacheWrite` that is cached for an hour. */
   cacheWrite1h: optional(aNumberFromZero),
-  /** What the service charges for besides, and counts in no figure above: a compaction of its own, a model that it asks for advice. */
+  /** Usage billed outside the request and counted in no other field: the provider's own compaction, or an advisor model. */
   beside: optional(object<UsageBeside>(besideFields)),
-  /** What the service says it charges, in USD. Stands in place of the cost at `ModelConfig.cost`. Of a sum: only where each part has it. */
+  /** USD that the provider reports. Replaces the cost at `ModelConfig.cost`. A sum has it only if every part has it. */
   reportedCost: optional(aNumberFromZero),
-  /** Tokens of the last prompt and its answer, where the answer took several requests. */
+  /** Tokens of the last prompt and its response, if a response took several requests. */
   contextTokens: optional(aNumberFromZero),
 }
 
@@ -64,16 +64,16 @@ const usageFields = {
  * Source: docs/concepts/messages.md
  */
 export interface Usage extends FieldsOf<typeof usageFields> {}
-/** A caller may leave out what is zero. */
+/** Callers may omit zeros. */
 export const usage: GivenShape<Usage, GivenOf<typeof usageFields>> = object<Usage>(usageFields, [])
 
 const rateFields = {
-  /** Prompt tokens that no cache had. */
+  /** Prompt tokens that were not cached. */
   inputPerMillion: aNumberFromZero,
   outputPerMillion: aNumberFromZero,
   cacheReadPerMillion: aNumberFromZero,
   cacheWritePerMillion: aNumberFromZero,
-  /** What is kept for an hour. Default: 1.6 times `cacheWritePerMillion`, as services ask that keep it. */
+  /** Writes cached for an hour. Default: 1.6 times `cacheWritePerMillion`, the usual ratio. */
   cacheWrite1hPerMillion: optional(aNumberFromZero),
 }
 
@@ -81,31 +81,31 @@ const rateFields = {
 export interface TokenRates extends FieldsOf<typeof rateFields> {}
 
 const tierFields = {
-  /** The tier holds for prompts of more tokens than this, cached ones included. */
+  /** The tier applies to prompts with more tokens than this, including cached ones. */
   inputTokensAbove: wholeFrom(1),
   ...rateFields,
 }
 
-/** What a call with a long prompt costs: all of it, its answer too. Source: docs/concepts/limits.md */
+/** Rates of a call with a long prompt. They apply to the whole call, including its response. Source: docs/concepts/limits.md */
 export interface CostTier extends FieldsOf<typeof tierFields> {}
 const costTier: ShapeOf<CostTier> = object<CostTier>(tierFields)
 
 export const costFields = {
   ...rateFields,
-  /** Rates of long prompts. Of those that hold for a prompt, the one with the highest threshold counts, for the whole call. */
+  /** Tiers for long prompts. The tier with the highest reached threshold applies to the whole call. */
   tiers: optional(fixedListOf(costTier)),
 }
 
-/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/limits.md */
+/** Prices in USD per million tokens. All zero means unknown: no cost is computed. Source: docs/concepts/limits.md */
 export interface CostConfig extends FieldsOf<typeof costFields> {}
 export const costConfig: ShapeOf<CostConfig> = object<CostConfig>(costFields)
 
-/** A `Usage` of zeros. Returns a new object each time. */
+/** Returns a new `Usage` of zeros. */
 export function emptyUsage(): Usage {
   return { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
 }
 
-/** The sum of two usages, as a new object. */
+/** Returns the sum of two usages as a new object. */
 export function combineUsage(a: Usage, b: Usage): Usage {
   const sum = merged(a, b, (one, other) => one + other)
   const isPaid = isPaidFor(a) && isPaidFor(b) && (a.reportedCost ?? b.reportedCost) !== undefined
@@ -113,14 +113,14 @@ export function combineUsage(a: Usage, b: Usage): Usage {
   return sum
 }
 
-/** What `whole` has beyond `part`, as a new object. */
+/** Returns the difference of `whole` and `part` as a new object. */
 export function usageBeyond(whole: Usage, part: Usage): Usage {
   const rest = merged(whole, part, (one, other) => one - other)
   if (whole.reportedCost !== undefined) rest.reportedCost = Math.max(0, whole.reportedCost - (part.reportedCost ?? 0))
   return rest
 }
 
-/** Of each figure the larger one, as a new object. */
+/** Returns the maximum of each field as a new object. */
 export function largerUsage(a: Usage, b: Usage): Usage {
   const larger = merged(a, b, Math.max)
   if ((a.reportedCost ?? b.reportedCost) !== undefined) larger.reportedCost = Math.max(a.reportedCost ?? 0, b.reportedCost ?? 0)
@@ -159,14 +159,14 @@ function mergedBeside(a: UsageBeside, b: UsageBeside, figure: (a: number, b: num
   }
 }
 
-/** Whether what it cost was reported, or it cost nothing. */
+/** Returns whether the cost was reported, or is zero. */
 export function isPaidFor({ reportedCost, totalTokens, input, output, beside }: Usage): boolean {
   return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0 && beside === undefined)
 }
 
 /**
- * Tokens of the last prompt and its answer: how much of the context window they took. If an answer was continued in several calls, those of the last call;
- * `usage` is their sum.
+ * Returns the tokens of the last prompt and its response: the used part of the context window. For a response continued over several calls,
+ * those of the last call; `usage` is their sum.
  *
  * Source: docs/concepts/context.md
  */
@@ -174,7 +174,7 @@ export function contextTokensOf({ contextTokens, input, cacheRead, cacheWrite, o
   return contextTokens ?? input + cacheRead + cacheWrite + output
 }
 
-/** The rates of a model whose prices are not known. */
+/** Rates of a model with unknown prices. */
 export const unknownCost: CostConfig = Object.freeze({
   inputPerMillion: 0,
   outputPerMillion: 0,
@@ -182,7 +182,7 @@ export const unknownCost: CostConfig = Object.freeze({
   cacheWritePerMillion: 0,
 })
 
-/** Whether there are prices at all: rates that are all zero mean that they are not known. */
+/** Returns whether prices are known: rates that are all zero mean unknown. */
 export function hasRates({ cost }: { cost: CostConfig }): boolean {
   return isPriced(cost) || cost.tiers?.some(isPriced) === true
 }
@@ -194,18 +194,18 @@ function isPriced(rates: TokenRates): boolean {
   return false
 }
 
-/** Services that keep a prompt for an hour ask twice their input rate for it, and 1.25 times it for some minutes. */
+/** Providers charge twice the input rate for a cache of one hour, and 1.25 times for minutes. */
 const hourToMinutes = 1.6
 
-/** The rates for the answer that used `usage`: those of the highest tier that its prompt has reached. */
+/** Returns the rates for a response with `usage`: those of the highest tier that its prompt reaches. */
 export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage, cost: CostConfig): Required<TokenRates> {
   const sum = input + cacheRead + cacheWrite
-  // Of an answer that took several requests, each of which is charged by its own prompt, the last one's was the longest.
+  // Of several requests, each billed by its own prompt, the last prompt was the longest.
   const prompt = contextTokens === undefined ? sum : Math.min(sum, contextTokens)
   let rates: TokenRates = cost
   let threshold = -1
   for (const tier of cost.tiers ?? []) {
-    // A threshold that is no number is reached: the tier is the dearer one.
+    // A threshold of NaN counts as reached: the higher price applies.
     const isReached = !(prompt <= tier.inputTokensAbove)
     if (!isReached || tier.inputTokensAbove < threshold) continue
     rates = tier
@@ -217,10 +217,11 @@ export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage,
 }
 
 /**
- * Cost of one answer in USD: what the service reported, else at the rates of `cost`, with what it charges for `beside`; reasoning is already inside `output`.
+ * Returns the cost of one response in USD: as reported, or at the rates of `cost`, including `beside`. Reasoning is part of `output`.
  *
  * **Contract**
- * - Tiers go by the prompt of one call. For several answers, add up the costs: the sum of their usages would be priced as one long prompt.
+ * - Tiers depend on the prompt of one call. For several responses, add their costs: the sum of their usages would be priced as one long
+ *   prompt.
  *
  * Source: docs/concepts/limits.md
  */
@@ -240,22 +241,22 @@ export function estimatedCost(usage: Usage, cost: CostConfig): number {
   )
 }
 
-/** Share of the prompt served from a cache, 0 to 1; 0 for an empty prompt. */
+/** Returns the share of the prompt read from a cache, 0 to 1; 0 for an empty prompt. */
 export function cacheHitRate(usage: Usage): number {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite
   return prompt === 0 ? 0 : usage.cacheRead / prompt
 }
 
 const rateLimitFields = {
-  /** How much the service allows within its window. */
+  /** Quota per window. */
   limit: optional(aNumberFromZero),
-  /** How much of that is left. */
+  /** Remaining quota. */
   remaining: optional(aNumberFromZero),
-  /** Milliseconds until it is whole again, counted from the answer. */
+  /** Milliseconds until the quota is full again, counted from the response. */
   resetMs: optional(aNumberFromZero),
 }
 
-/** One limit of a service: what it allows, what is left of it, and when it is whole again. */
+/** One rate limit: quota, remainder and reset. */
 export interface RateLimit extends FieldsOf<typeof rateLimitFields> {}
 const rateLimit: ShapeOf<RateLimit> = object<RateLimit>(rateLimitFields)
 
@@ -267,12 +268,11 @@ const rateLimitsFields = {
 }
 
 /**
- * What a service says of its rate limits in the headers of an answer. Of how long a window they are, the service decides: a minute mostly, a day for
- * the requests of some.
+ * Rate limits from response headers. The provider chooses the window: usually a minute, or a day for some request quotas.
  *
  * Source: docs/concepts/limits.md
  */
 export interface RateLimits extends FieldsOf<typeof rateLimitsFields> {}
 export const rateLimits: ShapeOf<RateLimits> = object<RateLimits>(rateLimitsFields)
-/** What is limited. */
+/** The limited quantity. */
 export type RateLimited = keyof RateLimits

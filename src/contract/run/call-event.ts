@@ -9,7 +9,7 @@ const toolExecutionStart = {
   args: aJsonObject,
 }
 
-/** A call is about to be answered. `args` is what the model wrote; the tool gets it as its schema parsed it. */
+/** A tool call starts. `args` are the model's arguments; the tool gets them parsed by its schema. */
 export interface ToolExecutionStartEvent extends FieldsOf<typeof toolExecutionStart> {}
 
 const toolExecutionUpdate = {
@@ -19,7 +19,7 @@ const toolExecutionUpdate = {
   partialResult: toolResult,
 }
 
-/** The latest partial result of a running call; a slow reader gets only the newest per call. */
+/** Latest partial result of a running call. A slow reader gets only the newest per call. */
 export interface ToolExecutionUpdateEvent extends FieldsOf<typeof toolExecutionUpdate> {}
 
 const toolExecutionEnd = {
@@ -29,11 +29,11 @@ const toolExecutionEnd = {
   result: toolResult,
   isError: aFlag,
   childLoopId: optional(aText),
-  /** The call began in an earlier loop, whose process ended while it ran. The result is what the model is told in its place. */
+  /** The call started in an earlier loop whose process ended. The result is the replacement that the model gets. */
   outcome: optional(callOutcome),
 }
 
-/** The one end of a call that started: its result, or the error the model is told. A late result of a detached tool never comes. */
+/** End of a started call, exactly once: its result, or the error for the model. A late result of a detached tool emits nothing. */
 export interface ToolExecutionEndEvent extends FieldsOf<typeof toolExecutionEnd> {}
 
 const progressMessage = {
@@ -50,11 +50,11 @@ const backgroundCall = { backgroundId: aText, toolCallId: aText, toolName: aText
 const backgroundStart = {
   ...eventOf('backgroundStart'),
   ...backgroundCall,
-  /** What it is to do. */
+  /** Description of the task. */
   task: aText,
 }
 
-/** What a call began goes on beside the run, after the call. Source: docs/concepts/several-agents.md */
+/** A tool call started a background task, which continues after the call. Source: docs/concepts/several-agents.md */
 export interface BackgroundStartEvent extends FieldsOf<typeof backgroundStart> {}
 
 const backgroundEnd = {
@@ -65,7 +65,7 @@ const backgroundEnd = {
   childLoopId: optional(aText),
 }
 
-/** The one end of a `backgroundStart`, before the `agentEnd` of the run. The report to the model is a message of its own. */
+/** End of a background task, exactly once, before the `agentEnd` of the run. The report to the model is a separate message. */
 export interface BackgroundEndEvent extends FieldsOf<typeof backgroundEnd> {}
 
 const approvalRequested = {
@@ -73,20 +73,20 @@ const approvalRequested = {
   ...pendingApprovalFields,
 }
 
-/** A call waits for `run.approve(event)` or `run.deny(event)`. The calls of sub-agents rise to the run that can answer. */
+/** A tool call waits for `run.approve(event)` or `run.deny(event)`. Calls of sub-agents are forwarded to the run that can respond. */
 export interface ApprovalRequestedEvent extends FieldsOf<typeof approvalRequested> {}
 
 const callResolved = {
   toolCallId: aText,
   toolName: aText,
-  /** Why it was refused, or why nobody is asked any more. */
+  /** Reason of the denial, or why the request was withdrawn. */
   reason: optional(aText),
   /** As in the request. */
   subAgent: optional(subAgentRef),
 }
 const approvalResolved = { ...eventOf('approvalResolved'), ...callResolved, approved: aFlag }
 
-/** The one answer to an `approvalRequested`; `approved` is false too when nobody answered in time or the run was stopped. */
+/** Decision about an `approvalRequested`, exactly once. `approved` is also false on a timeout or if the run was stopped. */
 export interface ApprovalResolvedEvent extends FieldsOf<typeof approvalResolved> {}
 
 const inputRequested = {
@@ -94,14 +94,14 @@ const inputRequested = {
   ...pendingInputFields,
 }
 
-/** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
+/** A running call requests user input and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
 export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
 
-/** What a person may do about a request for input. */
+/** Possible responses to a user input request. */
 export const inputAction = oneOf('accept', 'decline', 'cancel')
 const inputResolved = { ...eventOf('inputResolved'), ...callResolved, inputId: aText, action: inputAction }
 
-/** The one end of an `inputRequested`. The values that were filled in go to the call alone. `cancel` also when nobody answered in time, or the call is over. */
+/** End of an `inputRequested`, exactly once. Submitted values go only to the call. `cancel` also on a timeout, or if the call has ended. */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
 
 const clientCallRequested = {
@@ -109,18 +109,18 @@ const clientCallRequested = {
   ...pendingClientCallFields,
 }
 
-/** A page is to run a call, and waits for `run.answerCall(event, answer)`. Source: docs/concepts/tools.md */
+/** A client tool call waits for `run.answerCall(event, answer)`. Source: docs/concepts/tools.md */
 export interface ClientCallRequestedEvent extends FieldsOf<typeof clientCallRequested> {}
 
 const clientCallResolved = { ...eventOf('clientCallResolved'), ...callResolved, outcome: clientCallOutcome }
 
-/** The one end of a `clientCallRequested`. The result is in the `toolExecutionEnd` that follows, unless the run is paused. */
+/** End of a `clientCallRequested`, exactly once. The result is in the following `toolExecutionEnd`, unless the run is paused. */
 export interface ClientCallResolvedEvent extends FieldsOf<typeof clientCallResolved> {}
 
-/** A person is asked whether a call may run. */
+/** Approval of a tool call. */
 export const approvalEvents = { approvalRequested, approvalResolved }
 
-/** The events of calls, by their type. */
+/** The events of calls, by type. */
 export const callEvents = {
   toolExecutionStart,
   toolExecutionUpdate,

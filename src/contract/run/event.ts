@@ -62,45 +62,45 @@ import {
 const agentStart = {
   ...eventOf('agentStart'),
   agentId: aText,
-  /** That of the agent, or of the sub-agent, where it has one. */
+  /** Name of the sub-agent, or of the agent if it has one. */
   agentName: optional(aText),
   parentLoopId: optional(aText),
   continuationKind,
   configSnapshot: loopConfigSnapshot,
-  /** What the caller passed to `prompt`, unchanged. */
+  /** `metadata` of the prompt, unchanged. */
   metadata: optional(json),
-  /** Names of the tools that pages run, where there are any. */
+  /** Names of client tools, if any. */
   clientTools: optional(listOf(aText)),
 }
 
-/** The first event of a loop: who runs, as continuation of what, with which configuration. Source: docs/reference/events.md */
+/** First event of a loop: its agent, parent loop and configuration. Source: docs/reference/events.md */
 export interface AgentStartEvent extends FieldsOf<typeof agentStart> {}
 
 const agentEnd = {
   ...eventOf('agentEnd'),
   status: runStatus,
-  /** Messages this loop added to the history. */
+  /** Messages that this loop added to the history. */
   messages: listOf(agentMessage),
-  /** Of the loop's own model calls. */
+  /** Usage of the loop's own model calls. */
   usage,
-  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. Absent in events of older versions. */
+  /** Usage including sub-agents, compactions and tools that call models. Absent in events of older versions. */
   totalUsage: optional(usage),
-  /** USD of `totalUsage`, each answer at the rates of its own prompt and model; absent where something in it has no price. */
+  /** USD of `totalUsage`, at the rates of each model; absent if any part has no price. */
   costUsd: optional(aNumberFromZero),
   error: optional(runFailure),
-  /** Present when `status` is `limit`. */
+  /** Present if `status` is `limit`. */
   limit: optional(reachedLimit),
-  /** Present where a condition or a tool ended a completed run. */
+  /** Present if a condition or a tool ended a completed run. */
   endedBy: optional(endedBy),
-  /** What refused to go on, and why: an input filter, or a hook. */
+  /** Reason and origin of the rejection: an input filter or a hook. */
   rejection: optional(aText),
   pendingApprovals: optional(listOf(pendingApproval)),
   pendingClientCalls: optional(listOf(pendingClientCall)),
-  /** What the run was given and did not take into the history, where there is any. */
+  /** Input that the run did not accept into the history, if any. */
   returned: optional(listOf(agentMessage)),
 }
 
-/** The last event of a loop, on every path, exactly once. */
+/** Last event of a loop, on every path, exactly once. */
 export interface AgentEndEvent extends FieldsOf<typeof agentEnd> {}
 
 const messageStart = {
@@ -109,18 +109,18 @@ const messageStart = {
   message: agentMessage,
 }
 
-/** A message begins. For assistant messages `message` is the live view that grows until `messageEnd`; others are complete. */
+/** A message starts. For assistant messages, `message` is a live view that grows until `messageEnd`; others are complete. */
 export interface MessageStartEvent extends FieldsOf<typeof messageStart> {}
 
 const messageUpdate = {
   ...eventOf('messageUpdate'),
   messageId: aText,
   delta: streamDelta,
-  /** Present when this event stands for several that a slow reader missed: it covers `fromSeq` to `seq`. */
+  /** Present if this event merges several for a slow reader: it covers `fromSeq` to `seq`. */
   fromSeq: optional(aNumber),
 }
 
-/** One increment; the whole message so far is `run.message(messageId)`. */
+/** One increment of a message; `run.message(messageId)` returns the whole message so far. */
 export interface MessageUpdateEvent extends FieldsOf<typeof messageUpdate> {}
 
 const messageEnd = {
@@ -129,49 +129,49 @@ const messageEnd = {
   message: agentMessage,
 }
 
-/** An update by some text. */
+/** A message update that adds text. */
 export interface TextUpdateEvent extends MessageUpdateEvent {
   delta: TextDelta
 }
 
-/** Whether an update adds text: of such, several can stand as one. */
+/** Returns whether an update adds text. Such updates can be merged. */
 export function isTextUpdate(event: MessageUpdateEvent): event is TextUpdateEvent {
   return 'delta' in event.delta
 }
 
-/** A message is complete, in the history and (with a journal) durable; it is never changed again. */
+/** A message is complete, in the history and (with a journal) durable. It never changes afterwards. */
 export interface MessageEndEvent extends FieldsOf<typeof messageEnd> {}
 
 const serviceToolCall = { messageId: aText, toolCallId: aText, toolName: aText }
 const serviceToolStart = { ...eventOf('serviceToolStart'), ...serviceToolCall }
 
-/** The service began to run a tool of its own. Its block in the message says more. */
+/** A provider-executed tool started. Its content block has the details. */
 export interface ServiceToolStartEvent extends FieldsOf<typeof serviceToolStart> {}
 
 const serviceToolEnd = {
   ...eventOf('serviceToolEnd'),
   ...serviceToolCall,
-  /** `open`: the message has ended first; what comes of the call is in a later one. */
+  /** `open`: the message ended before the call; a later message has its outcome. */
   outcome: oneOf('done', 'failed', 'open'),
   error: optional(serviceToolError),
 }
 
-/** A tool of the service has ended, as far as this message tells. */
+/** A provider-executed tool ended, as far as this message reports. */
 export interface ServiceToolEndEvent extends FieldsOf<typeof serviceToolEnd> {}
 
 const providerRetry = {
   ...eventOf('providerRetry'),
   turnIndex: aNumber,
-  /** The retry about to be made, from 1. */
+  /** Number of the next retry, from 1. */
   attempt: aNumber,
   maxRetries: aNumber,
   delayMs: aNumber,
   error: runFailure,
-  /** True when output of the failed call was already shown: its message ended with an error and a new one will start. */
+  /** True if output of the failed call was already emitted: its message ended with an error, and a new message follows. */
   afterOutput: aFlag,
 }
 
-/** A model call failed and is repeated after `delayMs`. */
+/** A model call failed and is retried after `delayMs`. */
 export interface ProviderRetryEvent extends FieldsOf<typeof providerRetry> {}
 
 const inputRejected = {
@@ -179,7 +179,7 @@ const inputRejected = {
   reason: aText,
 }
 
-/** An input filter refused what the user said. */
+/** An input filter rejected user input. */
 export interface InputRejectedEvent extends FieldsOf<typeof inputRejected> {}
 
 const turnRequest = {
@@ -190,9 +190,8 @@ const turnRequest = {
 }
 
 /**
- * What the model is about to be sent, once per turn and before the first attempt; the same for every retry. Only where
- * `captureTurnRequests` is on. After a compaction made necessary by `contextOverflow` it comes again, with `afterOverflow`.
- * Source: docs/reference/events.md
+ * Request of a turn, before its first attempt; the same for every retry. Emitted only with `captureTurnRequests`. Emitted again with
+ * `afterOverflow` if `contextOverflow` forced a compaction. Source: docs/reference/events.md
  */
 export interface TurnRequestEvent extends FieldsOf<typeof turnRequest> {}
 
@@ -203,7 +202,7 @@ const compactionStarted = {
   messageCount: aNumber,
 }
 
-/** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: docs/reference/events.md */
+/** A compaction starts; one `compactionEnded` follows. Not emitted if there is nothing to compact. Source: docs/reference/events.md */
 export interface CompactionStartedEvent extends FieldsOf<typeof compactionStarted> {}
 
 const compactionEnded = {
@@ -214,13 +213,13 @@ const compactionEnded = {
   estimatedTokensBefore: aNumber,
   estimatedTokensAfter: aNumber,
   loopsCompacted: aNumber,
-  /** Of the models that it asked; absent where it asked none. */
+  /** Usage of the compaction's model calls; absent if it made none. */
   usage: optional(usage),
-  /** Why nothing came of it. */
+  /** Why the compaction failed. */
   error: optional(runFailure),
 }
 
-/** A compaction has ended. The figures are those of what is sent; equal ones mean that it failed or was stopped. */
+/** A compaction ended. Figures describe the request; equal ones mean that it failed or was stopped. */
 export interface CompactionEndedEvent extends FieldsOf<typeof compactionEnded> {}
 
 const prunApplied = {
@@ -228,12 +227,12 @@ const prunApplied = {
   /** Estimate. */
   tokensRemoved: aNumber,
   messagesRemoved: aNumber,
-  /** Ids of the messages that are not sent any more. */
+  /** Ids of messages that are no longer sent. */
   prunedMessageIds: listOf(aText),
   memo: optional(aText),
 }
 
-/** The model had messages taken out of what it is sent. Source: docs/reference/events.md */
+/** The model pruned messages from its requests. Source: docs/reference/events.md */
 export interface PrunAppliedEvent extends FieldsOf<typeof prunApplied> {}
 
 const revertApplied = {
@@ -243,21 +242,21 @@ const revertApplied = {
   abandonedNodeIds: listOf(aNumber),
   summary: optional(aText),
   applied: aFlag,
-  /** Why it was refused. */
+  /** Why the revert was refused. */
   reason: optional(aText),
 }
 
-/** The model asked to go back; one for each request, also for one that was refused. Source: docs/reference/events.md */
+/** The model requested a revert; one event per request, including refused ones. Source: docs/reference/events.md */
 export interface RevertAppliedEvent extends FieldsOf<typeof revertApplied> {}
 
 const sharedStateChanged = {
   ...eventOf('sharedStateChanged'),
   ...stateChangeFields,
-  /** SHA-256 of the state that it made. */
+  /** SHA-256 of the resulting state. */
   hash: aText,
 }
 
-/** What the session shares with its pages was changed while the run was on: by a tool of it, a page or the application. Source: docs/guides/shared-state.md */
+/** A tool, a client or the application changed the shared state during the run. Source: docs/guides/shared-state.md */
 export interface SharedStateChangedEvent extends FieldsOf<typeof sharedStateChanged> {}
 
 const parallelLoopStart = {
@@ -266,7 +265,7 @@ const parallelLoopStart = {
   loopIds: listOf(aText),
 }
 
-/** Branches of one prompt begin; each then reports under its own `loopId`. Source: docs/reference/events.md */
+/** Branches of one prompt start; each emits events under its own `loopId`. Source: docs/reference/events.md */
 export interface ParallelLoopStartEvent extends FieldsOf<typeof parallelLoopStart> {}
 
 const parallelLoopEnd = {
@@ -275,14 +274,14 @@ const parallelLoopEnd = {
   selectedConfigIndex: aNumber,
   /** Tokens of the judge; zero without one. */
   evaluationUsage: usage,
-  /** Why, in the words of the judge, where it said so. Somebody's text: show it as such. */
+  /** Reason of the judge, if it gave one. Untrusted text. */
   reason: optional(aText),
 }
 
-/** One branch was chosen. */
+/** One branch was selected. */
 export interface ParallelLoopEndEvent extends FieldsOf<typeof parallelLoopEnd> {}
 
-/** Some event that is not looked into: a log has more of them than of anything else, and a loop below checks its own. */
+/** An event that is not validated: events are the bulk of a log, and nested loops validate their own. */
 export const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
 const childEvent = {
   ...eventOf('childEvent'),
@@ -291,11 +290,11 @@ const childEvent = {
   event: anyEvent,
 }
 
-/** An event of a loop that a tool started, where the tool passes them on. `event` carries the ids and the cursor of that loop. */
+/** An event of a nested loop that a tool forwards. `event` has the ids and the cursor of that loop. */
 export interface ChildEvent extends FieldsOf<typeof childEvent> {}
 
 /**
- * Everything a run reports, flat, discriminated on `type`.
+ * All events of a run, flat, discriminated on `type`.
  *
  * **Ordering** (docs/reference/events.md)
  * ```
@@ -305,11 +304,12 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
  *   (toolExecutionUpdate | progressMessage | childEvent | inputRequested inputResolved)* toolExecutionEnd
  *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* inputRejected? agentEnd
  * ```
- * Every `…Start` has its `…End`, whatever happened; a `beforeLoop` hook that says no, or throws, leaves `agentEnd` alone. Calls of one message
- * interleave; a person may be asked more than once about a call. A call that still waits when the run ends `paused` has no `toolExecution…`
- * events yet. A compaction that was asked for comes without a turn. What a call leaves to go on beside the run begins with `backgroundStart`, within the
- * call; its `progressMessage`, `childEvent` and questions, and its `backgroundEnd`, come at any time before `agentEnd`; so does
- * `sharedStateChanged`.
+ * - Every `…Start` has its `…End`, on every path. If `beforeLoop` refuses or throws, only `agentEnd` is emitted.
+ * - Calls of one message interleave. A call may request more than one approval. A call that is pending when the run ends `paused` has no
+ *   `toolExecution…` events yet.
+ * - A compaction on request happens outside of a turn.
+ * - `backgroundStart` is emitted within its call. `backgroundEnd`, and the `progressMessage`, `childEvent` and input events of the task,
+ *   are emitted at any time before `agentEnd`; so is `sharedStateChanged`.
  */
 export type AgentEvent =
   | AgentStartEvent
@@ -351,7 +351,7 @@ export type AgentEvent =
 /** The event of one type: `EventOf<'messageUpdate'>`. */
 export type EventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>
 
-/** Every event, by its type. */
+/** All events, by type. */
 export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   agentStart,
   agentEnd,

@@ -15,76 +15,74 @@ import {
 } from '../shape/shape.ts'
 
 export const limitFields = {
-  /** Model calls. Default 50. */
+  /** Model calls. Default: 50. */
   maxTurns: aNumberFromZero,
-  /** Sum of input and output tokens. Default 1,000,000. */
+  /** Sum of input and output tokens. Default: 1,000,000. */
   maxTotalTokens: aNumberFromZero,
-  /** Milliseconds since the run began. Default 600,000. */
+  /** Milliseconds since the run started. Default: 600,000. */
   maxDurationMs: aNumberFromZero,
   /** USD; needs rates in `ModelConfig.cost`. Default: none. */
   maxCost: optional(aNumberFromZero),
-  /** Turns in a row that come to nothing but the same refused call: same tool, same arguments, same refusal. Default 3. */
+  /** Consecutive turns with only the same rejected call: same tool, arguments and error. Default: 3. */
   maxSameRefusals: optional(aPositiveNumber),
-  /** Searches that services run by themselves. Default: none. */
+  /** Provider-executed searches. Default: none. */
   maxSearches: optional(aNumberFromZero),
-  /** How often an answer that its service paused is continued within one turn. Default 10. */
+  /** Continuations of a paused response within one turn. Default: 10. */
   maxContinuations: optional(aNumberFromZero),
 }
 
-/**
- * When a run stops by itself, checked before each turn (`>=`). Source: docs/concepts/limits.md
- */
+/** Limits that stop a run, checked before each turn (`>=`). Source: docs/concepts/limits.md */
 export interface ExecutionLimits extends FieldsOf<typeof limitFields> {}
 
-/** Limits of several loops together: the others make sense for one loop alone. */
+/** Limits shared by several loops, without those that only apply to one loop. */
 export type SharedLimits = Omit<ExecutionLimits, 'maxTurns' | 'maxSameRefusals' | 'maxContinuations'>
 
-/** The defaults of the specification. */
+/** Defaults of the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
 
-/** The default of `maxSameRefusals`, which the specification does not have. */
+/** Default of `maxSameRefusals`, which the specification does not define. */
 export const defaultMaxSameRefusals = 3
-/** The default of `maxContinuations`. */
+/** Default of `maxContinuations`. */
 export const defaultMaxContinuations = 10
 
-/** Every limit that holds of these: what is left out has its default. */
+/** Applies the default limits. */
 export function fullLimits(limits: Partial<ExecutionLimits> = {}): FullLimits {
   const others = { maxSameRefusals: defaultMaxSameRefusals, maxContinuations: defaultMaxContinuations }
   return { ...defaultLimits, ...others, ...definedFields(limits) }
 }
 
-/** Limits in which nothing that has a default is left out. */
+/** Limits with defaults applied. */
 export type FullLimits = ExecutionLimits & Required<Pick<ExecutionLimits, 'maxSameRefusals' | 'maxContinuations'>>
 
 const reachedFields = {
-  /** `budget`: one that the caller passed and that does not say more. */
+  /** `budget`: a budget of the caller that gives no details. */
   name: oneOf(...namesOf(limitFields), 'budget'),
   /** In the words of the specification: `Max turns reached (50/50)`. */
   reason: aText,
-  /** The limit, and what had been used, in its unit. */
+  /** The limit and the use, in its unit. */
   max: optional(aNumberFromZero),
   used: optional(aNumberFromZero),
 }
 
-/** The limit that a run has reached. */
+/** The limit that a run reached. */
 export interface ReachedLimit extends FieldsOf<typeof reachedFields> {}
 export const reachedLimit: ShapeOf<ReachedLimit> = object<ReachedLimit>(reachedFields)
 
 export const retryFields = {
-  /** Tries after the first. Default 3; 0 disables retries. */
+  /** Retries after the first attempt. Default: 3; 0 disables retries. */
   maxRetries: aNumberFromZero,
-  /** Milliseconds. Default 1000. */
+  /** Milliseconds. Default: 1,000. */
   initialDelayMs: aNumberFromZero,
-  /** Default 2. */
+  /** Default: 2. */
   backoffMultiplier: aNumberFromZero,
-  /** Milliseconds; caps the backoff, not what a service asks for. Default 30,000. */
+  /** Milliseconds. Caps the backoff, not the wait that a provider requests. Default: 30,000. */
   maxDelayMs: aNumberFromZero,
 }
 
-/** How failed model calls are repeated. Source: docs/concepts/limits.md */
+/** Retries of failed model calls. Source: docs/concepts/limits.md */
 export interface RetryConfig extends FieldsOf<typeof retryFields> {}
 
-/** The defaults of the specification. */
+/** Defaults of the specification. */
 export const defaultRetry: RetryConfig = {
   maxRetries: 3,
   initialDelayMs: 1000,
@@ -92,23 +90,25 @@ export const defaultRetry: RetryConfig = {
   maxDelayMs: 30_000,
 }
 
-/** What a run does about failed calls: what is left out has its default. */
+/** Applies the retry defaults. */
 export function fullRetry(retry: Partial<RetryConfig> = {}): RetryConfig {
   return { ...defaultRetry, ...definedFields(retry) }
 }
 
-/** What holds of settings in one word or number, unless they were given. */
+/** Default values of simple settings. */
 export const plainDefaults = { cache: 'auto', repair: 0, toolExecution: 'parallel', queueMode: 'oneAtATime' } as const
 
 export const toolExecution = tagged('type', { parallel: {}, sequential: {}, batched: { size: wholeFrom(1) } })
-/** How the calls of one message are run. `batched` runs `size` at a time. A call that waits for a person holds back those of later steps. */
+/**
+ * How the calls of one message run. `batched` runs `size` calls at a time. A call with a pending approval delays the calls of later steps.
+ */
 export type ToolExecutionStrategy = Infer<typeof toolExecution>
 
 export const queueMode = oneOf('oneAtATime', 'all')
-/** How many queued inputs one checkpoint delivers; the messages of one input stay together. */
+/** How many queued inputs one checkpoint delivers; messages of one input stay together. */
 export type QueueMode = Infer<typeof queueMode>
 
-/** What a run with nothing else to do does about work beside it, in words. */
+/** How a finished run treats its background tasks. */
 export const onRunEnd = oneOf('wait', 'stop')
-/** What a run with nothing else to do does about work beside it: waits until that has ended and answers its report, or stops it. */
+/** How a finished run treats its background tasks: waits for them and responds to their reports, or stops them. */
 export type OnRunEnd = Infer<typeof onRunEnd>

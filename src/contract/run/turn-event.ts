@@ -9,7 +9,7 @@ export const turnStart = {
   triggeredBy: turnTrigger,
 }
 
-/** A turn begins: its input follows, then one answer of the model. `turnIndex` counts from 0 within the loop. */
+/** A turn starts: its input follows, then one response of the model. `turnIndex` is zero-based within the loop. */
 export interface TurnStartEvent extends FieldsOf<typeof turnStart> {}
 
 export const modelFallback = {
@@ -17,23 +17,23 @@ export const modelFallback = {
   turnIndex: aNumber,
   from: modelName,
   to: modelName,
-  /** Why; absent where the first was not asked because it has failed lately. */
+  /** Error of the first model; absent if it was skipped because it failed recently. */
   error: optional(runFailure),
 }
 
-/** A model made of several asks another one than it would, or than it has asked before. Source: docs/concepts/models.md */
+/** A composed model switches to another model. Source: docs/concepts/models.md */
 export interface ModelFallbackEvent extends FieldsOf<typeof modelFallback> {}
 
 export const rateLimitsEvent = {
   ...eventOf('rateLimits'),
   turnIndex: aNumber,
-  /** The model that was asked. */
+  /** The model that was called. */
   of: modelName,
   limits: rateLimits,
 }
 
 /**
- * A service has said what is left of its rate limits. Only where it says so, and something else than with the last call of this run.
+ * New rate limits from a response. Emitted if the provider reports them and they changed since the last call of this run.
  * Source: docs/concepts/limits.md
  */
 export interface RateLimitsEvent extends FieldsOf<typeof rateLimitsEvent> {}
@@ -44,7 +44,7 @@ export const turnPrepared = {
   changes: turnChangesRecord,
 }
 
-/** The `prepareTurn` hook has changed what this turn has; before the request is made. */
+/** The `prepareTurn` hook changed settings of this turn. Emitted before the request. */
 export interface TurnPreparedEvent extends FieldsOf<typeof turnPrepared> {}
 
 export const turnEnd = {
@@ -56,7 +56,7 @@ export const turnEnd = {
 }
 
 /**
- * A turn has ended: the model's message, its own tokens, and the results of its calls in the order of the calls. For a turn that only runs
- * calls approved later, `message` is the earlier message that made them and `usage` is zero.
+ * A turn ended: the model's message, its own tokens, and the tool results in call order. For a turn that only runs calls approved later,
+ * `message` is the earlier message that made them and `usage` is zero.
  */
 export interface TurnEndEvent extends FieldsOf<typeof turnEnd> {}

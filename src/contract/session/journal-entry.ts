@@ -40,12 +40,12 @@ const result: ShapeOf<AgentMessage> = toolResultMessage
 
 const requestFields = {
   request: annotatedRequest,
-  /** In a log: what `request` leaves out because the request recorded before it, of this turn, said it. */
+  /** In a log: fields omitted from `request` because the previous recorded request of this turn has them. */
   repeats: optional(
     object({
       loopId: aText,
       turnIndex: aNumberFromZero,
-      /** So many messages, with their provenance, come before those of `request`. */
+      /** Number of messages, with provenance, that precede those of `request`. */
       messages: aNumberFromZero,
       systemPrompt: aFlag,
       tools: aFlag,
@@ -53,15 +53,15 @@ const requestFields = {
   ),
 }
 
-/** What the model was sent. */
+/** The request to the model. */
 export interface RequestEntry extends FieldsOf<typeof requestFields> {
   type: 'turnRequest'
 }
 
-/** The entries that a run writes, by their type. */
+/** Entries that a run writes, by type. */
 export const journalEntries = {
   input: { message: agentMessage },
-  /** Said while the run was on: it waits to be heard, or was taken back before. */
+  /** Input queued during the run: pending, or withdrawn. */
   queued: { kind: oneOf('steer', 'followUp'), messages: listOf(agentMessage), isReturned: aFlag },
   assistant: { message: answer, prepared: optional(turnChangesRecord) },
   toolIntent: { toolCallId: aText, toolName: aText, arguments: aJsonObject, idempotent: aFlag },
@@ -74,26 +74,26 @@ export const journalEntries = {
     continuationKind,
     config: loopConfigSnapshot,
     metadata: optional(json),
-    /** What the prompt that the loop answers said of its requests: a run that is cut off goes on with it. */
+    /** Request settings of the loop's prompt, which a resumed run continues with. */
     asked: optional(promptSettings),
-    /** The key under which a client of a server has asked for the loop: whoever asks again under it, begins no other. */
+    /** Idempotency key of the client request that started the loop. A retry with this key starts no other loop. */
     idempotencyKey: optional(aText),
   },
   turnStart: { triggeredBy: turnTrigger },
   turnRequest: requestFields,
-  /** Events of the loop, where they are kept beside what they tell (`withEvents`). */
+  /** Events of the loop, if they are recorded (`withEvents`). */
   events: { events: listOf(loopEvent) },
-  /** A page is asked to run a call, or has claimed it: what was said last of a call counts. */
+  /** A client tool call was requested or claimed. The last entry of a call applies. */
   clientCall: askedClientCallFields,
-  /** The session was given a name. */
+  /** The session was renamed. */
   title: { title: aText },
-  /** A change of what the session shares with its pages, and the key under which a client of a server has asked for it. */
+  /** A change of shared state, with the idempotency key of a client request. */
   sharedState: { ...stateChangeFields, idempotencyKey: optional(aText) },
   parallelGroup: { group: fieldsOf(ofAllLoops) },
   loopEnd: {
     status: runStatus,
     usage,
-    /** USD of all that was charged to the loop, as in `agentEnd`; absent where something in it has no price. */
+    /** USD charged to the loop in total, as in `agentEnd`; absent if any part has no price. */
     costUsd: optional(aNumberFromZero),
     error: optional(runFailure),
     rejection: optional(aText),
@@ -104,5 +104,5 @@ export const journalEntries = {
 }
 const journalEntry = tagged('type', journalEntries)
 
-/** What must be durable before the run goes on. */
+/** An entry that must be durable before the run continues. */
 export type JournalEntry = Infer<typeof journalEntry>

@@ -4,8 +4,8 @@ import { invalidMessages, parseStored, readStored } from '../shape/read.ts'
 import { type Session, session } from './session.ts'
 
 /**
- * Reads what `JSON.stringify(session)` wrote, for `store.save`. Throws `SessionError` `invalidSession` that names the path and what was wrong there,
- * such as `session.loops[2].status: expected completed|…, got "done"`, and quotes nothing else of the text. Unknown keys are kept.
+ * Parses the output of `JSON.stringify(session)`, for `store.save`. Keeps unknown keys. Throws `SessionError` `invalidSession` with the
+ * path and the expected type, such as `session.loops[2].status: expected completed|…, got "done"`, and quotes nothing else of the text.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -14,8 +14,8 @@ export function parseSession(text: string): Session {
 }
 
 /**
- * As `parseSession`, for a value that has been read already, or was made: what JSON cannot hold is refused too. Events are not looked into: only that they are objects. Gives
- * the same object. For `save` of a store of your own.
+ * Validates a session object, for `save` of a custom store. Also rejects values that JSON cannot hold. Events need only be objects. Returns
+ * the same object.
  */
 export function checkSession(value: unknown): Session {
   return named(() => {
@@ -28,7 +28,7 @@ export function checkSession(value: unknown): Session {
   })
 }
 
-/** A log knows loops by their ids. */
+/** Logs identify loops by their ids. */
 function assertOwnIds({ loops }: Session): void {
   const known = new Set<string>()
   for (const [at, { loopId }] of loops.entries()) {
@@ -37,7 +37,7 @@ function assertOwnIds({ loops }: Session): void {
   }
 }
 
-/** What is wrong with a session has a code of its own. */
+/** Converts validation errors to the code of sessions. */
 function named<T>(check: () => T): T {
   try {
     return check()

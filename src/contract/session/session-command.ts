@@ -1,13 +1,13 @@
 import { aText, type Infer, object, oneOf, optional, tagged, wholeFrom } from '../shape/shape.ts'
 
-/** What a client has sent along, as it came: it is read where the session is, and refused there. */
+/** Request data as received; it is parsed and validated by the owner of the session. */
 const told = { query: optional(aText), contentType: optional(aText), body: optional(aText) }
-/** The same, about what has this id. It stands as it did in the address, so it may have a slash in it. */
+/** Request data about the item with this id, which is still URL-encoded and may contain a slash. */
 const about = { ...told, id: aText }
 
-/** What clients ask of a session: everything that there is to ask. */
+/** All commands of clients to a session. */
 export const sessionCommand = tagged('type', {
-  /** Changes nothing. `after` is the last event that the client has. */
+  /** Read-only. `after` is the last event that the client has. */
   read: { method: oneOf('GET', 'HEAD'), path: aText, query: optional(aText), after: optional(aText) },
   prompt: told,
   send: told,
@@ -25,30 +25,30 @@ export const sessionCommand = tagged('type', {
   answerCall: about,
   stop: told,
   rename: told,
-  /** What the session shares with its pages. */
+  /** Changes the shared state. */
   changeState: told,
   import: told,
   delete: told,
   schedule: told,
   unschedule: about,
-  /** What clients of other protocols send: what is said, decided and answered at once. */
+  /** Chat request of another protocol: input, decisions and results at once. */
   chat: told,
   agUi: told,
   chatCompletion: told,
   response: told,
 })
 
-/** What a client asks of a session, as plain JSON. */
+/** Command of a client to a session, as plain JSON. */
 export type SessionCommand = Infer<typeof sessionCommand>
 
 /**
- * What one process passes on to the one that has the session: who asks, for what, under which key, and until when.
+ * Command that one process forwards to the owner of a session.
  *
  * **Contract**
- * - `identity` is what the process that was asked has found out: nobody is asked again who it is. Absent for the only user of a server.
- * - `deadline` is in epoch ms, by a clock that both processes share. After it nobody waits any more, and nothing is begun.
- * - After `beginBy` nothing is begun either: nobody has taken it in time. Absent in what older versions pass on: the `deadline`.
- * - The same `idempotencyKey` of the same identity, in the same session, acts once, whichever process it reaches and however often.
+ * - `identity` is the authenticated user; the owner does not authenticate again. Absent on servers with a single user.
+ * - `deadline` is in epoch milliseconds on a clock that both processes share. After it the caller no longer waits and nothing starts.
+ * - `beginBy`: nothing starts after it, because the command was not accepted in time. Default: `deadline`, for older versions.
+ * - The same `idempotencyKey` of the same identity and session takes effect once, on any process and for any number of retries.
  */
 export interface ForwardedCommand {
   sessionId: string

@@ -34,7 +34,7 @@ import {
 } from '../shape/shape.ts'
 import { savedState } from './shared-state.ts'
 
-/** The id of a session. It is also a safe file name and storage key. */
+/** Id of a session, safe as a file name and storage key. */
 export const sessionId: ShapeOf<string> = kind(
   'an id of 1 to 200 characters of A-Z a-z 0-9 . _ -, the first one not a dot',
   (value) => typeof value === 'string' && /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(value),
@@ -47,10 +47,10 @@ export const sessionFormation = tagged('type', {
   explicit: moment,
   inactivityTimeout: { ...moment, thresholdSecs: aNumber, previousSessionId: optional(aText) },
 })
-/** Why a session was opened. Times are epoch ms. */
+/** Why a session was created. Times are epoch milliseconds. */
 export type SessionFormation = Infer<typeof sessionFormation>
 
-/** Whether a session is meant to outlive its agent, in words. */
+/** Whether a session outlives its agent. */
 export const sessionScope = oneOf('ephemeral', 'persistent')
 const spawnRefFields = {
   parentSessionId: aText,
@@ -59,7 +59,7 @@ const spawnRefFields = {
   toolName: aText,
 }
 
-/** Which call of which loop began a sub-agent's session. Ids and names are empty until they are known. */
+/** Tool call that started a sub-agent's session. Ids and names are empty until known. */
 export interface SpawnRef extends FieldsOf<typeof spawnRefFields> {}
 export const spawnRef: ShapeOf<SpawnRef> = object<SpawnRef>(spawnRefFields)
 
@@ -80,13 +80,13 @@ export const parallelGroupFields = {
   selectedLoopId: aText,
   selectedConfigIndex: aNumber,
   evaluationUsage: usage,
-  /** Why it was chosen, in the words of the judge, where it said so. */
+  /** Reason of the judge, if it gave one. */
   reason: optional(aText),
-  /** Whether this loop is the chosen one. */
+  /** Whether this loop was selected. */
   isSelected: aFlag,
 }
 
-/** Branches of one prompt, and which of them was chosen. */
+/** Branches of one prompt, and the selected one. */
 export interface ParallelGroupRecord extends FieldsOf<typeof parallelGroupFields> {}
 export const parallelGroup: ShapeOf<ParallelGroupRecord> = object<ParallelGroupRecord>(parallelGroupFields)
 
@@ -96,7 +96,7 @@ const loopEventFields = {
   event: anyEvent,
 }
 
-/** One event of a loop. Gaps in `sequence` are events that were not kept. */
+/** One event of a loop. Gaps in `sequence` are events that were not recorded. */
 export interface LoopEvent extends FieldsOf<typeof loopEventFields> {}
 export const loopEvent: ShapeOf<LoopEvent> = object<LoopEvent>(loopEventFields)
 
@@ -104,54 +104,57 @@ const turnFields = {
   turnId,
   triggeredBy: turnTrigger,
   usage,
-  /** What people and programs said; no tool results. */
+  /** Input of users and programs, without tool results. */
   inputMessages: listOf(agentMessage),
   outputMessage: optional(agentMessage),
   toolResults: listOf(agentMessage),
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   startedAt: aNumber,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   endedAt: aNumber,
-  /** Only where turn requests are captured. */
+  /** Present if turn requests are captured. */
   requestPayload: optional(annotatedRequest),
 }
 
-/** One model call with what went in and what came of it. */
+/** One model call with its input and outcome. */
 export interface Turn extends FieldsOf<typeof turnFields> {}
 export const turn: ShapeOf<Turn> = object<Turn>(turnFields, [])
 
-/** Where a loop is, in words. */
+/** Status of a loop. */
 export const loopStatus = oneOf(...runStatus.words, 'running', 'pending', 'interrupted')
 /**
- * Where a loop is: how its run ended, `running`, or `pending` (announced by `parallelLoopStart`). `interrupted`: its process ended before it
- * did, so that no `agentEnd` was seen.
+ * Status of a loop: how its run ended, `running`, `pending` (announced by `parallelLoopStart`), or `interrupted` (its process ended without
+ * an `agentEnd`).
  */
 export type LoopStatus = Infer<typeof loopStatus>
 
-/** Whether nothing is left to do for the prompt of a loop that has ended so: it was answered, or not taken in. */
+/** Returns whether the prompt of an ended loop needs no further work: it got a response, or was not accepted. */
 export function isPromptOver(status: LoopStatus, { kind: how }: ContinuationKind): boolean {
   return status === 'completed' || (status === 'rejected' && how === 'initial')
 }
 
 export const sessionStatus = oneOf('running', 'waiting', 'idle')
 /**
- * How the last loop of a session stands: `running` where it has begun and no end of it is recorded (it is on, or its process has left it), `waiting` where it
- * has ended because calls wait for a person, `idle` otherwise.
+ * Status of a session's last loop.
+ *
+ * - `running`: started, without a recorded end. It may still run, or be orphaned.
+ * - `waiting`: ended with pending calls.
+ * - `idle`: otherwise.
  */
 export type SessionStatus = Infer<typeof sessionStatus>
 
-/** How the run of a loop has ended, by its status; undefined where it has not. */
+/** Returns how the run of a loop ended, or `undefined` if it has not. */
 export function endOf({ status }: { readonly status: LoopStatus }): RunStatus | undefined {
   return runStatus.words.find((word) => word === status)
 }
 
 const begunCallFields = {
   toolCallId: aText,
-  /** Whether it may be begun again without harm. */
+  /** Whether the call may run again without harm. */
   idempotent: aFlag,
 }
 
-/** A call whose tool was begun. */
+/** A call whose tool was started. */
 export interface BegunCall extends FieldsOf<typeof begunCallFields> {}
 const begunCall: ShapeOf<BegunCall> = object<BegunCall>(begunCallFields)
 
@@ -161,68 +164,70 @@ export const loopRecordFields = {
   agentId: aText,
   parentLoopId: optional(aText),
   continuationKind,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   startedAt: aNumber,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   endedAt: optional(aNumber),
   status: loopStatus,
   rejection: optional(aText),
   error: optional(runFailure),
-  /** As far as it is known: what the Rust crate stores may lack fields. */
+  /** As far as known: sessions of the Rust crate may lack fields. */
   config: optional(partial<LoopConfigSnapshot>(configSnapshotFields)),
-  /** The history the loop began with, where that is not the one its parent ended with. */
+  /** Initial history of the loop, if it differs from the final history of its parent. */
   base: optional(fieldsOf({ messages: listOf(agentMessage), state: contextState })),
-  /** What the loop added to the history, in order. */
+  /** Messages that the loop added to the history, in order. */
   messages: listOf(agentMessage),
   turns: listOf(turn),
   usage,
-  /** USD of all that was charged to it, sub-agents and compactions too; absent where something in it has no price, or the loop was cut off. */
+  /**
+   * USD charged to the loop in total, including sub-agents and compactions; absent if any part has no price, or the loop was interrupted.
+   */
   costUsd: optional(aNumberFromZero),
   metadata: optional(json),
-  /** What the prompt that the loop answers said of its requests. */
+  /** Request settings of the loop's prompt. */
   asked: optional(promptSettings),
   events: listOf(loopEvent),
   /** Loops of this session that descend from this one. */
   childrenLoopIds: listOf(aText),
-  /** Sub-agents' loops. */
+  /** Loops of sub-agents. */
   childLoopRefs: listOf(childLoopRef),
   parallelGroup: optional(parallelGroup),
-  /** What this loop changed of what is sent. */
+  /** Context changes of this loop. */
   overlay: optional(compactionOverlay),
   prunes: optional(listOf(pruneRecord)),
   reverts: optional(listOf(revertRecord)),
   /**
-   * If the loop has no end, as a log knows it: which calls of the last answer were begun. An agent that resumes it runs the others, and asks again for
-   * those that waited for a person. Absent where nobody knows; then all may have begun.
+   * For a loop without an end: the calls of the last response that had started. A resumed agent runs the others, and requests pending
+   * approvals again. Absent if unknown; then all calls may have started.
    */
   begunCalls: optional(listOf(begunCall)),
 }
 
-/** The complete record of one loop. */
+/** Record of one loop. */
 export interface LoopRecord extends FieldsOf<typeof loopRecordFields> {}
 export const loopRecord: ShapeOf<LoopRecord> = object<LoopRecord>(loopRecordFields)
 
 const sessionFields = {
   sessionId: aText,
   agentId: aText,
-  /** The user whose it is, in a store that several share: see `scopedSessionStore`. */
+  /** Owner of the session in a shared store: see `scopedSessionStore`. */
   owner: optional(aText),
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   createdAt: aNumber,
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   lastActiveAt: aNumber,
   formation: sessionFormation,
-  /** The name that somebody gave it. */
+  /** Name given to the session. */
   title: optional(aText),
-  /** What it shares with its pages, as it is now. */
+  /** Current shared state. */
   sharedState: optional(savedState),
-  /** Where it is a sub-agent's. */
+  /** Present in a sub-agent's session. */
   parentSpawnRef: optional(spawnRef),
   scope: sessionScope,
-  /** In the order they began. */
+  /** In start order. */
   loops: listOf(loopRecord),
 }
 
-/** Everything that happened under one session id. Plain JSON. Source: docs/reference/sessions.md */
+/** All loops of one session id. Plain JSON. Source: docs/reference/sessions.md */
 export interface Session extends FieldsOf<typeof sessionFields> {}
 export const session: ShapeOf<Session> = object<Session>(sessionFields)

@@ -16,7 +16,7 @@ import {
 
 const steps = { add: { path: aText, value: json }, remove: { path: aText }, replace: { path: aText, value: json } }
 const patchStep = tagged('op', steps)
-/** What a change of shared state comes to: operations of JSON Patch (RFC 6902), of three kinds. */
+/** JSON Patch operations (RFC 6902) that record a state change: three kinds suffice. */
 export type PatchStep = Infer<typeof patchStep>
 
 const patchOperation = tagged('op', {
@@ -29,27 +29,29 @@ const patchOperation = tagged('op', {
 export type PatchOperation = Infer<typeof patchOperation>
 export const patchOperations = listOf(patchOperation)
 
-/** Who changed shared state, in words. */
+/** Author of a change of shared state. */
 export const stateAuthor = oneOf('application', 'client', 'tool')
-/** Who changed shared state: the application's own code, a page, or a tool. */
+/** Author of a change of shared state: application code, a client, or a tool. */
 export type StateAuthor = Infer<typeof stateAuthor>
 
-/** One change of shared state, or what it begins with: the version that it made, by whom, and either what changed or, where that is shorter, all of it. */
+/**
+ * A change of shared state, or its initial value: the resulting version, the author, and either the patch or, if shorter, the whole state.
+ */
 export const stateChangeFields = {
   version: wholeFrom(0),
   by: stateAuthor,
-  /** The call that made it, where a tool did. */
+  /** Tool call that made the change. */
   toolCallId: optional(aText),
   patch: optional(listOf(patchStep)),
   value: optional(aJsonObject),
 }
 
 const savedStateFields = {
-  /** Counts the changes: 0 is what the application begins with. */
+  /** Counts changes; 0 is the initial state. */
   version: wholeFrom(0),
   value: aJsonObject,
 }
-/** Shared state as it is after a change. Source: docs/guides/shared-state.md */
+/** Shared state after a change. Source: docs/guides/shared-state.md */
 export interface SavedState extends FieldsOf<typeof savedStateFields> {}
 export const savedState: ShapeOf<SavedState> = object<SavedState>(savedStateFields)
 

@@ -8,25 +8,25 @@ import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, option
 import { savedState } from './shared-state.ts'
 
 const fieldsBesideMessages = {
-  /** Version of this shape. */
+  /** Version of this format. */
   version: kind<1>('1', (value) => value === 1),
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   createdAt: aNumber,
   agentId: aText,
   sessionId: aText,
   lastLoopId: optional(aText),
-  /** Loops run so far, per configuration segment: ids are not used twice. */
+  /** Number of loops per configuration segment, so that ids are not reused. */
   loopCounts: recordOf(aNumber),
   state: contextState,
-  /** What the prompt that is not answered yet said of its requests: `continueLoop` goes on with it. */
+  /** Request settings of the unfinished prompt, which `continueLoop` uses. */
   asked: optional(promptSettings),
-  /** What prompts said of their requests, by the ids of their loops: `regenerate` and `editAndResend` go on with it. */
+  /** Request settings of prompts, by loop id, which `regenerate` and `editAndResend` use. */
   askedOf: optional(recordOf(promptSettings)),
-  /** Calls that pages were asked to run and that have no result: until when, and which page does. */
+  /** Pending client tool calls, with deadline and claim. */
   clientCalls: optional(listOf(askedClientCall)),
-  /** What the session shares with its pages, where it does. */
+  /** Shared state of the session, if any. */
   sharedState: optional(savedState),
-  /** Absent where they are not known: the agent that goes on keeps its own settings then. */
+  /** Absent if unknown; the restored agent then keeps its own settings. */
   settings: optional(
     fieldsOf({
       systemPrompt: aText,
@@ -34,14 +34,14 @@ const fieldsBesideMessages = {
       maxTokens: optional(aNumber),
       temperature: optional(aNumber),
       configId: optional(aText),
-      /** What else is asked of each request. */
+      /** Other settings of each request. */
       request: optional(recordedSettings),
     }),
   ),
 }
 
 /**
- * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
+ * State to resume a conversation elsewhere, as plain JSON. It contains no model and no key: the new environment provides them.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -49,12 +49,12 @@ export interface AgentSnapshot extends FieldsOf<typeof fieldsBesideMessages> {
   messages: AgentMessage[]
 }
 
-/** Its messages get ids where they have none. */
+/** Messages without an id get one. */
 const writtenSnapshot = fieldsOf({ ...fieldsBesideMessages, messages: listOf(messageInput) })
 
 /**
- * Reads what `JSON.stringify(agent.checkpoint())` wrote, for `agent.restore`. Throws `SessionError`: `invalidSnapshot` for another version,
- * `invalidMessages` that names the path for what does not fit. Unknown keys are kept.
+ * Parses the output of `JSON.stringify(agent.checkpoint())`, for `agent.restore`. Keeps unknown keys. Throws `SessionError`
+ * `invalidSnapshot` for another version, and `invalidMessages` with the path of an invalid part.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -62,7 +62,7 @@ export function parseSnapshot(text: string): AgentSnapshot {
   return checkSnapshot(parseStored(text, 'messages'))
 }
 
-/** As {@link parseSnapshot}, for a value that has been read already. */
+/** {@link parseSnapshot} for a parsed value. */
 export function checkSnapshot(value: unknown): AgentSnapshot {
   const given = readStored(anObject, value, 'snapshot')
   if (!('version' in given) || given.version !== 1) {

@@ -3,17 +3,20 @@ import { isPlain, shown } from './json-fault.ts'
 import { meant, nearest } from './nearest-name.ts'
 import type { Form, ObjectForm, Reading, Shape } from './shape.ts'
 
-/** The first thing that is wrong with a value, and where. */
+/** First validation error of a value, with its location. */
 export interface Fault {
-  /** `misfit`: it is no `shape`. `inside`, `instead`: its shape says what is wrong. `unknown`: it has a key that is no option. */
+  /**
+   * `misfit`: not of the shape. `inside`, `instead`: the shape itself describes the error. `unknown`: unknown option. `prototype`: a
+   * `__proto__` key.
+   */
   kind: 'misfit' | 'inside' | 'instead' | 'unknown' | 'prototype'
-  /** Behind the name of the whole: `.content[0].type`. */
+  /** Path without the root name: `.content[0].type`. */
   path: string
   value: unknown
   shape: Shape
 }
 
-/** The first thing that is wrong with `value`; undefined where nothing is. The path is made only then. */
+/** Returns the first validation error of `value`, or `undefined`. Builds the path only on error. */
 export function faultIn(shape: Shape, value: unknown, reading: Reading): Fault | undefined {
   const { form, inside, instead } = shape
   const fault = faultInForm(form, shape, value, reading)
@@ -29,7 +32,7 @@ function faultInForm(form: Form, shape: Shape, value: unknown, reading: Reading)
     case 'word':
       return typeof value === 'string' && form.words.includes(value) ? undefined : misfit(shape, value)
     case 'object':
-      // Somebody has forgotten to await it: what it lacks would say nothing of that.
+      // A missing `await`: errors about its fields would mislead.
       if (reading === 'given' && value instanceof Promise) return misfit(shape, value)
       return isObject(value) ? faultInObject(form, shape, value, reading) : misfit(shape, value)
     case 'tagged':
@@ -56,7 +59,7 @@ function below(step: string, fault: Fault): Fault {
 }
 
 function faultInObject(form: ObjectForm, shape: Shape, value: object, reading: Reading): Fault | undefined {
-  // Nobody means this key; whoever copies the object by assignment would change its prototype.
+  // Copying such a key by assignment would change the prototype of the copy.
   if (Object.hasOwn(value, '__proto__')) return { kind: 'prototype', path: '.__proto__', value: Reflect.get(value, '__proto__'), shape }
   const relied = reading === 'logged' ? form.relied : undefined
   for (const [name, field] of form.entries) {
@@ -68,7 +71,7 @@ function faultInObject(form: ObjectForm, shape: Shape, value: object, reading: R
     const stray = part === undefined && reading === 'given' ? strayFor(name, form, value) : undefined
     return stray === undefined ? below(`.${name}`, fault) : unknownKey(stray, value, shape)
   }
-  // An object of a class has fields of its own.
+  // Class instances may have other fields.
   if (form.isOpen || !isPlain(value)) return undefined
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(form.fields, key))
   return unknown === undefined ? undefined : unknownKey(unknown, value, shape)
@@ -78,7 +81,7 @@ function unknownKey(key: string, value: object, shape: Shape): Fault {
   return { kind: 'unknown', path: `.${key}`, value: Reflect.get(value, key), shape }
 }
 
-/** The key of `value` that was meant to be `name`, which is missing. */
+/** Returns the key of `value` that is probably a misspelled `name`. */
 function strayFor(name: string, { fields }: ObjectForm, value: object): string | undefined {
   return Object.keys(value).find((key) => !Object.hasOwn(fields, key) && meant(key, Object.keys(fields)) === name)
 }
@@ -93,14 +96,14 @@ function faultInTagged({ tag, variants, words, passes }: Form & { of: 'tagged' }
   const variant = typeof word === 'string' ? variants.get(word) : undefined
   if (variant !== undefined) return faultIn(variant, value, reading)
   if (typeof word === 'string' && (passes === 'all' || passes === reading)) return undefined
-  // Where somebody's key would change a prototype, that is what is wrong.
+  // Reports a `__proto__` key first.
   if (Object.hasOwn(value, '__proto__'))
     return below('.__proto__', { ...misfit(words, Reflect.get(value, '__proto__')), kind: 'prototype' })
   return below(`.${tag}`, misfit(words, word))
 }
 
 function faultInList(item: Shape, list: readonly unknown[], reading: Reading): Fault | undefined {
-  // By index: a list may have holes, which JSON has not.
+  // By index: arrays may have holes, which JSON does not support.
   for (let at = 0; at < list.length; at += 1) {
     const fault = faultIn(item, list[at], reading)
     if (fault !== undefined) return below(`[${at}]`, fault)
@@ -126,10 +129,7 @@ function faultInEither(shapes: readonly Shape[], shape: Shape, value: unknown, r
   return inner ?? misfit(shape, value)
 }
 
-/**
- * What a caller is told of a fault in what is called `name`: its place, the value, what it must be, and for an unknown name the nearest there is.
- * What may be a secret is not shown.
- */
+/** Describes a fault in `name` to a caller: path, value, expected type, and the nearest known name. Redacts secrets. */
 export function toldCaller({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
   if (kind === 'inside') return shape.inside?.(value, place, 'given') ?? ''
@@ -145,8 +145,8 @@ export function toldCaller({ kind, path, value, shape }: Fault, name: string): s
 }
 
 /**
- * What is said of a fault in what was stored: where, what was expected, and the type of what was there. Only a wrong word is quoted, and only its
- * first 40 characters: other values may be what somebody said.
+ * Describes a fault in stored data: path, expected type, and actual type. Quotes only an invalid word, up to 40 characters; other values
+ * may be private.
  */
 export function toldReader({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
@@ -156,13 +156,13 @@ export function toldReader({ kind, path, value, shape }: Fault, name: string): s
   return expectation(place, expected, value, kind === 'misfit' && shape.form.of === 'word')
 }
 
-/** `path: expected …, got …`. `isWord`: a text is quoted. */
+/** `path: expected …, got …`. `isWord`: quotes a string. */
 export function expectation(path: string, expected: string, value: unknown, isWord = false): string {
   const got = isWord && typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : jsonType(value)
   return `${path}: expected ${expected}, got ${got}`
 }
 
-/** The JSON type of `value`, or `nothing` where there is no value. */
+/** Returns the JSON type of `value`, or `nothing` for `undefined`. */
 export function jsonType(value: unknown): string {
   if (value === undefined) return 'nothing'
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
@@ -185,14 +185,14 @@ function typeOf({ form, expected }: Shape): string {
   }
 }
 
-/** The names of options within a shape, those of inner ones with their path. */
+/** Returns the option names of a shape, with paths for nested ones. */
 function namesIn({ form }: Shape): string[] {
   if (form.of === 'either') return form.shapes.flatMap(namesIn)
   if (form.of !== 'object') return []
   return form.entries.flatMap(([key, field]) => [key, ...namesWithin(field).map((inner) => `${key}.${inner}`)])
 }
 
-/** Those of an option; data that may have any key are not looked through. */
+/** Returns the names within an option; open data has none. */
 function namesWithin(field: Shape): string[] {
   return field.form.of === 'object' && field.form.isOpen ? [] : namesIn(field)
 }

@@ -1,6 +1,9 @@
 import { isObject } from '../json.ts'
 
-/** What other libraries call our options, in lower case and without signs; before each the names that it may have here, the first that fits. */
+/**
+ * Names of other libraries for our options, in lower case without punctuation. Before each, the possible names here; the first match is
+ * used.
+ */
 const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['systemPrompt', 'system instructions instruction systemmessage systeminstruction developer'],
   ['parameters', 'inputschema schema argsschema arguments input'],
@@ -27,26 +30,26 @@ const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['execution', 'limits'],
 ]
 
-/** The names here for what somebody else calls `name`, which is in lower case and without signs. */
+/** Returns our names for a name of another library, given in lower case without punctuation. */
 export function namesFor(name: string): string[] {
   return foreignNames.flatMap(([ours, theirs]) => (theirs.split(' ').includes(name) ? ours.split(' ') : []))
 }
 
-/** What others call our blocks of content, and how each is written here. */
+/** Content blocks of other libraries, and their equivalents here. */
 const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
   ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with base64 for url"],
   ['document input_file', "{ type: 'file', data: 'base64', mimeType: 'application/pdf' }"],
   ['tool_result tool-result', "a message: { role: 'toolResult', toolCallId, toolName, content, isError }"],
 ]
 
-/** What to say of a block at `path` that is in the form of somebody else; undefined for any other value. */
+/** Returns a correction for a content block of another library at `path`, or `undefined`. */
 export function foreignBlock(value: unknown, path: string): string | undefined {
   const type: unknown = Object(value).type
   const [, here] = foreignBlocks.find(([theirs]) => typeof type === 'string' && theirs.split(' ').includes(type)) ?? []
   return here && `${path} is a block of type "${String(type)}", which others have. Here it is ${here}.`
 }
 
-/** What to say of a tool at `path` that is in the form of somebody else; undefined for any other value. */
+/** Returns a correction for a tool of another library at `path`, or `undefined`. */
 export function foreignTool(value: unknown, path: string): string | undefined {
   const { type, execute, parameters }: { type?: unknown; execute?: unknown; parameters?: unknown } = Object(value)
   if (typeof type !== 'string' || typeof execute === 'function') return undefined
@@ -56,7 +59,7 @@ export function foreignTool(value: unknown, path: string): string | undefined {
   return `${path} is a tool of the service (type "${type.slice(0, 60)}"). Give it to the factory of the model, as serverTools.`
 }
 
-/** What to say of `value` at `path`, which is no list of tools but has them by their names, as the AI SDK does; undefined for any other value. */
+/** Returns a correction for tools passed as an object by name, as in the AI SDK, or `undefined`. */
 export function foreignTools(value: unknown, path: string): string | undefined {
   if (!isObject(value)) return undefined
   const [[name, tool] = []] = Object.entries(value)
@@ -64,7 +67,7 @@ export function foreignTools(value: unknown, path: string): string | undefined {
   return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …].`
 }
 
-/** What to say of the form of an answer at `path` that is written as somebody else does; undefined for any other value. */
+/** Returns a correction for a response format of another library at `path`, or `undefined`. */
 export function foreignFormat(value: unknown, path: string): string | undefined {
   const type: unknown = Object(value).type
   if (type === 'json_object') return `${path} is { type: 'json_object' }, which others have. Here it is { type: 'jsonObject' }.`

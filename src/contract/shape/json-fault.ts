@@ -1,23 +1,26 @@
 import { isObject } from '../json.ts'
 
-/** How deep JSON may be nested, lists and objects together: every engine parses, copies and writes this without running out of stack. */
+/** Maximum nesting depth of JSON: every engine parses, copies and serializes it without a stack overflow. */
 export const maxJsonDepth = 200
 
-/** How deep a document may be nested: some levels of its own, and JSON of 200 in some of its places. */
+/** Maximum nesting depth of a document: a few levels of its own, with JSON of 200 levels inside. */
 export const maxDocumentDepth = maxJsonDepth + 20
 
 /**
- * What of `value` JSON cannot hold, with its path, such as `data.at[3] is a function`; `undefined` where all of it survives. Fields that are
- * `undefined` count as absent. Dates, maps and other objects of a class are none: they would come back as something else.
+ * Returns why `value` cannot be JSON, with its path, such as `data.at[3] is a function`; `undefined` if it can. Properties that are
+ * `undefined` count as absent. Class instances such as dates and maps are rejected, because they would not survive.
  *
- * The cost is one walk, also where a part stands in many places.
+ * Costs one walk, even if parts are shared.
  */
 export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): string | undefined {
   if (isFlat(value)) return undefined
   return faultOf(value, path, { depth: 1, levels, above: new Set(), known: new Map() })
 }
 
-/** Whether `value` is an object of texts, finite numbers and flags alone, as most arguments are: then there is no path and no circle to remember. */
+/**
+ * Returns whether `value` is an object of strings, finite numbers and booleans, as most arguments are. Such a value needs no path and no
+ * cycle check.
+ */
 function isFlat(value: unknown): boolean {
   if (!isPlainObject(value)) return false
   for (const part of Object.values(value)) {
@@ -30,9 +33,9 @@ function isFlat(value: unknown): boolean {
 interface Walk {
   depth: number
   readonly levels: number
-  /** What the value is part of. */
+  /** Ancestors of the value. */
   above: Set<object>
-  /** At which depth a part was found to be sound. */
+  /** Depth at which a shared part was found valid. */
   known: Map<object, number>
 }
 
@@ -55,7 +58,7 @@ function faultOf(value: unknown, path: string, walk: Walk): string | undefined {
 }
 
 function faultInList(list: readonly unknown[], path: string, walk: Walk): string | undefined {
-  // By index: a list may have holes, which JSON has not.
+  // By index: arrays may have holes, which JSON does not support.
   for (let at = 0; at < list.length; at += 1) {
     const fault = faultOf(list[at], `${path}[${at}]`, walk)
     if (fault !== undefined) return fault
@@ -76,18 +79,18 @@ function classOf(value: object): string {
   return kind === 'an object' ? 'an object of a class' : kind
 }
 
-/** An object literal, also one of another realm. */
+/** Returns whether `value` is a plain object or array, also of another realm. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** An object literal that is no list. */
+/** Returns whether `value` is a plain object, not an array. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return isObject(value) && isPlain(value)
 }
 
-/** What `value` is, in words, without what it holds. */
+/** Describes the type of `value` without its content. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value)
   if (Array.isArray(value)) return 'a list'
@@ -96,20 +99,20 @@ export function kindOf(value: unknown): string {
   return name === 'Object' ? 'an object' : `of type ${name}`
 }
 
-/** Names of what must not be shown. Counts of tokens are none. */
+/** Names of secrets. Token counts are excluded. */
 const secretName: RegExp = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
 
-/** Whether `name` says that its value is a secret. */
+/** Returns whether `name` is the name of a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name)
 }
 
-/** A text without what addresses in it say behind `?`, and without a name and a password before the host: keys stand in each. */
+/** Removes query strings and credentials from URLs in a text, because they may contain keys. */
 function withoutKeys(text: string): string {
   return text.replace(/:\/\/[^/@\s]*@/g, '://…@').replace(/(:\/\/[^\s?#]*)[?#]\S*/g, '$1?…')
 }
 
-/** `value` as a message shows it, cut, and without what its name says is a secret. */
+/** Formats `value` for a message: truncated, with secrets redacted by name. */
 export function shown(value: unknown, name: string): string {
   if (value instanceof Promise) return 'a promise (await it first)'
   if (typeof value === 'string') return isSecretName(name) ? 'a text' : JSON.stringify(withoutKeys(value.slice(0, 1000)).slice(0, 60))

@@ -1,6 +1,6 @@
 import { namesFor } from './foreign-names.ts'
 
-/** What to say about `name`, which is none of `names`: the one that is meant, or all. Of dotted names the last part counts. */
+/** Suggests the known name nearest to `name`, or lists all. For dotted names, the last part counts. */
 export function nearest(name: string, names: readonly string[]): string {
   const found = meant(name, names)
   if (found !== undefined) return `Did you mean ${found}?`
@@ -9,8 +9,8 @@ export function nearest(name: string, names: readonly string[]): string {
 }
 
 /**
- * The one of `names` that `name` stands for: the same with other signs or capitals, what another library calls it, or what is nearest in
- * spelling. Of equals the one that stands outermost, then the one that is as long, then the shorter. Undefined where none is near.
+ * Returns the known name that `name` probably means: equal apart from case and punctuation, a name of another library, or a similar
+ * spelling. Ties: the outermost name, then equal length, then the shorter. `undefined` if none is similar.
  */
 export function meant(name: string, names: readonly string[]): string | undefined {
   const given = plain(name.slice(0, 64))
@@ -34,14 +34,14 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '')
 }
 
-/** How far `given` is from `known`; infinite where they have too little in common. */
+/** Returns the edit cost from `given` to `known`; infinite if they have too little in common. */
 function costOf(given: string, known: string): number {
   const steps = stepsTo(given, known)
   const all = steps.at(-1) ?? 0
   const costs = [Number.POSITIVE_INFINITY]
   if (all <= Math.max(1, Math.floor(given.length / 3))) costs.push(all)
   if (given.length >= 4 && known.length > given.length) {
-    // Its beginning, perhaps with a slip of the finger, or a part of it.
+    // A prefix, perhaps misspelled, or a substring.
     const beginning = Math.min(...steps)
     if (beginning <= Math.floor(given.length / 6)) costs.push(beginning + 0.5)
     if (known.includes(given)) costs.push(1)
@@ -49,7 +49,7 @@ function costOf(given: string, known: string): number {
   return Math.min(...costs)
 }
 
-/** How many letters must be put in, left out, replaced or swapped with their neighbour to make each beginning of `b` of `a`. */
+/** Returns the edit distances (insert, delete, replace, transpose) from `a` to each prefix of `b`. */
 function stepsTo(a: string, b: string): number[] {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)

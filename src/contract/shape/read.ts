@@ -4,8 +4,8 @@ import { jsonFault, maxDocumentDepth } from './json-fault.ts'
 import type { Given, Infer, ObjectForm, Shape } from './shape.ts'
 
 /**
- * Throws `ConfigError` (`invalidOption`, or `code`) where `value` is none of what callers may hand in for `shape`. It names the option within
- * `name`, what it is, what it must be, and for an unknown one the nearest there is. What may be a secret is not shown.
+ * Validates options. Throws `ConfigError` (`invalidOption`, or `code`) with the option's path within `name`, its value, the expected type,
+ * and the nearest name for an unknown option. Redacts secrets.
  */
 export function checkOptions(value: unknown, shape: Shape, name = '', code: MisuseCode = 'invalidOption'): void {
   const fault = faultIn(shape, value, 'given')
@@ -13,9 +13,9 @@ export function checkOptions(value: unknown, shape: Shape, name = '', code: Misu
 }
 
 /**
- * What a caller hands in for `shape`, completed: what may be left out is filled in. What is complete already is the same object.
+ * Validates caller input and applies defaults. Complete input is returned as the same object.
  *
- * Throws `ConfigError` (`code`) that names the path within `name`: also for what JSON cannot hold, in a key that the shape does not know.
+ * Throws `ConfigError` (`code`) with the path within `name`, also for values under unknown keys that JSON cannot hold.
  */
 export function readGiven<S extends Shape>(shape: S, value: Given<S>, name: string, code: MisuseCode): Infer<S> {
   checkOptions(value, shape, name, code)
@@ -23,15 +23,15 @@ export function readGiven<S extends Shape>(shape: S, value: Given<S>, name: stri
   return completed(shape, value) as Infer<S> // just checked, and filled in
 }
 
-/** Throws `ConfigError` (`code`) for what of `value` JSON cannot hold, with its path within `name`. */
+/** Throws `ConfigError` (`code`) with the path within `name` for values that JSON cannot hold. */
 export function checkDocument(value: unknown, name: string, code: MisuseCode): void {
   const unfit = jsonFault(value, name, maxDocumentDepth)
   if (unfit !== undefined) throw new ConfigError(code, `${unfit}.`)
 }
 
 /**
- * `value`, which was stored or sent and is complete: the same object, whose unknown keys are carried. Throws `SessionError` `invalidMessages` that
- * names the path within `name` and what was wrong there, and quotes nothing that somebody said.
+ * Validates stored or received data and returns the same object, with unknown keys. Throws `SessionError` `invalidMessages` with the path
+ * within `name`, without quoting private content.
  */
 export function readStored<S extends Shape>(shape: S, value: unknown, name: string): Infer<S> {
   const fault = faultIn(shape, value, 'stored')
@@ -39,20 +39,17 @@ export function readStored<S extends Shape>(shape: S, value: unknown, name: stri
   return value as Infer<S> // just checked
 }
 
-/** Whether readers of a log can rely on `value`, which may be of another version. Never throws. */
+/** Returns whether a log entry, possibly of another version, has the fields that readers rely on. Never throws. */
 export function fitsLog<S extends Shape>(shape: S, value: unknown): value is Infer<S> {
   return faultIn(shape, value, 'logged') === undefined
 }
 
-/** Whether `value` is a whole `shape`. Never throws. */
+/** Returns whether `value` is a complete `shape`. Never throws. */
 export function fits<S extends Shape>(shape: S, value: unknown): value is Infer<S> {
   return faultIn(shape, value, 'stored') === undefined
 }
 
-/**
- * The JSON value of `text`; throws `SessionError` `invalidMessages` without the parser's own words: they quote the text, which may be private.
- * `what` was to be read.
- */
+/** Parses JSON. Throws `SessionError` `invalidMessages` without the parser's message, which quotes the text. `what` names the document. */
 export function parseStored(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
@@ -62,7 +59,7 @@ export function parseStored(text: string, what: string): unknown {
   }
 }
 
-/** A `SessionError` `invalidMessages` for something else that is wrong at `path`; only a `word` is quoted. */
+/** Creates a `SessionError` `invalidMessages` for `path`; quotes only a `word`. */
 export function invalidMessages(path: string, expected: string, value: unknown, isWord = false): SessionError {
   return new SessionError('invalidMessages', expectation(path, expected, value, isWord))
 }

@@ -95,7 +95,7 @@ export interface PluginCall {
   signal: AbortSignal
 }
 
-/** A finished turn. */
+/** A finished turn, as `afterTurn` receives it. */
 export interface PluginTurn extends TurnHookInfo {
   message: AssistantMessage & MessageEnvelope
   toolResults: readonly (ToolResultMessage & MessageEnvelope)[]

@@ -128,7 +128,7 @@ function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [
 /** State of a queued message: `queued`, `delivered` into the history, or `returned` because its run ended or its queue was cleared. */
 export type ReceiptStatus = 'queued' | 'delivered' | 'returned'
 
-/** Tracks a queued message. */
+/** Tracks a queued message until it is delivered or returned. */
 export interface Receipt {
   /** The message as it will be in the history. */
   readonly message: AgentMessage
