@@ -5,15 +5,15 @@ import type { RunHandle } from './run-handle.ts'
 
 type Listener = (event: AgentEvent) => void
 
-/** Who hears the events of every run of an agent. */
+/** Listeners of all runs of an agent. */
 export class AgentListeners implements Iterable<Listener> {
   readonly #listeners = new Set<Listener>()
 
-  /** Adds `listener`, to `run` that is on too; returns how to stop. */
+  /** Adds `listener`, also to the running run. Returns a function that unsubscribes. */
   add(listener: Listener, run: RunHandle | undefined): () => void {
     checkOptions(listener, aFunction, 'listener')
     let isActive = true
-    // A function of its own, so that the same listener may be added twice, and a run it was handed to hears no more of it once it stops.
+    // A separate function, so that the same listener may be added twice, and stops at once when it unsubscribes.
     const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
     this.#listeners.add(heard)
     const stopRun = run?.subscribe(heard)

@@ -48,92 +48,103 @@ import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 import { type Choices, checkChoices, choicesShape } from './choices.ts'
 
-/** What of a loop's configuration an agent passes on unchanged. */
+/** Settings that an agent passes to the loop unchanged. */
 type LoopSettings = Omit<
   LoopConfig,
   'model' | 'journal' | 'checkAnswer' | 'systemPrompt' | 'skills' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
 >
 
-/** How an agent is set up. Only the model is required. `Output` is what `responseFormat` promises. Source: docs/concepts/agent-and-run.md */
+/**
+ * Options of an agent. Only the model is required. `Output` is the output type of `responseFormat`. Source: docs/concepts/agent-and-run.md
+ */
 export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool[] = readonly AgentTool[]> extends LoopSettings {
   model: Model
-  /** What form every answer must have, and `output` of results; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
+  /**
+   * Format of every response, and of `output` in results; tools stay usable. An unsupported schema ends the run with an error. Default:
+   * text.
+   */
   responseFormat?: ResponseFormatInput<Output>
-  /** The text, or a function that says before each turn what it is. Default: none. */
+  /** System prompt, or a function that returns it before each turn. Default: none. */
   systemPrompt?: string | ((turn: UpcomingTurn) => string | Promise<string>)
-  /** Their index stands after the system prompt of every run; the agent's `read_file` must read the workspace they were loaded from. */
+  /** Skills whose index follows the system prompt of every run. The agent's `read_file` must read the workspace they were loaded from. */
   skills?: SkillSet
   tools?: Tools
-  /** What prompts may choose by name: models, levels of thinking, tools. Default: nothing. */
+  /** Models, thinking levels and tools that prompts may choose by name. Default: none. */
   choices?: Choices
-  /** History to begin with. */
+  /** Initial history. */
   messages?: readonly MessageInput[]
-  /** One switch for execution limits and context management. Default `true`. */
+  /** Enables execution limits and context management. Default: `true`. */
   contextManagement?: boolean
-  /** Default `oneAtATime`. */
+  /** Default: `oneAtATime`. */
   steeringMode?: QueueMode
-  /** Default `oneAtATime`. */
+  /** Default: `oneAtATime`. */
   followUpMode?: QueueMode
-  /** Files the agent's tools work on; kept for the application, the agent itself does not touch it. */
+  /** Workspace of the agent's tools. Only the application reads this; the agent does not use it. */
   workspace?: Workspace
   /** Default: a new id. */
   agentId?: string
-  /** Names it in `agentStart`, to hooks and in traces. Few different ones: not one per user. Default: none. */
+  /** Name in `agentStart`, hooks and traces. Use few distinct names, not one per user. Default: none. */
   agentName?: string
   /** Default: a new id. */
   sessionId?: string
-  /** Records every loop in its session: everything said is durable before the run goes on. See also `resumeAgent`. Default: nothing is stored. */
+  /**
+   * Records every loop in its session, so that input and responses are durable before the run continues. See also `resumeAgent`. Default:
+   * not stored.
+   */
   session?: SessionStore
-  /** Makes every loop durable in another way; not together with `session`. */
+  /** Custom journal that makes loops durable. Cannot be combined with `session`. */
   journal?: Journal
-  /** JSON that the session shares with its pages: tools, the application and pages change it. See `sharedState`. Default: none. */
+  /** Shared JSON state that tools, the application and clients change. See `sharedState`. Default: none. */
   sharedState?: SharedStateRules
-  /** What `agent.close()` closes with it, such as an MCP tool set made for this agent alone. Agents made by `with` and `fork` own nothing of it. */
+  /**
+   * Resources that `agent.close()` closes too, such as an MCP tool set of this agent alone. Agents made by `with` and `fork` do not own
+   * them.
+   */
   owns?: readonly { close(): unknown }[]
-  /** Bytes of events a run remembers for late readers. Default 4 MiB. */
+  /** Bytes of events that a run retains for late readers. Default: 4 MiB. */
   replayBytes?: number
 }
 
-/** The settings an agent keeps beside its history and identity. */
+/** Settings of an agent, without history and identity. */
 export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messages' | 'agentId' | 'sessionId' | 'owns' | 'sharedState'>
 
-/** What a caller may say about one run: also settings, which count for each of its requests. */
+/** Options of one run, including settings that apply to each of its requests. */
 export interface PromptOptions<Output = unknown> extends RequestSettings {
-  /** One of `choices.models`. Throws `ConfigError` `notAllowed` for another name, as the next two. Default: the agent's model. */
+  /** One of `choices.models`. Default: the agent's model. Throws `ConfigError` `notAllowed` for other names, as do the next two. */
   model?: string
-  /** Names in `choices.tools`: tools of this run beside those of the agent. */
+  /** Names in `choices.tools`: additional tools of this run. */
   tools?: readonly string[]
-  /** Tools that a page brings along and runs, of those that `choices.clientTools` names. */
+  /** Client tools that the client declares and runs. Their names must be in `choices.clientTools`. */
   clientTools?: readonly ClientToolDeclaration[]
-  /** How deep the model thinks, one of `choices.thinking` where that is given. Default: as the agent's settings say. */
+  /** Thinking level; one of `choices.thinking` if set. Default: the agent's setting. */
   thinking?: ThinkingLevel
-  /** Stops the run when it aborts; the caller owns it. */
+  /** Stops the run when it aborts; owned by the caller. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
-  /** What the run uses is charged here too, and it stops when this is used up. Default: its own limits are all there is. */
+  /** Budget that is also charged for the run, and stops it. Default: only the run's own limits. */
   budget?: Budget
-  /** What the run is, for its `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
+  /** Kind of the run in `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
   kind?: ContinuationKind
-  /** How often an answer that does not fit is asked for again. Default: as the agent's settings say. */
+  /** Maximum repair requests for an invalid response. Default: the agent's setting. */
   repair?: number
-  /** What form the answers of this run must have, instead of what the agent's settings say. */
+  /** Format of this run's responses. Default: the agent's setting. */
   responseFormat?: ResponseFormatInput<Output>
 }
 
-/** What a caller may say about a new session. */
+/** Options of `newSession`. */
 export interface NewSessionOptions {
-  /** Only when the last run began longer ago than this, in ms. Default: at once. */
+  /** Only if the last run started longer ago than this, in milliseconds. Default: always. */
   afterIdleMs?: number
 }
 
-/** What a caller may say about a compaction. */
+/** Options of `compact`. */
 export interface CompactOptions extends Pick<PromptOptions, 'signal' | 'metadata' | 'budget'> {
-  /** What a summary should keep above all. */
+  /** What a summary should focus on. */
   focusMessage?: string
 }
 
-/** The settings of an agent as the loop takes them. */
+/** Converts the settings of an agent to a loop configuration. */
 export function toLoopConfig({
   contextManagement,
   limits,
@@ -161,14 +172,14 @@ export function toLoopConfig({
 
 const aQueueMode = oneOf('oneAtATime', 'all')
 
-/** What every agent may be told, and what each must be. */
+/** All agent options and their shapes. */
 export const agentTable: OptionTable<AgentOptions> = {
   ...settingTable,
   systemPrompt: either(aText, aFunction),
   skills: aSkillSet,
   tools: toolList,
   choices: choicesShape,
-  // Checked, and completed, by `toHistory`.
+  // Validated and completed by `toHistory`.
   messages: anything,
   contextManagement: aFlag,
   steeringMode: aQueueMode,
@@ -202,13 +213,13 @@ const promptOptions = options<PromptOptions>(promptTable)
 const { signal, metadata, budget } = promptTable
 const compactOptions = options<CompactOptions>({ signal, metadata, budget, focusMessage: aText })
 
-/** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */
+/** Throws `ConfigError` for invalid options, with the option, its value and the valid ones. */
 export function checkAgentOptions(given: AgentOptions): void {
   checkOptions(given, agentOptions)
   checkTogether(given)
 }
 
-/** As {@link checkAgentOptions}, for what may be changed of an agent. */
+/** {@link checkAgentOptions} for changed settings. */
 export function checkSettings(given: AgentSettings): void {
   checkOptions(given, agentSettings)
   checkTogether(given)
@@ -235,19 +246,19 @@ function checkTogether({
   checkChoices({ tools, ...(choices !== undefined && { choices }) })
 }
 
-/** As {@link checkAgentOptions}, for one run, before there is one. */
+/** {@link checkAgentOptions} for one run, before it exists. */
 export function checkPromptOptions(given: PromptOptions): void {
   checkOptions(given, promptOptions)
 }
 
-/** As {@link checkPromptOptions}, for `compact`. */
+/** {@link checkPromptOptions} for `compact`. */
 export function checkCompactOptions(given: CompactOptions): void {
   checkOptions(given, compactOptions)
 }
 
 const newSessionOptions = options<NewSessionOptions>({ afterIdleMs: aNumberFromZero })
 
-/** As {@link checkPromptOptions}, for `newSession`. */
+/** {@link checkPromptOptions} for `newSession`. */
 export function checkNewSession(given: NewSessionOptions): void {
   checkOptions(given, newSessionOptions)
 }

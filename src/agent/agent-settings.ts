@@ -9,8 +9,8 @@ import { isStandardSchema } from '../validation/tool-parameters.ts'
 import type { AgentSettings, PromptOptions } from './agent-options.ts'
 
 /**
- * What a run keeps of what was said of its requests, for whoever goes on with it: `before`, and `given` over it; `undefined` where that is nothing. What no
- * record may hold is named.
+ * Returns the request settings that a run records for its continuation: `before`, overridden by `given`; `undefined` if empty. Settings
+ * that a record cannot store are listed by name.
  */
 export function askedSettings(before: PromptSettings, given: PromptOptions): PromptSettings | undefined {
   const { headers = {}, body, maxTokens, ...plain } = settingsIn(given)
@@ -36,7 +36,7 @@ export function askedSettings(before: PromptSettings, given: PromptOptions): Pro
   return Object.keys(settings).length === 0 ? undefined : settings
 }
 
-/** Logs what the prompt said that is gone on with, and that nobody knows any more. */
+/** Logs settings of the continued prompt that could not be recorded and are not given again. */
 export function tellMissing(before: PromptSettings, given: PromptOptions, logger: AgentSettings['logger']): void {
   const missing = missingOf(before, given)
   if (missing.length === 0) return
@@ -46,19 +46,19 @@ export function tellMissing(before: PromptSettings, given: PromptOptions, logger
   })
 }
 
-/** What is not recorded, and not given again. */
+/** Returns settings that were not recorded and are not given again. */
 function missingOf({ unrecorded = [] }: PromptSettings, given: PromptOptions): string[] {
   const again = new Set(Object.keys(definedFields(given)))
   return unrecorded.filter((name) => !again.has(name.split('.', 1).join()))
 }
 
-/** What is said anew and cannot be kept must not leave the old one in its place. */
+/** Removes settings given anew: if the new value cannot be recorded, the old one must not remain. */
 function withoutGiven(before: PromptSettings, given: PromptOptions): PromptSettings {
   const again = new Set(Object.keys(definedFields(given)))
   return Object.fromEntries(Object.entries(before).filter(([name]) => !again.has(name)))
 }
 
-/** The form as plain JSON; `undefined` where it is none, or cannot be asked for. */
+/** Returns the format as plain JSON; `undefined` if there is none, or it has no JSON form. */
 function recordedFormat(input: ResponseFormatInput): ResponseFormat | undefined {
   try {
     return JSON.parse(JSON.stringify(plainFormat(input)))
@@ -67,7 +67,7 @@ function recordedFormat(input: ResponseFormatInput): ResponseFormat | undefined 
   }
 }
 
-/** Settings that have a default which does not depend on the model. */
+/** Settings with a default that does not depend on the model. */
 type Defaulted = Required<
   Pick<AgentSettings, 'toolExecution' | 'cache' | 'repair' | 'contextManagement' | 'steeringMode' | 'followUpMode'>
 > & {
@@ -79,17 +79,17 @@ type Defaulted = Required<
 }
 
 /**
- * The settings that the next run of an agent has: those that were given, and the defaults of the others.
+ * Settings of an agent's next run, with defaults applied.
  *
- * - `limits` and `retry` have all their fields. They are `false` if they are switched off, `limits` also by `contextManagement: false`.
- * - Settings that the model decides appear only if they were given: `thinking`, `maxTokens`, other request settings, `contextConfig`.
+ * - `limits` and `retry` have all fields. They are `false` if switched off; `contextManagement: false` also switches off `limits`.
+ * - Settings with model-dependent defaults are present only if given: `thinking`, `maxTokens`, other request settings, `contextConfig`.
  *   `settings.model.config` has those of the model.
  *
  * Source: docs/concepts/agent-and-run.md
  */
 export type EffectiveSettings<Output = unknown> = Omit<AgentSettings<Output>, keyof Defaulted> & Defaulted
 
-/** Adds the defaults to the settings that were given. */
+/** Applies defaults to the given settings. */
 export function effectiveSettings<Output>(given: AgentSettings<Output>): EffectiveSettings<Output> {
   const { limits, retry, contextManagement = true } = given
   const { queueMode, ...plain } = plainDefaults
@@ -103,7 +103,7 @@ export function effectiveSettings<Output>(given: AgentSettings<Output>): Effecti
   }
 }
 
-/** With a list of tools that nobody else changes. A set that changes by itself, such as that of an MCP server, stays as it is. */
+/** Copies the list of tools. A dynamic set, such as that of an MCP server, stays shared. */
 export function withOwnTools<Output>(settings: AgentSettings<Output>): AgentSettings<Output> {
   const { tools } = settings
   return tools === undefined || 'subscribe' in tools ? settings : { ...settings, tools: [...tools] }
@@ -111,12 +111,12 @@ export function withOwnTools<Output>(settings: AgentSettings<Output>): AgentSett
 
 const givenTo = new WeakMap<object, AgentSettings>()
 
-/** Notes what an agent was given, for {@link givenSettings}. */
+/** Remembers the given settings of an agent, for {@link givenSettings}. */
 export function noteGiven(agent: object, given: AgentSettings): void {
   givenTo.set(agent, given)
 }
 
-/** The settings of an agent without the defaults: what is made of it may have others. */
+/** Returns an agent's settings without defaults: an agent derived from it may have other ones. */
 export function givenSettings(agent: { readonly settings: AgentSettings }): AgentSettings {
   return givenTo.get(agent) ?? agent.settings
 }

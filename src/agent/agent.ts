@@ -33,12 +33,12 @@ import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 
 /**
- * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the type of `output` in its results: what
- * the Standard Schema given as `responseFormat` makes. `Tools` has the types of its tools, for a page that shows their calls: see `InferTools`.
+ * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the type of `output` in its
+ * results: the output type of its `responseFormat`. `Tools` has the types of its tools, for typed clients: see `InferTools`.
  *
  * **Contract**
- * - `prompt` and `continueLoop` return at once and throw `AgentBusyError` while a run is on; nothing has changed then.
- * - Settings may be changed at any time and apply from the next run. The history may be changed only between runs.
+ * - `prompt` and `continueLoop` return at once. During a run they throw `AgentBusyError` without any effect.
+ * - Settings may change at any time and apply from the next run. The history may change only between runs.
  * - The history is an ordered list; every prompt sends all of it.
  *
  * Source: docs/concepts/agent-and-run.md
@@ -50,7 +50,7 @@ import type { RunHandle } from './run-handle.ts'
  * ```
  */
 export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readonly AgentTool[]> {
-  /** For types alone: it is never there. */
+  /** Phantom property for type inference; never set at runtime. */
   declare readonly '~tools'?: TypesOfTools<Tools[number]>
   #settings: AgentSettings<Output>
   #effective: EffectiveSettings<Output> | undefined
@@ -61,7 +61,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   readonly #owned: readonly { close(): unknown }[]
   #run: RunHandle | undefined
 
-  /** Throws `ConfigError` when there is no model, or an option cannot work. */
+  /** Throws `ConfigError` without a model, or for an invalid option. */
   constructor(options: AgentOptions<Output, Tools>) {
     checkAgentOptions(options)
     const { messages = [], agentId, sessionId, owns = [], sharedState, ...settings } = options
@@ -74,19 +74,16 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
 
   // Running
 
-  /**
-   * Sends input to the model and returns the run that answers it. Throws `AgentBusyError` while a run is on and `ConfigError` `emptyPrompt`
-   * for input without content.
-   */
+  /** Sends input to the model and returns the run. Throws `AgentBusyError`, and `ConfigError` `emptyPrompt` for input without content. */
   prompt<Answer = Output>(input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(promptStart(toMessages(input)), options)
   }
 
   /**
-   * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
-   * `paused`. The settings of the prompt that was not answered hold, unless `options` say otherwise. Throws `AgentBusyError` while a run is on and
-   * `ConfigError` when there is nothing to continue.
+   * Continues from the current history: after a failed or aborted response, after appended messages, or after a `paused` run. Uses the
+   * settings of the unfinished prompt, overridden by `options`. Throws `AgentBusyError` during a run, and `ConfigError` if there is nothing
+   * to continue.
    */
   continueLoop<Answer = Output>(options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
@@ -94,18 +91,15 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Says something, whatever the history ends with: begins where the model has answered, continues where it has not, or where calls wait for
-   * an approval; `input` then comes right after them. Throws as `prompt`.
+   * Sends input whatever the history ends with: prompts after a finished response, otherwise continues. Pending approvals come first, then
+   * `input`. Throws as `prompt`.
    */
   send<Answer = Output>(input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(sendStart(toMessages(input), this.#conversation.context), options)
   }
 
-  /**
-   * Compacts what is sent of the history now, as a run of its own with kind `compaction`; the history stays. `focusMessage` says what a summary
-   * should keep. Throws `AgentBusyError` while a run is on.
-   */
+  /** Compacts the context now, as a run of kind `compaction`. `focusMessage`: what a summary should focus on. Throws `AgentBusyError`. */
   compact(options: CompactOptions = {}): AgentRun {
     this.#assertIdle()
     checkCompactOptions(options)
@@ -115,10 +109,10 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Has what a user said answered again, by a run of kind `rerun`: the last of it, or what the message `messageId` belongs to. Everything after it,
-   * with tool calls and results, leaves the history; a session keeps it in the tree. The model and settings that the message was sent with hold, unless
-   * `options` say otherwise. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
-   * user has spoken, `unknownMessage` for another id; nothing has changed then.
+   * Generates a new response to the last user message, or to the one of `messageId`, as a run of kind `rerun`.
+   * - All later messages leave the history; a session keeps them in its tree.
+   * - Uses the model and settings of the original prompt, overridden by `options`.
+   * - Throws as `continueLoop`, and `ConfigError` `emptyHistory`, `unknownMessage`. Nothing has changed then.
    */
   regenerate<Answer = Output>(given: PromptOptions<Answer> & { messageId?: string } = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
@@ -133,9 +127,10 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Says `input` instead of the user message with id `messageId`, by a run of kind `branch`. That message and everything after it leave the
-   * history; a session keeps them in the tree. Its model and settings hold, as for `regenerate`. Throws as `prompt`, and `ConfigError` `unknownMessage` where no user message has that id; nothing has
-   * changed then.
+   * Replaces the user message `messageId` by `input` and prompts again, as a run of kind `branch`.
+   * - The message and all later ones leave the history; a session keeps them in its tree.
+   * - Uses the model and settings of the original prompt, as `regenerate` does.
+   * - Throws as `prompt`, and `ConfigError` `unknownMessage`. Nothing has changed then.
    */
   editAndResend<Answer = Output>(messageId: string, input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
@@ -149,40 +144,40 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     return this.#run !== undefined
   }
 
-  /** The run that is on. */
+  /** The running run, if any. */
   get currentRun(): AgentRun | undefined {
     return this.#run
   }
 
-  /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */
+  /** Longest timeout of the running tools, in milliseconds; `undefined` if none runs or one has no timeout. */
   get currentToolTimeoutMs(): number | undefined {
     return this.#run?.currentToolTimeoutMs
   }
 
-  /** Calls that wait for a person: in the run that is on, or since the last one ended; `continueLoop` asks for these again. */
+  /** Returns pending approvals of the running run, or of the last one; `continueLoop` requests them again. */
   pendingApprovals(): PendingApproval[] {
     return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.#settings.tools ?? [])
   }
 
-  /** Calls that wait for a page, as `pendingApprovals` those that wait for a person. */
+  /** Returns pending client tool calls, in the same way. */
   pendingClientCalls(): PendingClientCall[] {
     return this.#run?.pendingClientCalls() ?? this.#conversation.pendingClientCalls(this.#allTools)
   }
 
   /**
-   * Asks nobody any more in the run that is on: where a call waits for a person, or comes to, the run ends `paused`, and the caller who continues it is
-   * asked again.
+   * Stops waiting for approvals and input in the running run: at the next pending request, the run ends `paused`. A continued run requests
+   * again.
    */
   stopAsking(): void {
     this.#run?.stopAsking()
   }
 
-  /** Stops the run that is on, if any. */
+  /** Stops the running run, if any. */
   abort(reason?: unknown): void {
     this.#run?.abort(reason)
   }
 
-  /** Aborts, then forgets the history and gives back what was queued. The agent is idle at once; the old run settles on its own. */
+  /** Aborts, clears the history and returns queued messages. The agent is idle at once; the old run settles later. */
   reset(): void {
     this.abort()
     this.clearQueues()
@@ -190,34 +185,36 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#conversation.forget()
   }
 
-  /** Calls `listener` for every event of every run from now on; returns how to stop. */
+  /** Calls `listener` for every later event of every run. Returns a function that unsubscribes. */
   subscribe(listener: (event: AgentEvent) => void): () => void {
     return this.#listeners.add(listener, this.#run)
   }
 
   // Steering
 
-  /** Queues a message for the next checkpoint of the run, or, when idle, for the beginning of the next one. */
+  /** Queues a message for the next checkpoint of the run, or for the start of the next run if idle. */
   steer(input: PromptInput, ...more: never[]): Receipt {
     refuseMore('steer', more, queueAdvice)
     return this.#run?.steer(input) ?? this.#steering.add(toMessages(input))
   }
 
-  /** Queues a message that is answered when the agent would otherwise stop. */
+  /** Queues a message for the point where the agent would otherwise stop. */
   followUp(input: PromptInput, ...more: never[]): Receipt {
     refuseMore('followUp', more, queueAdvice)
     return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input))
   }
 
-  /** Gives back everything that waits, steering and follow-ups. */
+  /** Returns all queued messages, steering and follow-ups. */
   clearQueues(): void {
     this.#steering.clear()
     this.#followUps.clear()
   }
 
-  // Settings: read at any time, changed from the next run on
+  // Settings: readable at any time, changes apply from the next run
 
-  /** Changes settings from the next run on; `undefined` stands for the default. Throws `ConfigError`, and changes nothing, when one cannot work. */
+  /**
+   * Changes settings from the next run on; `undefined` resets to the default. If one is invalid, throws `ConfigError` and changes nothing.
+   */
   configure(changes: { [Name in keyof AgentSettings]?: AgentSettings<Output>[Name] | undefined }): void {
     const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // what is undefined counts as left out, and the check refuses no model
     checkSettings(settings)
@@ -227,8 +224,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Changes the tools: of a run that is on from its next turn, and of all runs after it. Throws `ConfigError`, and changes nothing, when they cannot work. A
-   * list that was passed is copied: what is done to it later counts for nothing.
+   * Changes the tools: of a running run from its next turn, and of all later runs. If they are invalid, throws `ConfigError` and changes
+   * nothing. The list is copied.
    */
   setTools(tools: readonly AgentTool[]): void {
     this.configure({ tools })
@@ -236,42 +233,44 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Returns the settings of the next run: those that were given, and the defaults of the others, such as `limits`, `retry` and `toolExecution`. Settings
-   * that the model decides, such as `thinking` and `maxTokens`, appear only if they were given.
+   * Returns the settings of the next run, with defaults such as `limits`, `retry` and `toolExecution` applied. Settings with
+   * model-dependent defaults, such as `thinking` and `maxTokens`, are present only if given.
    */
   get settings(): Readonly<EffectiveSettings<Output>> {
     this.#effective ??= effectiveSettings(this.#settings)
     return this.#effective
   }
 
-  // History: changed only between runs
+  // History: changes only between runs
 
-  /** The history. Entries are never changed; the list grows while a run is on. */
+  /** The history. Entries never change; the list grows during a run. */
   get messages(): readonly AgentMessage[] {
     return this.#conversation.context.messages
   }
 
-  /** Adds an entry to the history. Throws `AgentBusyError` while a run is on. */
+  /** Appends an entry to the history. Throws `AgentBusyError` during a run. */
   appendMessage(message: MessageInput): void {
     this.#assertIdle()
     this.#conversation.append(message)
   }
 
-  /** Replaces the history; `[]` empties it, and `parseMessages` reads what `serializeMessages` wrote. Throws `AgentBusyError` while a run is on. */
+  /**
+   * Replaces the history; `[]` empties it. `parseMessages` reads the output of `serializeMessages`. Throws `AgentBusyError` during a run.
+   */
   replaceMessages(messages: readonly MessageInput[]): void {
     this.#assertIdle()
     this.#conversation.replace(messages)
   }
 
-  /** Everything needed to go on from here, in this or another process, as plain JSON without secrets. Messages that wait in queues are not in it. */
+  /** Returns the state to resume from here, in this or another process, as plain JSON without secrets. Queued messages are not included. */
   checkpoint(): AgentSnapshot {
     return this.#conversation.snapshot(this.#settings)
   }
 
   /**
-   * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. Throws `SessionError` for what
-   * is no snapshot, as `parseSnapshot` does for text. With `journal`, what follows is written there, and the snapshot is not copied: it becomes this agent's
-   * own; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
+   * Restores a checkpoint: identity, history, context state and settings. Model and tools stay.
+   * - With `journal`, later loops are recorded there, and the snapshot is adopted instead of copied; see `resumeAgent`.
+   * - Throws `SessionError` for an invalid snapshot, as `parseSnapshot`, and `AgentBusyError` during a run.
    */
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
@@ -280,7 +279,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#conversation.become(own, journal)
   }
 
-  /** What the session shares with its pages, where the agent was made with `sharedState`. Source: docs/guides/shared-state.md */
+  /** Shared state of the session, if the agent has the option `sharedState`. Source: docs/guides/shared-state.md */
   get sharedState(): SharedState | undefined {
     return this.#conversation.shared
   }
@@ -293,18 +292,18 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   get sessionId(): string {
     return this.#conversation.context.sessionId
   }
-  /** Id of the loop started last. */
+  /** Id of the last started loop. */
   get lastLoopId(): string | undefined {
     return this.#conversation.lastLoopId
   }
-  /** When the last run of this session began, epoch ms. */
+  /** Start of the last run of this session, epoch milliseconds. */
   get lastActiveAt(): number | undefined {
     return this.#conversation.lastActiveAt
   }
 
   /**
-   * Goes on under a new session id, with the same history, and returns it. With `afterIdleMs`, only when the last run began longer ago than that; else
-   * the session stays, and its id is returned. Throws `AgentBusyError` while a run is on.
+   * Starts a new session with the same history and returns its id. With `afterIdleMs`, only if the last run started longer ago; otherwise
+   * returns the current id. Throws `AgentBusyError` during a run.
    */
   newSession(options: NewSessionOptions = {}): string {
     this.#assertIdle()
@@ -313,14 +312,14 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Gives the session a name of 1 to 100 characters, which lists show; also while a run is on. Resolves when it is stored. Rejects with
-   * `ConfigError` `invalidOption` for another text, and with `SessionError`, `notFound` where nothing of the session is stored yet.
+   * Names the session, 1 to 100 characters; also during a run. Resolves when the name is stored. Rejects with `ConfigError` `invalidOption`
+   * for other texts, and with `SessionError`, `notFound` if the session is not stored yet.
    */
   rename(title: string): Promise<void> {
     return this.#conversation.rename(title)
   }
 
-  /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
+  /** Creates an agent with these settings and this history, changed by `overrides`, with its own identity unless overridden. */
   with<Answer = Output>(overrides: Partial<AgentOptions<Answer>>): Agent<NoInfer<Answer>> {
     checkOptions(overrides, anObject, 'overrides')
     const options = { ...this.#settings, messages: this.messages, ...overrides } as AgentOptions<Answer> // without another form, Answer is Output
@@ -332,8 +331,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * An agent that goes on from here in the same session, with a history of its own: a branch. Loops of the copy descend from the last loop of this agent,
-   * and no two agents forked from one get the same loop id. See `exploreBranches`.
+   * Creates a branch: an agent in the same session with its own copy of the history. Its loops descend from the last loop of this agent,
+   * and forks never share loop ids. See `exploreBranches`.
    */
   fork<Answer = Output>(overrides: Partial<Omit<AgentOptions<Answer>, 'agentId' | 'sessionId'>> = {}): Agent<NoInfer<Answer>> {
     checkOptions(overrides, anObject, 'overrides')
@@ -343,8 +342,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Gives back the right to write to its session, once what was said is durable, and closes what it `owns`. Another prompt takes the right again.
-   * Rejects with the first failure, when all is closed.
+   * Waits until everything is durable, releases write access to the session, and closes what the agent `owns`. A later prompt acquires
+   * access again. Rejects with the first failure, after all are closed.
    */
   async close(): Promise<void> {
     const closing = [this.#conversation.recorder.journal, ...this.#owned].map(async (owned) => owned?.close())
@@ -352,7 +351,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     await Promise.all(closing)
   }
 
-  /** With those that the prompt has chosen which is answered, or is to be gone on with. */
+  /** Including the tools chosen by the unfinished prompt. */
   get #allTools(): readonly AgentTool[] {
     const { tools = [] } = this.#settings
     const { asked } = this.#conversation.context
@@ -390,7 +389,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 }
 
-/** A system prompt that is a function is code: no snapshot holds it. */
+/** Leaves out a system prompt that is a function: snapshots cannot store code. */
 function derivedPrompt({ systemPrompt }: AgentSettings): Pick<AgentSettings, 'systemPrompt'> {
   return typeof systemPrompt === 'function' ? { systemPrompt } : {}
 }

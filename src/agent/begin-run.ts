@@ -20,18 +20,18 @@ import { type MessageQueue, RunQueue } from './message-queue.ts'
 import { answerCheck, outputReader } from './parse-output.ts'
 import { RunHandle } from './run-handle.ts'
 
-/** What is run. */
+/** Describes the run to start. */
 export interface RunStart {
   start: LoopStart
-  /** Unless the options say otherwise. */
+  /** Default, unless the options set a kind. */
   kind: ContinuationKind
-  /** Comes first of what steers the run. */
+  /** Input placed before steering messages. */
   said?: readonly AgentMessage[]
-  /** Whether the prompt that was not answered is gone on with: then what it said of its requests holds. */
+  /** Continues the unfinished prompt with its request settings. */
   goesOn?: true
-  /** The settings that the message was sent with which is answered again, or said otherwise: they hold, unless the caller says others. */
+  /** Request settings of the original message of a rerun or edit; defaults for those of the caller. */
   asked?: PromptSettings
-  /** What is run where the history has become another, because others have written to the session. Default: the same. */
+  /** Start to use if other processes changed the history. Default: the same. */
   afterTakeover?: (context: AgentContext) => LoopStart
 }
 
@@ -39,13 +39,13 @@ export function promptStart(messages: AgentMessage[]): RunStart {
   return { start: { type: 'prompt', messages }, kind: { kind: 'initial' } }
 }
 
-/** Goes on from a history that was not answered; where others have answered it by then, what was queued is all there is to do. */
+/** Continues an unfinished history. If another process has finished it, only queued messages are run. */
 export function continuationStart(start: LoopStart): RunStart {
   const afterTakeover = (context: AgentContext): LoopStart => tryContinuation(context) ?? { type: 'prompt', messages: [] }
   return { start, kind: { kind: 'default' }, afterTakeover }
 }
 
-/** Goes on where the history was not answered, with `messages` right after; else a prompt, before which calls that wait by then are asked for. */
+/** Continues an unfinished history, followed by `messages`; otherwise prompts. Pending calls are requested first. */
 export function sendStart(messages: AgentMessage[], context: AgentContext): RunStart {
   const continuation = tryContinuation(context)
   if (continuation !== undefined && continuation.isAnswered !== true) return { ...continuationStart(continuation), said: messages }
@@ -57,7 +57,7 @@ export function sendStart(messages: AgentMessage[], context: AgentContext): RunS
   return { start: prompt, kind: { kind: 'initial' }, afterTakeover }
 }
 
-/** What a run needs of its agent. */
+/** Parts of an agent that a run needs. */
 export interface RunningAgent {
   settings: AgentSettings
   conversation: Conversation
@@ -68,7 +68,7 @@ export interface RunningAgent {
   onEnd: (run: RunHandle) => void
 }
 
-/** Begins a run with the settings and the history an agent has now. Throws `ConfigError` for options that cannot work; nothing has changed then. */
+/** Starts a run with the agent's current settings and history. Throws `ConfigError` for invalid options, without any effect. */
 export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptions): RunHandle {
   checkPromptOptions(given)
   const { start, kind, said } = what
@@ -78,7 +78,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const settingsWith = (asked: PromptChoice): AgentSettings => chosen(agent.settings, { ...asked, ...definedFields(given) })
   const settings = settingsWith(before)
   checkCostLimit(false, settings.model, given.budget)
-  // The choice of a prompt that is gone on with was checked when it was made.
+  // The choices of a continued prompt were validated when it was made.
   checkToolChoice(given.toolChoice ?? agent.settings.toolChoice, settings)
   const { systemPrompt: prompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, signal, metadata, budget } = given
@@ -135,7 +135,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       }
       tellMissing(before, given, logger)
       if (begun.sharedState !== undefined) shared?.become(begun.sharedState, true)
-      // Where it cannot be recorded, nor can the loop: that ends the run.
+      // If this record fails, that of the loop fails too and ends the run.
       if (shared !== undefined) await shared.recordIfNew().catch(() => undefined)
       if (journal === undefined) return startLoop(begun)
       run.loopId = begun.origin.loopId
@@ -151,7 +151,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   return run
 }
 
-/** Notes what the prompt that is answered says of its requests. A compaction answers none. */
+/** Records the request settings of the unfinished prompt. A compaction has none. */
 function keepAsked(context: AgentContext, { start }: RunStart, before: PromptSettings, given: PromptOptions): void {
   if (start.type === 'compaction') return
   const asked = askedSettings(before, given)
@@ -159,7 +159,7 @@ function keepAsked(context: AgentContext, { start }: RunStart, before: PromptSet
   else context.asked = asked
 }
 
-/** What is said of this run alone. */
+/** Settings of this run alone. */
 function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): Partial<LoopConfig> {
   return {
     ...settingsIn(given),
@@ -169,20 +169,20 @@ function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): P
   }
 }
 
-/** How long an aborted run still waits for its session, in ms. */
+/** Milliseconds that an aborted run still waits for its session. */
 const openGraceMs = 1000
 
-/** Of an agent, which names its loops before they begin. */
+/** Loop request of an agent, which assigns loop ids before the start. */
 type AgentLoopRequest = LoopRequest & {
   origin: LoopOrigin & { loopId: string }
   context: Conversation['context']
-  /** What others have made of what the session shares. */
+  /** Shared state, if other processes changed it. */
   sharedState?: SavedState
 }
 
 /**
- * Takes the right to write, and catches up with what others have written since this history was read: then the run goes on from there. What cannot
- * be opened refuses the first record of the loop too, which ends the run.
+ * Acquires write access and applies what other processes wrote since this history was read. If this fails, the first record of the loop
+ * fails too and ends the run.
  */
 async function takeOver(
   request: AgentLoopRequest,
@@ -193,7 +193,7 @@ async function takeOver(
   const { agentId, sessionId } = context
   const { parentLoopId } = origin
   const place = { sessionId, agentId, ...(parentLoopId !== undefined && { parentLoopId }) }
-  // An async function, so that a journal that throws at once is a rejection too.
+  // An async function turns a synchronous throw of the journal into a rejection.
   const opening = (async () => journal.open(place, context))()
   const caughtUp = await settleWithin(opening, options.signal, openGraceMs).catch(() => undefined)
   if (caughtUp === undefined) return request

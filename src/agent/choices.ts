@@ -13,15 +13,18 @@ import type { Model } from '../types/model/model.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
-/** What prompts may choose by name, also those of a client far away. Whatever is not listed is refused by name. Source: docs/guides/use-chat.md */
+/**
+ * Allow-list of models and tools that prompts, including those of remote clients, may choose by name. Other names are rejected.
+ * Source: docs/guides/use-chat.md
+ */
 export interface Choices {
-  /** Models by the names that prompts call them. Default: none but the agent's own. */
+  /** Models by name. Default: only the agent's own. */
   models?: Readonly<Record<string, Model>>
-  /** Levels of thinking. Default: of the application's own prompts all, of clients those that `clientSettings` lets them. */
+  /** Thinking levels. Default: all for the application's own prompts; for clients those that `clientSettings` allows. */
   thinking?: readonly ThinkingLevel[]
-  /** Tools that a prompt switches on for itself, by names of one or several. Default: none. */
+  /** Tools that a prompt may enable, one or several per name. Default: none. */
   tools?: Readonly<Record<string, AgentTool | readonly AgentTool[]>>
-  /** Names of tools that a page may bring along and run. What it says of them goes to the model. Default: none. */
+  /** Names of client tools that a client may declare. Their descriptions go to the model. Default: none. */
   clientTools?: readonly string[]
 }
 
@@ -32,7 +35,7 @@ export const choicesShape = options<Choices>({
   clientTools: fixedListOf(toolName),
 })
 
-/** What a prompt chooses. */
+/** Choices of a prompt. */
 export interface PromptChoice {
   model?: string
   tools?: readonly string[]
@@ -40,7 +43,7 @@ export interface PromptChoice {
   thinking?: ThinkingLevel
 }
 
-/** Of the settings of an agent, what prompts may change of them. */
+/** Settings that prompts may choose from. */
 interface Choosable {
   model: Model
   tools?: readonly AgentTool[]
@@ -48,11 +51,11 @@ interface Choosable {
   logger?: Logger | false
 }
 
-/** Tools that a page may bring along at once, and characters of what it says of one. */
+/** Maximum declared client tools per prompt, and maximum characters of one declaration. */
 const maxClientTools = 32
 const maxDeclaration = 20_000
 
-/** Throws `ConfigError` for choices that cannot be: two tools of one name. */
+/** Throws `ConfigError` for conflicting choices: duplicate tool names. */
 export function checkChoices({ tools = [], choices }: Pick<Choosable, 'tools' | 'choices'>): void {
   if (choices === undefined) return
   const { tools: groups = {}, clientTools = [] } = choices
@@ -67,7 +70,7 @@ export function checkChoices({ tools = [], choices }: Pick<Choosable, 'tools' | 
   }
 }
 
-/** Refuses what is not listed. Throws `ConfigError` `notAllowed`, which names it; `invalidMessage` for a tool of a page that cannot work. */
+/** Rejects unlisted choices. Throws `ConfigError` `notAllowed` with the name, and `invalidMessage` for an invalid client tool. */
 export function checkChoice(settings: Choosable, { model, tools = [], clientTools = [], thinking }: PromptChoice): void {
   const { models = {}, thinking: levels, tools: groups = {} } = settings.choices ?? {}
   if (model !== undefined && !Object.hasOwn(models, model)) refuse('model', model, Object.keys(models))
@@ -78,7 +81,7 @@ export function checkChoice(settings: Choosable, { model, tools = [], clientTool
   pageTools(settings, clientTools)
 }
 
-/** `settings` with what was chosen. What a record names and nobody lists any more is left out, with a warning. */
+/** Applies choices to settings. Recorded choices that are no longer listed are left out with a warning. */
 export function chosen<Settings extends Choosable>(settings: Settings, choice: PromptChoice): Settings {
   const { model, tools, clientTools } = choice
   if (model === undefined && tools === undefined && clientTools === undefined) return settings
@@ -88,7 +91,7 @@ export function chosen<Settings extends Choosable>(settings: Settings, choice: P
   return { ...settings, ...(known !== undefined && { model: known }), tools: [...(settings.tools ?? []), ...extraTools(settings, choice)] }
 }
 
-/** The tools that a prompt has beside those of its agent. */
+/** Returns the additional tools of a prompt. */
 export function extraTools(settings: Choosable, { tools = [], clientTools = [] }: PromptChoice): readonly AgentTool[] {
   const { tools: groups = {} } = settings.choices ?? {}
   const switchedOn = [...new Set(tools)].flatMap((name) => ownOf(groups, name) ?? [])
@@ -100,7 +103,7 @@ export function extraTools(settings: Choosable, { tools = [], clientTools = [] }
   }
 }
 
-/** Tools that a page brings along. One that the agent declares for pages is as it says. */
+/** Returns the declared client tools. If the agent defines a client tool of this name, its definition is used. */
 function pageTools({ tools: own = [], choices }: Choosable, declared: readonly ClientToolDeclaration[]): AgentTool[] {
   const { clientTools: allowed = [], tools: groups = {} } = choices ?? {}
   const taken = new Map([...own, ...Object.values(groups).flat()].map((tool) => [tool.name, tool]))
@@ -126,7 +129,7 @@ function pageTools({ tools: own = [], choices }: Choosable, declared: readonly C
 
 const known = new WeakMap<ClientToolDeclaration, AgentTool>()
 
-/** The same tool for the same declaration: what was compiled, and what was encoded, is found again. */
+/** Returns the same tool object for the same declaration, so that compiled schemas and encoded forms are reused. */
 function madeOf(declared: ClientToolDeclaration): AgentTool {
   const { name, description, parameters } = declared
   const before = known.get(declared)
@@ -156,8 +159,8 @@ function warnGone({ logger }: Choosable, what: string): void {
 }
 
 /**
- * Throws `ConfigError` `notAllowed` where a choice names a tool that the agent has not: no service could be told of it. Where a hook may bring tools along,
- * nobody knows before the turn.
+ * Throws `ConfigError` `notAllowed` if a tool choice names a tool that the agent lacks. Skipped if a hook may add tools, because they are
+ * unknown before the turn.
  */
 export function checkToolChoice(
   choice: ToolChoice | undefined,

@@ -21,7 +21,7 @@ import type { SessionState, SharedStateRules } from '../types/session/shared-sta
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
 
-/** What of `state` is about these messages alone: what names later ones does not hold for a history that ends before them. */
+/** Returns the part of `state` that concerns only these messages. */
 function stateWithin(state: ContextState | undefined, messages: readonly AgentMessage[]): ContextState | undefined {
   if (state === undefined) return undefined
   const ids = new Set(messages.map(({ id }) => id))
@@ -35,27 +35,27 @@ function stateWithin(state: ContextState | undefined, messages: readonly AgentMe
   }
 }
 
-/** What a loop fills in when it begins. */
+/** Placeholders that a loop replaces when it starts. */
 const blank = { systemPrompt: '', tools: [] }
 
 /**
- * What was said in an agent's session, and who said it: history, what of it is sent, identity, ids of its loops.
+ * Conversation of an agent's session: history, context state, identity, loop ids.
  *
  * Source: docs/concepts/sessions.md
  */
 export class Conversation {
   context: AgentContext & { agentId: string; sessionId: string }
-  /** Id of the loop started last. */
+  /** Id of the last started loop. */
   lastLoopId: string | undefined
-  /** When the last run of this session began, epoch ms. */
+  /** Start of the last run of this session, epoch milliseconds. */
   lastActiveAt: number | undefined
-  /** Where it is recorded. Shared with forks: a session has one writer. */
+  /** Journal, shared with forks: a session has one writer. */
   recorder: { journal?: SessionJournal } = {}
-  /** What it shares with its pages. Shared with forks too. */
+  /** Shared state, also shared with forks. */
   shared: SessionState | undefined
-  /** What was asked of the requests of loops, by their ids. Shared with forks. */
+  /** Request settings by loop id. Shared with forks. */
   #askedOf = new Map<string, PromptSettings>()
-  /** The session has an id of the caller, and no run has begun. */
+  /** The caller chose the session id, and no run has started. */
   #isNewlyNamed: boolean
 
   constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId?: string) {
@@ -63,7 +63,7 @@ export class Conversation {
     this.#isNewlyNamed = sessionId !== undefined
   }
 
-  /** Warns before the first run of a session that the caller named and nobody stores: its id alone keeps nothing. */
+  /** Warns before the first run if the caller named the session but stores it nowhere: the id alone persists nothing. */
   warnIfUnstored({ session, journal, logger }: Pick<AgentSettings, 'session' | 'journal' | 'logger'>): void {
     const isUnstored = this.#isNewlyNamed && session === undefined && journal === undefined && this.recorder.journal === undefined
     this.#isNewlyNamed = false
@@ -77,13 +77,13 @@ export class Conversation {
     })
   }
 
-  /** Calls at the end of the history that wait for a person, or would: those whose process ended before anybody could answer. */
+  /** Returns calls at the end of the history with a pending approval, including those interrupted before a decision. */
   pendingApprovals(tools: readonly AgentTool[]): PendingApproval[] {
     const rules = new Map(tools.map(({ name, needsApproval = false }) => [name, needsApproval]))
     return copyJson(waitingApprovals(this.context.messages, (name) => (rules.get(name) ?? false) !== false))
   }
 
-  /** Calls at the end of the history that wait for a page, or would. A person may have to be asked first. */
+  /** Returns pending client tool calls at the end of the history. They may need an approval first. */
   pendingClientCalls(tools: readonly AgentTool[]): PendingClientCall[] {
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
     const runs = (name: string): boolean => {
@@ -97,35 +97,38 @@ export class Conversation {
     this.context.messages.push(toEntry(message, 'message'))
   }
 
-  /** Another history; what was sent of the old one says nothing about it. */
+  /** Replaces the history and drops the context state of the old one. */
   replace(messages: readonly MessageInput[]): void {
     this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
     delete this.context.asked
   }
 
-  /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
+  /** Returns the index of the user message with this id. Throws `ConfigError` `unknownMessage`. */
   userMessageAt(messageId: string): number {
     const at = this.#indexOf(messageId)
     if (lastSaidAt(this.context.messages, at) === at) return at
     throw unknownMessage(`${quoted(messageId)} is not what a user said`)
   }
 
-  /** Where the last thing stands that a user said: by the message with this id, or at all; -1 for nothing. Throws `ConfigError` `unknownMessage`. */
+  /**
+   * Returns the index of the last user message, overall or up to the message with this id; -1 if there is none. Throws `ConfigError`
+   * `unknownMessage`.
+   */
   lastSaidBy(messageId: string | undefined): number {
     const { messages } = this.context
     const until = messageId === undefined ? messages.length : this.#indexOf(messageId)
     return lastSaidAt(messages, until)
   }
 
-  /** What was asked of requests when the message at this place was sent. */
+  /** Returns the request settings with which the message at this index was sent. */
   askedAt(at: number): PromptSettings {
     const message = this.context.messages[at]
     const loopId = message === undefined || message.role === 'extension' ? undefined : message.turnId?.loopId
     return (loopId === undefined ? undefined : this.#askedOf.get(loopId)) ?? {}
   }
 
-  /** Remembers, for messages of this loop, what is asked of its requests. */
+  /** Records the request settings of this loop for its messages. */
   noteAsked(loopId: string): void {
     const { asked } = this.context
     if (asked !== undefined) this.#askedOf.set(loopId, asked)
@@ -137,13 +140,13 @@ export class Conversation {
     return at
   }
 
-  /** Does what `begin` does, with the history up to entry `at`. All of it is back where that throws. */
+  /** Runs `begin` with the history up to index `at`, and restores the history if it throws. */
   rewound<Value>(at: number, begin: () => Value): Value {
     const before = this.context
     const messages = before.messages.slice(0, at)
     const { state, asked: _, ...rest } = before
     const kept = stateWithin(state, messages)
-    // A new object: `before` stays as it was.
+    // A new object: `before` must stay unchanged.
     this.context = { ...rest, messages, ...(kept !== undefined && { state: kept }) }
     try {
       return begin()
@@ -153,17 +156,17 @@ export class Conversation {
     }
   }
 
-  /** Sends of this history what `other` sends of the same one. */
+  /** Adopts the context state of `other`, which has the same history. */
   sendAs(other: Conversation): void {
     const { state } = other.context
     if (state !== undefined) this.context.state = state
     this.#askedOf = new Map(other.#askedOf)
   }
 
-  /** Goes on from where `other` is, as a branch of it: no two branches get the same loop id. */
+  /** Continues as a branch of `other`. Branches never share loop ids. */
   descendFrom(other: Conversation): void {
     const { lastLoopId, asked } = other.context
-    // One object for both.
+    // One shared object.
     this.context.loopCounts = other.context.loopCounts ??= {}
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     if (asked !== undefined) this.context.asked = asked
@@ -173,13 +176,13 @@ export class Conversation {
     if (other.shared !== undefined) this.shared = other.shared
   }
 
-  /** Forgets the history; identity and counts stay. A new object, because the run that was on still writes to the old one. */
+  /** Clears the history; identity and counts stay. Uses a new object, because the previous run still writes to the old one. */
   forget(): void {
     const { agentId, sessionId, loopCounts = {} } = this.context
     this.context = { ...blank, messages: [], agentId, sessionId, loopCounts }
   }
 
-  /** Everything needed to go on from here, with `settings`, as plain JSON of its own. */
+  /** Returns a snapshot with `settings`, as an independent copy in plain JSON. */
   snapshot(given: AgentSettings): AgentSnapshot {
     const { systemPrompt = '', thinking = given.model.config.settings?.thinking ?? 'off', maxTokens, temperature, configId } = given
     const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {}, asked, clientCalls } = this.context
@@ -193,7 +196,7 @@ export class Conversation {
       configId,
       request: toRecord(given),
     }
-    // Through JSON: a copy, without what is undefined.
+    // A JSON round trip copies and drops `undefined`.
     return JSON.parse(
       JSON.stringify({
         version: 1,
@@ -213,7 +216,7 @@ export class Conversation {
     )
   }
 
-  /** Becomes what `snapshot` describes, recorded in `journal` where there is one; its lists and objects are this conversation's own from now on. */
+  /** Restores a snapshot, recorded in `journal` if given. Takes ownership of the snapshot's objects. */
   become(
     { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, askedOf = {}, clientCalls, sharedState }: AgentSnapshot,
     journal?: SessionJournal,
@@ -232,13 +235,13 @@ export class Conversation {
     this.shared?.become(sharedState, journal !== undefined && sharedState !== undefined)
   }
 
-  /** Where it is recorded: in `session`, unless it has a journal already. */
+  /** Returns the journal, created from `session` if there is none. */
   journalIn(session: SessionStore): SessionJournal {
     this.recorder.journal ??= session.journal()
     return this.recorder.journal
   }
 
-  /** Shares what `rules` say, or what another conversation does, recorded in `journal`. */
+  /** Creates the shared state from `rules`, or shares that of another conversation, recorded in `journal`. */
   share(rules: Pick<SharedStateRules, 'begin'>, journal: () => Journal | undefined): void {
     this.shared = rules.begin({
       sessionId: () => this.context.sessionId,
@@ -246,13 +249,13 @@ export class Conversation {
     })
   }
 
-  /** A record of the session as a whole. */
+  /** Creates a record of the session as a whole. */
   #recordOf(entry: JournalEntry): JournalRecord {
     const { agentId, sessionId } = this.context
     return { agentId, sessionId, loopId: this.lastLoopId ?? '', runId: '', turnIndex: 0, at: now(), entry }
   }
 
-  /** Names the session where it is recorded. Rejects with `SessionError` `notFound` where it is not. */
+  /** Names the stored session. Rejects with `SessionError` `notFound` if it is not stored. */
   async rename(title: string): Promise<void> {
     const { journal } = this.recorder
     if (journal === undefined || this.lastLoopId === undefined) {
@@ -261,7 +264,7 @@ export class Conversation {
     await journal.append(this.#recordOf({ type: 'title', title }), this.context)
   }
 
-  /** Goes on under a new session id, with the same history, and returns it; with `idleMs`, only when the last run began longer ago. */
+  /** Starts a new session id with the same history and returns it; with `idleMs`, only if the last run started longer ago. */
   rotate(idleMs?: number): string {
     const { messages, state, agentId, sessionId: previousSessionId } = this.context
     const at = now()
@@ -277,7 +280,7 @@ export class Conversation {
   }
 }
 
-/** A copy of `snapshot`, checked. Throws `SessionError` for what is none. */
+/** Returns a validated copy of `snapshot`. Throws `SessionError` if it is invalid. */
 export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
   checkDocument(snapshot, 'snapshot', 'invalidOption')
   return structuredClone(checkSnapshot(snapshot))
@@ -291,7 +294,7 @@ function quoted(id: string): string {
   return JSON.stringify(String(id).slice(0, 100))
 }
 
-/** The settings that a snapshot brings back. By name: it may hold more than this version knows, and must not switch off a limit. */
+/** Returns the settings that a snapshot restores. Listed by name, because unknown fields of newer versions must not switch off a limit. */
 export function settingsOf({
   systemPrompt,
   thinking,

@@ -8,24 +8,24 @@ import type { AgentRun } from '../types/run/run.ts'
 import type { Agent } from './agent.ts'
 import { type AgentOptions, type PromptOptions, promptTable } from './agent-options.ts'
 
-/** How a branch differs from the conversation it leaves. */
+/** Overrides of a branch. */
 export interface BranchSpec extends Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> {
-  /** Names the branch in its `agentStart`. */
+  /** Name of the branch in its `agentStart`. */
   tag: string
-  /** What is said on the branch. Default: the history is answered as it is. */
+  /** Input of the branch. Default: continues the history as it is. */
   prompt?: PromptInput
 }
 
-/** A branch that runs: an agent of its own, with a history of its own from here on. */
+/** A running branch, with an agent and history of its own. */
 export interface Branch {
   tag: string
   agent: Agent
   run: AgentRun
 }
 
-/** What holds for all branches. */
+/** Options for all branches. */
 export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
-  /** What all branches together may use: tokens, time and cost. The limits of each hold beside it. Default: none. */
+  /** Limits of all branches together: tokens, time and cost. The limits of each branch apply too. Default: none. */
   limits?: Partial<SharedLimits>
 }
 
@@ -33,12 +33,12 @@ const { kind: _ofBranches, ...ofPrompt } = promptTable
 const exploreOptions = optionsOf<ExploreOptions>({ ...ofPrompt, limits: sharedLimits })
 
 /**
- * Runs several continuations of a conversation at once, each on an agent of its own in the same session.
+ * Runs several continuations of a conversation concurrently, each on its own agent in the same session.
  *
  * **Contract**
- * - `agent` itself does not change; `agent.restore(branch.agent.checkpoint())` goes on with one of them.
+ * - `agent` does not change; `agent.restore(branch.agent.checkpoint())` continues with one branch.
  * - Every run has kind `branch` and descends from the last loop of `agent`. `signal` stops all of them.
- * - Throws as `agent.prompt` or `agent.continueLoop` for a branch that cannot begin; the others are stopped then.
+ * - Throws as `agent.prompt` or `agent.continueLoop` if a branch cannot start; the others are stopped then.
  *
  * Source: docs/concepts/sessions.md
  */

@@ -3,11 +3,11 @@ import { plainDefaults, type QueueMode } from '../contract/run/settings.ts'
 import type { MessageSupplier, QueueWriter } from '../loop/loop-config.ts'
 import type { Receipt, ReceiptStatus } from '../types/run/run.ts'
 
-/** A receipt that can be settled. */
+/** A receipt with control over its state. */
 class QueuedMessage implements Receipt {
   readonly message: AgentMessage
   readonly owner: RunQueue | undefined
-  /** What was said together: delivered together. */
+  /** Messages queued in one call, delivered together. */
   readonly input: readonly AgentMessage[]
   readonly settled: Promise<'delivered' | 'returned'>
   status: ReceiptStatus = 'queued'
@@ -30,10 +30,10 @@ class QueuedMessage implements Receipt {
     if (!owner) this.#resolveStored()
   }
 
-  /** It is written down with this. */
+  /** Waits for this record. */
   store(written: Promise<void> | undefined): void {
     this.#resolveStored(written)
-    // Whoever does not ask is told of a failure by the run.
+    // The run reports the failure if the caller does not await this.
     this.stored.catch(() => undefined)
     if (written) this.stored = written
   }
@@ -41,7 +41,7 @@ class QueuedMessage implements Receipt {
   settle(status: 'delivered' | 'returned'): this {
     this.status = status
     this.#resolve(status)
-    // Where it was never written.
+    // If it was never recorded.
     this.#resolveStored()
     return this
   }
@@ -53,11 +53,11 @@ class QueuedMessage implements Receipt {
 }
 
 /**
- * Messages that wait for a checkpoint of a run.
+ * Queue of messages that wait for a checkpoint of a run.
  *
  * **Contract**
  * - Every message is delivered once or returned once; its receipt says which.
- * - What is queued while idle belongs to nobody and waits for a run that takes it in; what is queued for a run is returned with it.
+ * - A message queued while idle waits for the next run. A message queued for a run is returned when that run ends.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -65,7 +65,7 @@ export class MessageQueue {
   #items: QueuedMessage[] = []
   readonly #told = new Set<() => void>()
 
-  /** Queues `messages` for the run of `owner`, or for the next one. The receipt is that of the last message. */
+  /** Queues `messages` for the run of `owner`, or for the next one. Returns the receipt of the last message. */
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
     const items = messages.map((message) => new QueuedMessage(this, message, messages, owner))
     this.#items.push(...items)
@@ -74,7 +74,7 @@ export class MessageQueue {
     return lastOf(items)
   }
 
-  /** Calls `told` whenever something is queued, until the returned function is called. */
+  /** Calls `told` on every enqueue. Returns a function that unsubscribes. */
   onQueued(told: () => void): () => void {
     this.#told.add(told)
     return () => void this.#told.delete(told)
@@ -84,14 +84,14 @@ export class MessageQueue {
     return this.#items.length > 0
   }
 
-  /** What one checkpoint delivers: all of it, or what was said together first. */
+  /** Returns the messages for one checkpoint: all of them, or those of the first call. */
   next(mode: QueueMode): AgentMessage[] {
     if (!this.isWaiting) return []
     const next = this.#items[0]?.input
     return this.#items.filter(({ input }) => mode === 'all' || input === next).map((item) => item.message)
   }
 
-  /** Takes out those that `goes` names, and settles their receipts. */
+  /** Removes matching messages and settles their receipts. */
   settle(status: 'delivered' | 'returned', goes: (item: QueuedMessage) => boolean): QueuedMessage[] {
     const settled = this.#items.filter(goes)
     this.#items = this.#items.filter((item) => !goes(item))
@@ -99,7 +99,7 @@ export class MessageQueue {
     return settled
   }
 
-  /** Gives back everything. */
+  /** Returns all messages to the caller. */
   clear(): void {
     for (const item of this.#items) {
       item.owner?.returned.push(item.message)
@@ -108,15 +108,15 @@ export class MessageQueue {
   }
 }
 
-/** A queue as one run sees it: it may take all that waits, and gives up what was queued for it alone. */
+/** View of the queue for one run: it takes any waiting message, and returns those queued for it alone. */
 export class RunQueue implements MessageSupplier {
-  /** What was queued for this run and given back, in order. */
+  /** Messages queued for this run and returned, in order. */
   readonly returned: AgentMessage[] = []
   readonly #queue: MessageQueue
   readonly #mode: QueueMode
   #isClosed = false
   #writer: QueueWriter | undefined
-  /** What is written once the loop has begun. */
+  /** Writes delayed until the loop has started. */
   readonly #early: (() => void)[] = []
 
   constructor(queue: MessageQueue, mode: QueueMode = plainDefaults.queueMode) {
@@ -124,14 +124,14 @@ export class RunQueue implements MessageSupplier {
     this.#mode = mode
   }
 
-  /** Queues `messages` for this run; once it is closed they are returned at once. */
+  /** Queues `messages` for this run. After `close` they are returned at once. */
   add(messages: readonly AgentMessage[]): Receipt {
     const receipt = this.#queue.add(messages, this)
     if (this.#isClosed) this.close()
     return receipt
   }
 
-  /** Nothing more reaches this run: gives back what was queued for it. */
+  /** Closes the queue for this run and returns its messages. */
   close(): void {
     this.#isClosed = true
     for (const { message } of this.#queue.settle('returned', ({ owner }) => owner === this)) this.returned.push(message)
@@ -163,7 +163,7 @@ export class RunQueue implements MessageSupplier {
     for (const write of this.#early) write()
   }
 
-  /** Writes down that they wait, said together, or that they were taken back. */
+  /** Records that messages were queued together, or withdrawn. */
   write(items: readonly QueuedMessage[], isReturned = false): void {
     if (this.#isClosed) return
     if (!this.#writer) return void this.#early.push(() => this.write(items, isReturned))

@@ -14,13 +14,13 @@ import type { Agent } from './agent.ts'
 import { toLoopConfig } from './agent-options.ts'
 import { givenSettings } from './agent-settings.ts'
 
-/** Who answers, and who chooses. */
+/** Models of the branches, and the judge. */
 export interface ParallelModels extends Pick<ParallelOptions, 'limits'> {
-  /** One branch for each. */
+  /** One branch per model. */
   models: readonly Model[]
-  /** A model that reads the answers and names the best one, or a strategy of `phi-core/loop`. */
+  /** A model that reads the responses and selects the best, or a strategy of `phi-core/loop`. */
   judge: Model | EvaluationStrategy
-  /** Receives the events of all branches and of the judge, interleaved. Tell them apart by `loopId`. Default: nobody. */
+  /** Receives the events of all branches and of the judge, interleaved; `loopId` tells them apart. Default: none. */
   onEvent?: (event: AgentEvent) => void
   /** Owned by the caller; stops all branches and the judge. */
   signal?: AbortSignal
@@ -35,14 +35,15 @@ const parallelModels = optionsOf<ParallelModels>({
 })
 
 /**
- * Asks several models the same thing at the same time, and goes on with the best answer: the history of `agent` is that of the chosen branch afterwards.
+ * Sends one prompt to several models concurrently and continues with the best response: `agent` then has the history of the selected
+ * branch.
  *
  * **Contract**
  * - Each branch has the settings, tools and history of `agent`, and its own model. Tools of all branches run.
- * - `result` is the run that was chosen, `reason` what the judge said, `totalUsage` all that was used.
- * - Nobody is asked for approvals: a branch whose call needs one ends `paused`.
- * - Rejects with `AgentBusyError` while a run is on, also one that began meanwhile; with `ConfigError` for an agent that has a session store (use
- *   `parallelLoop` with a journal there), and as `parallelLoop` does.
+ * - `result` is the selected run, `reason` the reason of the judge, `totalUsage` the usage of all branches and the judge.
+ * - Approvals are not requested: a branch with a pending call ends `paused`.
+ * - Rejects with `AgentBusyError` during a run, or if one starts meanwhile; with `ConfigError` for an agent with a session store (use
+ *   `parallelLoop` with a journal instead); and as `parallelLoop`.
  *
  * Source: docs/concepts/several-agents.md
  *

@@ -15,33 +15,32 @@ import { answerSchemaOf, holderOf } from '../validation/response-format.ts'
 import { unwrapped, withoutNulls } from '../validation/response-shape.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
 
-/** How an answer is checked against a JSON Schema. */
+/** Options for JSON Schemas. */
 export interface ParseOutputOptions {
-  /** Default: this package's own, whose interpreter is loaded when a schema first needs it. */
+  /** Default: the built-in validator, whose interpreter is loaded on first use. */
   schemaValidator?: SchemaValidator
 }
 
-/** What of an agent's settings its results depend on. */
+/** Settings of an agent that affect its output. */
 type OutputSettings = Pick<LoopConfig, 'schemaValidator' | 'logger'>
 
 const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethods('a schema validator', 'compile') })
 
 /**
- * The answer of a run, or of one message, as the value that `schema` promises.
+ * Parses the response of a run or message and validates it against `schema`.
  *
  * **Contract**
- * - A Standard Schema checks and may transform; its type is the type of the result. A JSON Schema checks: `parseOutput<Weather>(…)` names
- *   the type.
- * - If you pass a run, its last answer counts.
- * - Rejects with `ProviderError` `schemaMismatch` when there is no answer, when it is no JSON (see {@link extractJson}) and when it does not fit;
- *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced, and
- *   with `LoadError` when the interpreter cannot be had.
+ * - A Standard Schema validates and may transform; it determines the result type. A JSON Schema only validates: `parseOutput<Weather>(…)`
+ *   sets the type.
+ * - For a run, the last response is parsed.
+ * - Rejects with `ProviderError` `schemaMismatch` without a response, if it is not JSON (see {@link extractJson}), or if it does not match;
+ *   the message then lists the issues line by line.
+ * - Rejects with `ConfigError` for an unenforceable JSON Schema, and with `LoadError` if the interpreter cannot be loaded.
  *
  * Source: docs/guides/structured-output.md
  *
- * @example
- * const weather = z.object({ city: z.string(), degrees: z.number() })
- * const { degrees } = await parseOutput(await agent.prompt('Oslo?', { responseFormat: weather }).result, weather)
+ * @example const weather = z.object({ city: z.string(), degrees: z.number() }) const { degrees } = await parseOutput(await
+ * agent.prompt('Oslo?', { responseFormat: weather }).result, weather)
  */
 export function parseOutput<Schema extends StandardSchema>(
   from: RunResult | Message | AgentMessage,
@@ -65,7 +64,7 @@ export async function parseOutput(
   throw new OutputMismatch(result.issues)
 }
 
-/** A response that its schema refuses. */
+/** A response that violates its schema. */
 class OutputMismatch extends ProviderError {
   readonly issues: OutputIssue[]
 
@@ -76,8 +75,7 @@ class OutputMismatch extends ProviderError {
 }
 
 /**
- * Puts the value that `format` promises into a result. Never rejects: if the response does not fit, `outputError` says why. A warning says it too, unless
- * another one has.
+ * Adds the parsed `output` to a result. Never rejects: a mismatch is in `outputError`, and is logged as a warning unless already logged.
  */
 export function outputReader(
   format: ResponseFormatInput,
@@ -108,8 +106,8 @@ function outputOf(from: RunResult | AgentMessage, format: ResponseFormatInput, o
 }
 
 /**
- * What is wrong with an answer, in lines that tell the model what to change; `undefined` where it fits. Never rejects: what keeps an answer from being
- * checked is told when the run has ended.
+ * Returns the issues of a response as text for the model; `undefined` if it is valid. Never rejects: errors of the check itself are
+ * reported at the end of the run.
  */
 export function answerCheck(
   format: ResponseFormatInput,
@@ -135,7 +133,10 @@ function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMes
   )
 }
 
-/** A strict service answers null where a property is optional: what fits without such nulls is read without them. */
+/**
+ * Validates a response. Providers with strict schemas send null for optional properties; such nulls are removed if the response is invalid
+ * with them.
+ */
 async function checkAnswer(
   schema: StandardSchema | JsonSchema,
   answer: JsonValue,

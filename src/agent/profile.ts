@@ -4,7 +4,7 @@ import { checkOptions, fits } from '../contract/shape/read.ts'
 import { anObject, aText, listOf, options } from '../contract/shape/shape.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 
-/** The settings of an agent that a profile can give a value to. */
+/** Agent settings that a profile can set. */
 export interface ProfileSettings extends Omit<RequestSettings, 'headers'> {
   systemPrompt?: string
   thinking?: ThinkingLevel
@@ -13,17 +13,17 @@ export interface ProfileSettings extends Omit<RequestSettings, 'headers'> {
 }
 
 /**
- * A blueprint that several agents can share, as plain JSON: who they are, and the settings they have unless one says otherwise.
+ * A reusable blueprint for agents, as plain JSON: identity, and defaults for their settings.
  *
  * Source: docs/concepts/agent-and-run.md
  */
 export interface AgentProfile extends ProfileSettings {
-  /** Of the profile; agents that share it have ids of their own. */
+  /** Id of the profile; agents based on it have ids of their own. */
   profileId?: string
   name?: string
-  /** What such agents are for. */
+  /** Purpose of the agents. */
   description?: string
-  /** Names of the skills that its agents have, of those they are given. They are not tools. Default: all. */
+  /** Names of the skills to select from those of the agent. Skills are not tools. Default: all. */
   skills?: readonly string[]
 }
 
@@ -39,7 +39,7 @@ const aProfile = options<AgentProfile>({
   skills: listOf(aText),
 })
 
-/** The settings `profile` gives a value to, and nothing else. An empty system prompt counts as none. */
+/** Returns only the settings that `profile` sets. An empty system prompt counts as unset. */
 export function profileDefaults(profile: AgentProfile): ProfileSettings {
   checkOptions(profile, aProfile, 'profile')
   const { profileId: _id, name: _name, description: _about, skills: _skills, ...settings } = profile
@@ -47,12 +47,14 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
 }
 
 /**
- * `options` with the settings of `profile` where they say nothing themselves. Pure; neither argument is changed.
+ * Applies a profile to options. Pure; neither argument is changed.
  *
- * **Contract**: an option beats the profile, the profile beats the default. The first system prompt that is not empty wins; every other
- * option that is present wins, also `0` and `off`. Values are checked where they are used: by `new Agent`. Of the set in `options.skills` those
- * stay that the profile names; throws `ConfigError` `invalidOption` for a name that is not in it. Without a set the names stay in its place, and
- * `new Agent` refuses them: they are not ignored.
+ * **Contract**
+ * - Precedence: option, profile, default. The first system prompt that is not empty wins; any other option wins if present, including `0`
+ *   and `off`.
+ * - `new Agent` validates the values.
+ * - `options.skills` is reduced to the skills that the profile names. Throws `ConfigError` `invalidOption` for a name that is not in it.
+ *   Without skills, the names stay in place and `new Agent` rejects them.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -68,7 +70,7 @@ function isSkillSet(value: unknown): value is SkillSet {
   return fits(aSkillSet, value)
 }
 
-/** What of `settings` has a value. */
+/** Returns the settings that have a value. */
 function given<T extends object>(settings: T): Partial<T> {
   const entries: [string, unknown][] = Object.entries(settings)
   return Object.fromEntries(entries.filter(([key, value]) => value !== undefined && (key !== 'systemPrompt' || value !== ''))) as Partial<T> // the same keys, fewer

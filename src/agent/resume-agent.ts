@@ -8,11 +8,11 @@ import type { SessionStore } from '../types/session/session-store.ts'
 import { Agent } from './agent.ts'
 import { type AgentOptions, agentTable } from './agent-options.ts'
 
-/** How a stored session is taken up again. */
+/** Options of a resumed agent. */
 export interface ResumeOptions<Output = unknown> extends Omit<AgentOptions<Output>, 'session' | 'sessionId' | 'agentId' | 'messages'> {
-  /** The loop to go on from. Default: the one that ran last. */
+  /** Loop to continue from. Default: the last one. */
   loopId?: string
-  /** Begins the session where there is none. Default: that is `notFound`. */
+  /** Creates the session if it does not exist. Default: rejects with `notFound`. */
   create?: boolean
 }
 
@@ -20,17 +20,17 @@ const { session: _store, sessionId: _session, agentId: _agent, messages: _histor
 const resumeOptions = optionsOf<ResumeOptions>({ ...ofAgent, loopId: aText, create: aFlag })
 
 /**
- * An agent that goes on with a session as `store` has it, in this or another process: history, node ids, compaction, prunes and reverts, and loop
- * ids that are not used twice. What it says is recorded in the same session.
+ * Resumes an agent from a stored session, in this or another process: history, node ids, compaction, prunes, reverts and unique loop ids.
+ * It records to the same session.
  *
  * **Contract**
- * - Settings, model and tools are those of `options`.
- * - A call that was running when the process ended has an error result that says that its outcome is unknown; it is not run again, unless
- *   its tool is idempotent. `agent.continueLoop()` goes on where the session broke off, `agent.send()` says something more.
- * - If the log is damaged, its longest valid part is used; the loss is logged as `sessionDamaged`. `store.tail` says it too.
- * - Nothing is written before the agent's first run, which takes over from any other writer: that one is told with its next record (`journal`,
- *   caused by `conflict`). Records that others have written in between are taken into the history, and the run goes on from there.
- * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` where nothing can be read.
+ * - Settings, model and tools come from `options`.
+ * - A call interrupted by the end of the process gets an error result with unknown outcome. It is not rerun unless its tool is idempotent.
+ *   `agent.continueLoop()` continues the interrupted loop; `agent.send()` adds input.
+ * - For a damaged log, the longest valid prefix is used, and the loss is logged as `sessionDamaged`. `store.tail` reports it too.
+ * - Nothing is written before the first run, which takes the session over. The previous writer fails on its next record (`journal`, caused
+ *   by `conflict`). Records that others wrote in between are added to the history first.
+ * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` if nothing can be read.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -66,7 +66,7 @@ export async function resumeAgent<Output = unknown>(
   return agent
 }
 
-/** For a session that is not there; where somebody else begins it meanwhile, the agent goes on with that. */
+/** Creates an agent for a missing session. If another process creates the session first, the agent continues that one. */
 function unbegun<Output>(
   session: SessionStore,
   sessionId: string,

@@ -15,7 +15,7 @@ import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from '../ty
 import type { AgentRun, Receipt, RunResult } from '../types/run/run.ts'
 import type { RunQueue } from './message-queue.ts'
 
-/** What a run needs from its agent. */
+/** Parts of an agent that its run needs. */
 export interface RunHandleOptions {
   id: string
   loopId: string
@@ -23,9 +23,9 @@ export interface RunHandleOptions {
   steering: RunQueue
   followUps: RunQueue
   listeners: Iterable<(event: AgentEvent) => void>
-  /** Starts the loop; called once, in a microtask, so that a caller can subscribe first. */
+  /** Starts the loop. Called once, in a microtask, so that the caller can subscribe first. */
   start: (options: LoopOptions) => Promise<RunResult>
-  /** Reads the output of the result, where an answer must have a form. Never rejects. */
+  /** Parses the output of the result, if a format is set. Never rejects. */
   read: ((result: RunResult) => Promise<RunResult>) | undefined
   /** Called once, after `agentEnd`. */
   onEnd: () => void
@@ -33,26 +33,26 @@ export interface RunHandleOptions {
   logger: Logger | false | undefined
   metadata?: JsonValue
   budget?: Budget
-  /** The caller's; followed until the run ends. */
+  /** Owned by the caller; observed until the run ends. */
   signal?: AbortSignal
 }
 
-/** Resolves when an event has gone through a reader and some generators around it. No timer: none may be left behind. */
+/** Resolves after an event has passed a reader and a few generators around it. Uses no timer, because none may be left behind. */
 async function readersHaveSeen(): Promise<void> {
   for (let task = 0; task < 50; task += 1) await undefined
 }
 
-/** How each kind of request is answered. */
+/** How to respond to each kind of request. */
 const answersTo = {
   approvalRequested: 'run.approve(event) or run.deny(event)',
   inputRequested: 'run.answer(event, { action })',
   clientCallRequested: 'run.answerCall(event, { output })',
 }
 
-/** A run while it runs, and after. See {@link AgentRun} for the contract. */
+/** A run during and after its execution. See {@link AgentRun} for the contract. */
 export class RunHandle extends LoggedRun implements AgentRun {
   readonly id: string
-  /** Settled with `agentStart`: others may have begun a loop of this id. */
+  /** Final with `agentStart`: another process may have started a loop with this id. */
   loopId: string
   readonly sessionId: string
   readonly #controller = new AbortController()
@@ -61,14 +61,14 @@ export class RunHandle extends LoggedRun implements AgentRun {
   readonly #inputs = new Inputs(this.#isAttended)
   readonly #clientCalls = new ClientCalls(this.#isAttended)
   readonly #messages = new Map<string, AgentMessage>()
-  /** Calls that run now and their timeouts in ms (`undefined`: unbounded). */
+  /** Running calls and their timeouts in milliseconds (`undefined`: none). */
   readonly #runningTools = new Map<string, number | undefined>()
   readonly #options: RunHandleOptions
   readonly #result: Promise<RunResult>
   #hasEnded = false
-  /** Somebody learns how the run ends. A listener may show the text alone. */
+  /** A caller observes how the run ends. A listener may show only the text. */
   #isWatched = false
-  /** Somebody looks after what waits, without listening. */
+  /** A caller reads pending requests without listening. */
   #isAsked = false
 
   constructor(options: RunHandleOptions) {
@@ -88,7 +88,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     this.abort()
-    // Whoever disposes of it has not asked how it ended.
+    // Disposal does not count as observing the result.
     await this.#result
   }
 
@@ -128,7 +128,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#inputs.pending()
   }
 
-  /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */
+  /** Longest timeout of the running tools, in milliseconds; `undefined` if none runs or one has no timeout. */
   get currentToolTimeoutMs(): number | undefined {
     const timeouts = [...this.#runningTools.values()]
     return timeouts.length === 0 || timeouts.includes(undefined) ? undefined : Math.max(...timeouts.map((ms) => ms ?? 0))
@@ -139,7 +139,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#approvals.pending()
   }
 
-  // Async functions: what they refuse is a rejection, as it is where the run is elsewhere.
+  // Async functions, so that errors are rejections, as for remote runs.
 
   async claimCall(request: ApprovalRef, clientId: string, ...more: never[]): Promise<boolean> {
     refuseMoreAnswers('claimCall', more)
@@ -164,7 +164,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   }
 
   abort(reason?: unknown): void {
-    // Also after `agentEnd`, while a hook has the last word.
+    // Also after `agentEnd`, while a hook is still running.
     this.#controller.abort(reason)
     this.#close()
   }
@@ -191,13 +191,13 @@ export class RunHandle extends LoggedRun implements AgentRun {
       return result
     } finally {
       signal?.removeEventListener('abort', follow)
-      // The loop rejected before its first event: none will come.
+      // The loop rejected before its first event: none will follow.
       if (!this.#hasEnded) this.#end()
       this.log.close()
     }
   }
 
-  /** A reader that has seen the last event asks for the result at once; whoever has not by then would never hear of the failure. Never rejects. */
+  /** Warns of a failure that no caller observes. A reader of the last event gets time to request the result first. Never rejects. */
   async #warnOfFailure({ code, message }: RunFailure): Promise<void> {
     await readersHaveSeen()
     if (this.#isWatched) return
@@ -207,7 +207,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     })
   }
 
-  /** A reader that went on without a decision may know of none. Never rejects. */
+  /** Warns of a request that a reader passed without a decision. Never rejects. */
   async #warnOfRequest({ type, seq, toolName }: Extract<AgentEvent, { type: keyof typeof answersTo }>): Promise<void> {
     await readersHaveSeen()
     const waits = [this.#approvals, this.#inputs, this.#clientCalls].some(({ hasPending }) => hasPending)
@@ -221,7 +221,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   #accept(event: AgentEvent): void {
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
-    // Idle before the last event is seen: whoever reacts to `agentEnd` may prompt again.
+    // Idle before the last event is dispatched: a listener of `agentEnd` may prompt again.
     if (event.type === 'agentEnd') this.#end()
     this.append(event)
     if (event.type === 'approvalRequested' || event.type === 'inputRequested' || event.type === 'clientCallRequested')

@@ -6,21 +6,21 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { anything, aSignal, aText, either, kind, listOf, options as optionsOf, recordOf, required } from '../contract/shape/shape.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
-/** A part of a system prompt: where it stands and how long it may be. */
+/** A block of a system prompt: position and maximum length. */
 export interface PromptBlock {
   name: string
-  /** Smaller comes first; equal ones keep the order of the list. */
+  /** Blocks are sorted ascending; equal values keep list order. */
   order: number
-  /** Characters (UTF-16 code units); what is longer is cut. */
+  /** Maximum characters (UTF-16 code units); the rest is truncated. */
   maxLength: number
 }
 
-/** The parts a system prompt is made of. Plain data: write your own. Source: docs/concepts/agent-and-run.md */
+/** Blocks of a system prompt, as plain data. Source: docs/concepts/agent-and-run.md */
 export interface SystemPromptStrategy {
   blocks: readonly PromptBlock[]
 }
 
-/** For agents with tools. Source: docs/concepts/agent-and-run.md */
+/** Strategy for agents with tools. Source: docs/concepts/agent-and-run.md */
 export const agentPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 500 },
@@ -30,7 +30,7 @@ export const agentPrompt: SystemPromptStrategy = {
   ],
 }
 
-/** For agents with one task. Source: docs/concepts/agent-and-run.md */
+/** Strategy for agents with one task. Source: docs/concepts/agent-and-run.md */
 export const minimalPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 1000 },
@@ -38,7 +38,7 @@ export const minimalPrompt: SystemPromptStrategy = {
   ],
 }
 
-/** Where the texts of `file:` blocks come from. */
+/** Options for composing a system prompt. */
 export interface ComposeOptions {
   workspace?: Workspace
   /** Stops reading; owned by the caller. */
@@ -54,14 +54,15 @@ const absent = kind('left out', (value) => value === undefined)
 const filePrefix = 'file:'
 
 /**
- * One system prompt from the texts of its blocks.
+ * Composes a system prompt from the texts of its blocks.
  *
  * **Contract**
- * - Blocks come in their order, joined by an empty line; one without text, or with nothing but white space, is left out.
- * - A text `file:path` stands for that file of `options.workspace`, read when this is called. Only the beginning of a long file is read.
- * - Each text is cut to the `maxLength` of its block, never inside a surrogate pair.
- * - Rejects with `ConfigError` `invalidOption` for a name the strategy does not have, for a block that cannot work, and for a file without a
- *   workspace; with the `WorkspaceError` of a file that cannot be read, naming the block; with the signal's reason.
+ * - Blocks are joined by an empty line, in order. Blank blocks are left out.
+ * - A text `file:path` is replaced by that file of `options.workspace`, read when this is called. Only the beginning of a long file is
+ *   read.
+ * - Each text is truncated to the `maxLength` of its block, never inside a surrogate pair.
+ * - Rejects with `ConfigError` `invalidOption` for an unknown name, an invalid block, or a file without a workspace; with the
+ *   `WorkspaceError` of an unreadable file, naming the block; with the signal's reason.
  *
  * @example
  * ```ts
@@ -118,7 +119,7 @@ async function readBlock(block: PromptBlock, path: string, { workspace, signal }
       `The block "${block.name}" is the file ${JSON.stringify(path)}, and there is no workspace. ${advice}`,
     )
   }
-  // A code unit takes at most three bytes; then there may be a byte order mark, and the other half of the last character.
+  // A code unit takes up to three bytes, plus a byte order mark and the second half of a surrogate pair.
   const end = 3 * block.maxLength + 4
   try {
     return new TextDecoder().decode(await workspace.read(path, signal === undefined ? { end } : { end, signal }))

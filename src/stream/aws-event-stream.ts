@@ -1,24 +1,24 @@
 import { crc32 } from '../base/hash.ts'
 import { ProviderError } from '../contract/errors.ts'
 
-/** The text headers of a message by name, such as `:event-type`. The same object for neighbours with the same headers: do not change it. */
+/** Text headers of a message by name, such as `:event-type`. Messages with equal headers share one object: do not change it. */
 export type EventHeaders = ReadonlyMap<string, string>
 
-/** Bytes in, messages out. See {@link createAwsEventDecoder}. */
+/** Decodes bytes to messages. See {@link createAwsEventDecoder}. */
 export interface AwsEventDecoder {
-  /** Whether a message has begun that is not complete yet. */
+  /** Whether a message is incomplete. */
   readonly isInside: boolean
-  /** Takes the next bytes, cut anywhere, and reports the messages they complete. */
+  /** Decodes the next bytes, split anywhere, and reports completed messages. */
   feed(bytes: Uint8Array): void
 }
 
 const preludeLength = 12
-/** The prelude and the checksum of the message. */
+/** Bytes of the prelude and the message checksum. */
 const minLength = preludeLength + 4
-/** As long as a message of this format may be. */
+/** Maximum message length of this format. */
 const maxLength = 24 * 1024 * 1024
 
-/** Bytes of a header value by its type; those of bytes and text stand before the value. */
+/** Bytes of a header value by type. Byte arrays and strings start with their length. */
 const valueLengths: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 const bytesType = 6
 const textType = 7
@@ -29,18 +29,18 @@ const utf8 = new TextDecoder()
  * Decodes `application/vnd.amazon.eventstream`.
  *
  * **Contract**
- * - `onMessage` is called synchronously, once per message, with its text headers (others are passed over) and its payload. The payload is
- *   a view of memory that is used again: read it at once.
- * - Both checksums are verified before anything is reported. A message that is damaged, longer than 24 MiB or no message at all throws
- *   `ProviderError` `network`. An error of `onMessage` is thrown by `feed`. After either the decoder must not be used again.
- * - The messages do not depend on where the bytes were cut; whole ones are read in place, others are copied once.
+ * - `onMessage` is called synchronously, once per message, with its text headers and payload; other headers are skipped. The payload is a
+ *   view of reused memory: read it at once.
+ * - Both checksums are verified first. A damaged or invalid message, or one over 24 MiB, throws `ProviderError` `network`. `feed` rethrows
+ *   errors of `onMessage`. Do not use the decoder after either.
+ * - Messages do not depend on how bytes are split. Complete messages are read in place, others are copied once.
  *
  * Source: docs/providers/bedrock.md
  */
 export function createAwsEventDecoder(onMessage: (headers: EventHeaders, payload: Uint8Array) => void): AwsEventDecoder {
   const readHeaders = headerReader()
   const prelude = new Uint8Array(preludeLength)
-  /** What is being filled: the prelude, then the whole message. */
+  /** The buffer to fill: the prelude, then the whole message. */
   let partial = prelude
   let filled = 0
 
@@ -51,7 +51,7 @@ export function createAwsEventDecoder(onMessage: (headers: EventHeaders, payload
     onMessage(readHeaders(message.subarray(preludeLength, headersEnd)), message.subarray(headersEnd, -4))
   }
 
-  /** Copies into the partial message what it lacks, at most; returns where it stopped. */
+  /** Copies missing bytes to the buffer. Returns where it stopped. */
   const fill = (bytes: Uint8Array, from: number): number => {
     const to = Math.min(bytes.length, from + partial.length - filled)
     partial.set(bytes.subarray(from, to), filled)
@@ -90,7 +90,7 @@ export function createAwsEventDecoder(onMessage: (headers: EventHeaders, payload
   }
 }
 
-/** The length of the message that `prelude` begins. */
+/** Reads the message length from `prelude`. */
 function lengthOf(prelude: Uint8Array): number {
   const view = viewOf(prelude)
   if (view.getUint32(8) !== crc32(prelude, 0, 8)) throw damaged('prelude')
@@ -103,7 +103,7 @@ function lengthOf(prelude: Uint8Array): number {
   return length
 }
 
-/** Messages of one stream mostly have the same headers, byte for byte: those are decoded once. */
+/** Caches decoded headers, because messages of a stream mostly have identical ones. */
 function headerReader(): (bytes: Uint8Array) => EventHeaders {
   let last = new Uint8Array()
   let headers: EventHeaders = new Map()
@@ -119,7 +119,7 @@ function headerReader(): (bytes: Uint8Array) => EventHeaders {
   }
 }
 
-/** Throws anything for headers that contradict themselves. */
+/** Throws for inconsistent headers. */
 function decodeHeaders(bytes: Uint8Array): EventHeaders {
   const view = viewOf(bytes)
   const headers = new Map<string, string>()

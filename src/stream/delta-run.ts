@@ -1,35 +1,35 @@
 import type { MessageUpdateEvent, TextUpdateEvent } from '../contract/run/event.ts'
 
-/** A delta without its text: two places in arrays and the head of its string, as measured in V8. */
+/** Bytes of a delta without its text: two array slots and a string header, as measured in V8. */
 const deltaBytes = 40
 const charBytes = 2
 
 /**
- * Deltas of one block that follow each other, without an event object for each: a million of them would keep the garbage collector busy.
+ * Consecutive deltas of one block, without an event object for each, which would strain the garbage collector.
  *
- * **Contract**: events are made when asked for and equal the ones added; the first one is that object itself.
+ * **Contract**: events are created on demand and equal the added ones; the first one is the same object.
  */
 export class DeltaRun {
   readonly first: TextUpdateEvent
-  /** Roughly how many bytes it keeps alive. */
+  /** Estimated bytes kept alive. */
   bytes: number
   readonly #texts: string[]
-  /** `at` of each, in ms after the first: small integers need no object of their own. */
+  /** `at` of each event, in milliseconds after the first: small integers need no heap object. */
   readonly #delays: number[] = [0]
 
-  /** `first`, like all that follow, covers no other: it has no `fromSeq`. */
+  /** `first` must not be a merged event: it has no `fromSeq`. */
   constructor(first: TextUpdateEvent) {
     this.first = first
     this.#texts = [first.delta.delta]
     this.bytes = deltaSize(first)
   }
 
-  /** `seq` of the newest. */
+  /** `seq` of the newest event. */
   get seq(): number {
     return this.first.seq + this.#texts.length - 1
   }
 
-  /** Adds `event` if it is the next of its block; returns whether it is. O(1). */
+  /** Adds `event` if it continues the block. Returns whether it did. O(1). */
   add(event: TextUpdateEvent): boolean {
     const { first } = this
     if (event.seq !== first.seq + this.#texts.length || !isSameBlock(first, event)) return false
@@ -39,15 +39,15 @@ export class DeltaRun {
     return true
   }
 
-  /** The first event after `cursor`, which lies before the newest. */
+  /** Returns the first event after `cursor`, which must precede the newest. */
   after(cursor: number): MessageUpdateEvent {
     const seq = Math.max(cursor + 1, this.first.seq)
     return this.#event(seq, seq)
   }
 
   /**
-   * One event for all, its text one flat string; more where one of `cursors` (ascending) parts them, so that a reader there gets each piece
-   * of text exactly once.
+   * Merges all deltas into one event with one flat string. Splits it at `cursors` (ascending), so that each reader gets every piece of text
+   * exactly once.
    */
   join(cursors: readonly number[]): MessageUpdateEvent[] {
     const ends = cursors.filter((cursor) => cursor >= this.first.seq && cursor < this.seq)
@@ -59,7 +59,7 @@ export class DeltaRun {
     })
   }
 
-  /** The event for those from `fromSeq` to `seq`. */
+  /** Creates the event for `fromSeq` to `seq`. */
   #event(fromSeq: number, seq: number): MessageUpdateEvent {
     const { first } = this
     const last = seq - first.seq
@@ -70,7 +70,7 @@ export class DeltaRun {
   }
 }
 
-/** Whether the deltas of both belong to one block. */
+/** Returns whether both deltas belong to one block. */
 function isSameBlock(a: TextUpdateEvent, b: TextUpdateEvent): boolean {
   return (
     a.messageId === b.messageId &&
@@ -80,7 +80,7 @@ function isSameBlock(a: TextUpdateEvent, b: TextUpdateEvent): boolean {
   )
 }
 
-/** Roughly how many bytes a delta in a run keeps alive. */
+/** Estimates the bytes that a delta in a run keeps alive. */
 export function deltaSize(event: TextUpdateEvent): number {
   return deltaBytes + charBytes * event.delta.delta.length
 }

@@ -4,35 +4,35 @@ import { DeltaRun, deltaSize } from './delta-run.ts'
 import { eventSize } from './event-size.ts'
 import { ProgressRun } from './progress-run.ts'
 
-/** A run of deltas, which becomes one event when it is old, or of status lines, takes this share of the budget, and no less than is worth an event. */
+/** Share of the budget after which a run of deltas or status lines becomes one event, and a minimum size. */
 const runShare = 64
 const minRunBytes = 4096
-/** Slack per remembered item before compacting again, in bytes: keeps the cost of looking at all of them in proportion. */
+/** Slack in bytes per item before the next compaction, so that scanning costs stay proportional. */
 const slackPerItem = 64
 
 type KeptItem = AgentEvent | DeltaRun | ProgressRun
 
 /**
- * The remembered events of a run, in order, within a budget of bytes.
+ * Retained events of a run, in order, within a budget of bytes.
  *
  * **Contract**
- * - `append` is O(1). When `isFull`, its owner calls `compact` with the cursors of all readers; that is amortised O(1) per byte appended.
- * - Deltas, and status lines that readers lag behind, are not kept but made again when they are read: equal to the ones appended. All others
- *   are the same objects.
- * - At least the newest half of the budget is never coalesced. Older events are, and while they still exceed the budget, the oldest that
- *   every reader has are forgotten.
+ * - `append` is O(1). When `isFull`, the owner calls `compact` with the cursors of all readers; amortised O(1) per byte appended.
+ * - Deltas, and status lines for slow readers, are stored in packed form and recreated on read, equal to the original. All other events are
+ *   the same objects.
+ * - The newest half of the budget is never merged. Older events are; if they still exceed the budget, the oldest ones that every reader has
+ *   are dropped.
  */
 export class EventBuffer {
   readonly #budget: number
   readonly #runBytes: number
-  /** Events as they are, and deltas in runs. */
+  /** Events, and deltas in runs. */
   #items: KeptItem[] = []
   #bytes = 0
   #threshold: number
   #oldest = 0
   #isClosed = false
   #failure: Error | undefined
-  /** `seq` of the newest update of each tool call, and in child loops of the newest status line, where it stands for those before. */
+  /** `seq` of the newest update of each tool call, and of the newest status line in child loops, which replaces earlier ones. */
   readonly #latest = new Map<string, number>()
 
   /** `budget` in bytes, 0 or more. */
@@ -42,7 +42,7 @@ export class EventBuffer {
     this.#threshold = budget
   }
 
-  /** The oldest cursor that still works. */
+  /** Oldest valid cursor. */
   get oldest(): number {
     return this.#oldest
   }
@@ -61,12 +61,12 @@ export class EventBuffer {
     this.#isClosed = true
   }
 
-  /** Why no more will be appended, although there may be more. */
+  /** Error that ended the run's events, if any. */
   get failure(): Error | undefined {
     return this.#failure
   }
 
-  /** What forgetting aims at. */
+  /** Target size of `compact`, in bytes. */
   get #lowMark(): number {
     return (this.#budget * 3) / 4
   }
@@ -76,7 +76,7 @@ export class EventBuffer {
     else this.#appendOther(event)
   }
 
-  /** The first event after `cursor`. */
+  /** Returns the first event after `cursor`. */
   after(cursor: number): AgentEvent | undefined {
     let low = 0
     let high = this.#items.length
@@ -90,7 +90,7 @@ export class EventBuffer {
     return item instanceof DeltaRun || item instanceof ProgressRun ? item.after(cursor) : item
   }
 
-  /** Throws `CursorExpiredError` unless everything after `cursor` is remembered, `ConfigError` when it is no cursor at all. */
+  /** Throws `CursorExpiredError` if events after `cursor` were dropped, and `ConfigError` if `cursor` is invalid. */
   check(cursor: number): void {
     if (!Number.isSafeInteger(cursor) || cursor < 0) {
       throw new ConfigError('invalidOption', `The cursor ${cursor} is not a whole number from 0. Pass the seq of the last event you have.`)
@@ -100,7 +100,7 @@ export class EventBuffer {
     if (cursor < this.#oldest || isInside) throw new CursorExpiredError(cursor, this.#oldest)
   }
 
-  /** Makes room. `cursors` holds the last `seq` of each reader, ascending. */
+  /** Frees memory. `cursors` holds the last `seq` of each reader, ascending. */
   compact(cursors: readonly number[]): void {
     const recent = this.#startOfRecent()
     const older = this.#items.slice(0, recent).flatMap((item) => {
@@ -128,7 +128,7 @@ export class EventBuffer {
     if (stream !== undefined) this.#latest.set(stream, event.seq)
   }
 
-  /** Packs the status lines before the newest half of the budget: a reader has yet to get them, and there may be very many. */
+  /** Packs status lines before the newest half of the budget that a reader still has to get. There may be very many. */
   #packLines(): void {
     const recent = this.#startOfRecent()
     const older: KeptItem[] = []
@@ -142,21 +142,21 @@ export class EventBuffer {
     this.#bytes = this.#items.reduce((sum, item) => sum + sizeOf(item), 0)
   }
 
-  /** Whether a newer one of its kind has come. A delta of a child loop is in the child's `messageEnd` as well. */
+  /** Returns whether a newer event replaces this one. A child loop's deltas are also in its `messageEnd`. */
   #isSuperseded(event: AgentEvent): boolean {
     if (event.type === 'childEvent' && event.event.type === 'messageUpdate') return true
     const stream = latestOf(event)
     return stream !== undefined && this.#latest.get(stream) !== event.seq
   }
 
-  /** Position where the newest half of the budget begins; the last item, which may be a run that grows, is always part of it. */
+  /** Returns the index where the newest half of the budget starts; always includes the last item, which may be a growing run. */
   #startOfRecent(): number {
     let start = this.#items.length - 1
     for (let bytes = sizeOf(this.#items[start]); start > 0 && bytes < this.#budget / 2; ) bytes += sizeOf(this.#items[--start])
     return start
   }
 
-  /** Drops the oldest events down to three quarters of the budget, none that a reader at `cursor` has yet to get. */
+  /** Drops the oldest events down to three quarters of the budget, but none after `cursor`. */
   #forget(cursor: number): void {
     let count = 0
     for (const item of this.#items) {
@@ -170,8 +170,8 @@ export class EventBuffer {
 }
 
 /**
- * Whose newest event this is, where it stands for those before it: the updates of a call, a block that is replaced as a whole, and in a child loop also
- * its status lines.
+ * Returns the key under which a newer event replaces this one: updates of a call, a block replaced as a whole, and status lines in child
+ * loops.
  */
 function latestOf(event: AgentEvent): string | undefined {
   if (event.type === 'toolExecutionUpdate') return event.toolCallId

@@ -3,34 +3,34 @@ import type { AgentEvent } from '../contract/run/event.ts'
 
 interface Subscription {
   readonly listener: (event: AgentEvent) => unknown
-  /** Newest `seq` when it was added: it hears what comes after. */
+  /** Newest `seq` at the time of subscription; later events are dispatched. */
   readonly since: number
   isActive: boolean
 }
 
 /**
- * Functions that are called with each event.
+ * Dispatches events to listeners.
  *
  * **Contract**
- * - `dispatch` calls every listener synchronously, in the order they were added; an event dispatched by a listener follows when all have
- *   heard the present one.
- * - A listener added during a dispatch hears the next event first; one removed is not called again.
- * - What a listener throws or, being async, rejects with goes to `onError`; what that throws is ignored.
+ * - `dispatch` calls every listener synchronously, in subscription order. An event dispatched by a listener follows when all have received
+ *   the current one.
+ * - A listener added during a dispatch starts with the next event; a removed one is not called again.
+ * - Errors and rejections of a listener go to `onError`; errors of `onError` are ignored.
  */
 export class EventListeners {
   readonly #report: (error: unknown) => void
-  /** Replaced, never changed, so that a dispatch under way keeps its own list. */
+  /** Replaced, never mutated, so that a running dispatch keeps its list. */
   #subscriptions: readonly Subscription[] = []
   #isDispatching = false
-  /** Events dispatched by listeners meanwhile. */
+  /** Events that listeners dispatched meanwhile. */
   readonly #backlog: AgentEvent[] = []
   #newest = 0
-  // A field, not an assignment: a function that is written behind `this.x =` goes into V8's old space, and what it refers to with it, here a whole run.
+  // A field, not an assignment in the constructor: V8 would put that function, and the run it references, into its old space.
   readonly #onError = (error: unknown): void => {
     try {
       this.#report(error)
     } catch {
-      // Nobody is left to tell, and a run does not fail over its log.
+      // A failing logger must not fail the run.
     }
   }
 
@@ -42,7 +42,7 @@ export class EventListeners {
     return this.#subscriptions.length === 0
   }
 
-  /** Returns how to remove the listener; the same function may be added twice. */
+  /** Returns a function that unsubscribes. The same function may be added twice. */
   add(listener: (event: AgentEvent) => void): () => void {
     const added: Subscription = { listener, since: this.#newest, isActive: true }
     this.#subscriptions = [...this.#subscriptions, added]
@@ -71,7 +71,7 @@ export class EventListeners {
 
   #call(event: AgentEvent): void {
     const subscriptions = this.#subscriptions
-    // By position, because this runs once per delta.
+    // By index, because this runs once per delta.
     for (let index = 0; index < subscriptions.length; index++) {
       const subscription = subscriptions[index]
       if (subscription === undefined || !subscription.isActive || subscription.since >= event.seq) continue

@@ -6,24 +6,24 @@ import { EventReader, type ReaderOwner } from './event-reader.ts'
 
 const defaultReplayBytes = 4 * 1024 * 1024
 
-/** How an event log is made. */
+/** Options of an event log. */
 export interface EventLogOptions {
-  /** Bytes of events kept for readers that come later, as an estimate. Default 4 MiB (4,194,304). */
+  /** Estimated bytes of events retained for late readers. Default: 4 MiB (4,194,304). */
   replayBytes?: number
-  /** Gets what a listener throws. */
+  /** Receives errors of listeners. */
   onListenerError: (error: unknown) => void
 }
 
 /**
- * The one queue of a run: everything it reports, for any number of listeners and readers.
+ * Event queue of a run, for any number of listeners and readers.
  *
  * **Contract**
- * - Events are appended with growing `seq` and never changed. `append` costs no promise and no closure.
- * - Listeners hear every event as it is appended. Readers get it when they ask, of deltas an equal one; each sees all events after its
- *   cursor, in order.
- * - Beyond `replayBytes` older deltas of one block are joined (`fromSeq` to `seq`), of tool updates only the newest per call stays, and
- *   the oldest events that all readers have are forgotten. A reader therefore costs at most the text it has not read.
- * - A joined event never repeats text a reader already has: a cursor inside one has expired.
+ * - Events are appended with growing `seq` and never changed. `append` allocates no promise and no closure.
+ * - Listeners receive every event as it is appended. Readers pull; each gets all events after its cursor, in order. Deltas are recreated,
+ *   equal to the original.
+ * - Beyond `replayBytes`, older deltas of a block are merged (`fromSeq` to `seq`), only the newest update per call is kept, and the oldest
+ *   events that all readers have are dropped. A reader costs at most the text it has not read.
+ * - A merged event never repeats text that a reader already has: a cursor inside one has expired.
  *
  * Source: docs/reference/events.md
  */
@@ -31,7 +31,7 @@ export class EventLog {
   readonly #buffer: EventBuffer
   readonly #listeners: EventListeners
   readonly #readers = new Set<EventReader>()
-  /** Of the readers, those that may show a question to somebody. */
+  /** Readers that may show requests to a user. */
   readonly #attentive = new Set<EventReader>()
   readonly #waiting = new Set<EventReader>()
   readonly #owner: ReaderOwner = {
@@ -45,7 +45,7 @@ export class EventLog {
     },
   }
 
-  /** Throws `ConfigError` `invalidOption` when `replayBytes` is negative or no number. */
+  /** Throws `ConfigError` `invalidOption` if `replayBytes` is negative or not a number. */
   constructor(options: EventLogOptions) {
     const { replayBytes = defaultReplayBytes, onListenerError } = options
     if (!(replayBytes >= 0)) throw new ConfigError('invalidOption', `replayBytes is ${replayBytes}. Pass a number of bytes from 0.`)
@@ -53,17 +53,17 @@ export class EventLog {
     this.#listeners = new EventListeners(onListenerError)
   }
 
-  /** The oldest cursor that `read` still accepts: reading after it gives everything remembered. */
+  /** Oldest cursor that `read` accepts; reading after it returns everything retained. */
   get oldest(): number {
     return this.#buffer.oldest
   }
 
-  /** Whether anybody listens or reads now who sees questions. */
+  /** Whether a listener or reader can show requests now. */
   get isAttended(): boolean {
     return this.#attentive.size > 0 || !this.#listeners.isEmpty
   }
 
-  /** Whether nobody listens, and all readers that see questions have taken the events up to `seq` and ask for more. */
+  /** Whether there is no listener, and all readers that show requests have taken the events up to `seq` and wait for more. */
   isPassed(seq: number): boolean {
     return (
       this.#attentive.size > 0 &&
@@ -72,7 +72,7 @@ export class EventLog {
     )
   }
 
-  /** Adds an event, amortised O(1). After `close` it does nothing, so that `agentEnd` stays the last. */
+  /** Appends an event, amortised O(1). Does nothing after `close`, so that `agentEnd` stays the last event. */
   append(event: AgentEvent): void {
     if (this.#buffer.isClosed) return
     this.#buffer.append(event)
@@ -81,28 +81,28 @@ export class EventLog {
     this.#listeners.dispatch(event)
   }
 
-  /** Nothing follows: readers end once they have read what is there, with `failure` where one is the reason. Idempotent. */
+  /** Closes the log: readers end after the retained events, with `failure` if given. Idempotent. */
   close(failure?: Error): void {
     this.#buffer.close(failure)
     this.#wake()
   }
 
   /**
-   * Calls `listener` synchronously with each event from now on; returns how to stop. What it throws goes to `onListenerError` and disturbs
-   * nobody.
+   * Calls `listener` synchronously for each later event. Returns a function that unsubscribes. Errors go to `onListenerError` and affect no
+   * other listener.
    */
   subscribe(listener: (event: AgentEvent) => void): () => void {
     return this.#listeners.add(listener)
   }
 
   /**
-   * Reads the events after the cursor `after` (default 0: all), then the live ones, until the log is closed.
+   * Reads the events after the cursor `after` (default 0: all), then live ones, until the log is closed.
    *
    * **Contract**
-   * - Throws at once: `CursorExpiredError` when some of those events are forgotten or `after` lies inside a joined event, `ConfigError`
-   *   `invalidOption` when it is not a whole number from 0.
-   * - The reader is attached from this call until it has read to the end or is returned, and can be iterated once.
-   * - `seesQuestions` (default true): whether whoever reads could answer one. A reader that takes the text alone does not.
+   * - Throws at once: `CursorExpiredError` if some of these events were dropped or `after` is inside a merged event, `ConfigError`
+   *   `invalidOption` if it is not a whole number from 0.
+   * - The reader stays attached until it has read everything or is returned. It can be iterated once.
+   * - `seesQuestions` (default true): whether this reader can show requests to a user. A reader of the text alone cannot.
    */
   read(options: { after?: number; seesQuestions?: boolean } = {}): EventReader {
     const { after = 0, seesQuestions = true } = options
@@ -113,7 +113,7 @@ export class EventLog {
     return reader
   }
 
-  /** Once per batch: a reader that was given one event waits again only after it has taken the rest. */
+  /** Wakes once per batch: a reader waits again only after it has taken all events. */
   #wake(): void {
     const readers = [...this.#waiting]
     this.#waiting.clear()

@@ -1,11 +1,11 @@
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBuffer } from './event-buffer.ts'
 
-/** What a reader tells its log. */
+/** Callbacks of a reader to its log. */
 export interface ReaderOwner {
-  /** `reader` has nothing to give: call its `wake` at the next event or the end. */
+  /** `reader` has no event: call its `wake` at the next event or the end. */
   wait(reader: EventReader): void
-  /** `reader` is done. Idempotent. */
+  /** `reader` is finished. Idempotent. */
   detach(reader: EventReader): void
 }
 
@@ -14,19 +14,19 @@ type Settle = (result: IteratorResult<AgentEvent, undefined> | Promise<never>) =
 const done = Object.freeze({ done: true, value: undefined })
 
 /**
- * One reader of an event log: an async iterator written by hand, because a generator costs more per event.
+ * Reader of an event log. A hand-written async iterator, because a generator costs more per event.
  *
  * **Contract**
- * - Yields each event after its cursor, in order, and ends when the log is closed and read to its end; where the log has failed, the end is a rejection, once.
- * - An event that is there resolves at once; calls of `next` that wait are answered in the order they were made.
- * - `return` detaches the reader and answers waiting calls with the end. It can be iterated once.
+ * - Yields each event after its cursor, in order. Ends when a closed log is read to its end; a failed log rejects once.
+ * - Available events resolve at once; pending `next` calls resolve in call order.
+ * - `return` detaches the reader and ends pending calls. It can be iterated once.
  */
 export class EventReader implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #buffer: EventBuffer
   readonly #owner: ReaderOwner
   #cursor: number
   #isDone = false
-  /** Calls of `next` without an event; while there are any, no event is left to give. */
+  /** Pending `next` calls. Non-empty only if no event is available. */
   #waiting: Settle[] = []
 
   constructor(buffer: EventBuffer, owner: ReaderOwner, cursor: number) {
@@ -35,7 +35,7 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     this.#cursor = cursor
   }
 
-  /** `seq` of the last event it gave, or where it began. */
+  /** `seq` of the last yielded event, or the start. */
   get cursor(): number {
     return this.#cursor
   }
@@ -55,7 +55,7 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     })
   }
 
-  /** The next event, if it is there already: for who writes many at once. */
+  /** Returns the next event if available, for callers that write batches. */
   ready(): AgentEvent | undefined {
     return this.#waiting.length === 0 ? this.#take() : undefined
   }
@@ -65,7 +65,7 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     return Promise.resolve(done)
   }
 
-  /** Gives new events to waiting calls, or the end. */
+  /** Resolves pending calls with new events, or with the end. */
   wake(): void {
     let given = 0
     for (const settle of this.#waiting) {

@@ -4,24 +4,23 @@ import type { StreamDelta } from '../contract/model/request.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
-/** An event without its text: two objects, their strings and a place in the queue, as measured in V8. */
+/** Bytes of an event without its text: two objects, their strings and a queue slot, as measured in V8. */
 const eventBytes = 200
 const charBytes = 2
-/** A number, a key or a bracket, about. */
+/** Approximate characters of a number, key or bracket. */
 const scalarChars = 8
 
 /**
- * Roughly how many bytes an event keeps alive.
+ * Estimates the bytes that an event keeps alive.
  *
- * **Contract**: O(1) for deltas. Text that several events share (a message in `messageStart`, `messageEnd`, `turnEnd`, `agentEnd`) is
- * counted once, where it is complete: in `messageEnd`. The data of media in whole messages and results are those of the history, which keeps them as long: they
- * count as names.
+ * **Contract**: O(1) for deltas. Text shared by several events (a message in `messageStart`, `messageEnd`, `turnEnd`, `agentEnd`) counts
+ * once, in `messageEnd`. Media data belong to the history and count as names only.
  */
 export function eventSize(event: AgentEvent): number {
   return eventBytes + charBytes * chars(event)
 }
 
-/** `isOwn`: the history of this run has its messages. */
+/** `isOwn`: the messages belong to this run's history. */
 function chars(event: AgentEvent, isOwn = true): number {
   switch (event.type) {
     case 'messageUpdate':
@@ -40,7 +39,7 @@ function chars(event: AgentEvent, isOwn = true): number {
     case 'inputRequested':
       return event.message.length + (event.schema === undefined ? 0 : jsonChars(event.schema))
     case 'turnRequest':
-      // Its messages are those of the history.
+      // Its messages belong to the history.
       return event.request.http?.body.length ?? 0
     default:
       return 0
@@ -68,12 +67,15 @@ function contentChars(content: readonly Content[], isKept = false): number {
   return sum
 }
 
-/** Base64 takes a byte for each character. */
+/** Base64 takes one byte per character. */
 function dataChars({ length }: string, isKept: boolean): number {
   return isKept ? Math.min(length, inlineMediaChars) / charBytes : length / charBytes
 }
 
-/** Characters of JSON, without making its text. What is nested deeper than the stack, or in circles, counts as nothing rather than break the run. */
+/**
+ * Estimates the length of a value's JSON without serializing it. Counts 0 for cyclic or too deeply nested values, because it must not break
+ * the run.
+ */
 function jsonChars(value: unknown): number {
   try {
     return countChars(value)

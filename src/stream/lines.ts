@@ -1,11 +1,11 @@
 import { ProviderError } from '../contract/errors.ts'
 import { frameLimit, type SseDecoderOptions } from './sse.ts'
 
-/** Bytes in, lines out. See {@link createLineDecoder}. */
+/** Decodes bytes to lines. See {@link createLineDecoder}. */
 export interface LineDecoder {
-  /** Takes the next bytes, cut anywhere, and reports the lines they complete. */
+  /** Decodes the next bytes, split anywhere, and reports completed lines. */
   feed(bytes: Uint8Array): void
-  /** The stream ended by itself: reports a last line without an end. */
+  /** Ends the stream: reports a last line without a line break. */
   end(): void
 }
 
@@ -13,10 +13,10 @@ export interface LineDecoder {
  * Decodes newline-delimited text (`application/x-ndjson`).
  *
  * **Contract**
- * - `onLine` is called synchronously, once per line that is not blank, without its end (LF or CRLF); a leading BOM is skipped.
- * - The lines do not depend on where the bytes were cut, and time is linear in the bytes.
- * - An unfinished line of more than `maxBufferChars` (default 16 Mi) throws `ProviderError` `network`, which is not retryable. An error of `onLine` is thrown by `feed`. After either
- *   the decoder must not be used again.
+ * - `onLine` is called synchronously, once per line that is not blank, without its line break (LF or CRLF). A leading BOM is skipped.
+ * - Lines do not depend on how bytes are split; time is linear in the bytes.
+ * - An unfinished line of more than `maxBufferChars` (default 16 Mi) throws `ProviderError` `network`, which is not retryable. `feed`
+ *   rethrows errors of `onLine`. Do not use the decoder after either.
  */
 export function createLineDecoder(onLine: (line: string) => void, options: SseDecoderOptions = {}): LineDecoder {
   const maxLineChars = frameLimit(options)
@@ -30,7 +30,7 @@ export function createLineDecoder(onLine: (line: string) => void, options: SseDe
 
   const take = (text: string): void => {
     let from = 0
-    // Only what is new is searched.
+    // Searches only new text.
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
       const line = rest + text.slice(from, end)
       rest = ''

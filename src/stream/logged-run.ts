@@ -13,12 +13,12 @@ import type { EventReader } from './event-reader.ts'
 type Reader = typeof import('./partial-outputs.ts')
 const reader: LateChunk<Reader> = lateChunk('the reader of answers that are JSON', () => import('./partial-outputs.ts'))
 
-/** The name of `run.text`, for those who log it without brackets. */
+/** Name of `run.text`, shown when a caller logs it without calling it. */
 const nameOfText = 'text() is a method: await run.text()'
 
 const eventsOptions = optionsOf<{ after?: number }>({ after: aNumberFromZero })
 
-/** What a run is to those who read it, wherever its loop is: its events, and what it came to. See {@link AgentRun} for the contract. */
+/** Reading side of a run, local or remote: its events and its result. See {@link AgentRun} for the contract. */
 export abstract class LoggedRun
   implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'textStream' | 'partial' | 'elements' | 'abort'>
 {
@@ -27,7 +27,7 @@ export abstract class LoggedRun
   protected readonly log: EventLog
 
   constructor(logger: Logger | false | undefined, replayBytes?: number) {
-    // Here, once, and not beside the class: a bundler would keep the class for everybody who imports anything.
+    // In the constructor, not beside the class: otherwise bundlers could not drop the class.
     if (this.text.name !== nameOfText) Object.defineProperty(this.text, 'name', { value: nameOfText })
     this.log = new EventLog({
       ...(replayBytes !== undefined && { replayBytes }),
@@ -60,10 +60,10 @@ export abstract class LoggedRun
     return this.#texts()
   }
 
-  /** Where in the answer that stands which was asked for; known when the run has begun. */
+  /** Location of the requested value in the response; known once the run has started. */
   protected form: OutputForm | undefined
 
-  /** Takes the next event of the run in. */
+  /** Appends an event of the run. */
   protected append(event: AgentEvent): void {
     if (event.type === 'agentStart') this.form = event.configSnapshot.output
     this.log.append(event)
@@ -80,12 +80,12 @@ export abstract class LoggedRun
     return values as AsyncIterable<never> // what the form of the answer promises
   }
 
-  /** All events, for a reader that shows a part of the answer and no question: whoever gets that part alone can answer none. */
+  /** All events, for a reader of a part of the response, which cannot show requests. */
   #unattended(): EventReader {
     return this.log.read({ after: this.log.oldest, seesQuestions: false })
   }
 
-  /** Follows at once: what happens while the reader is loaded is read then. */
+  /** Attaches at once, so that events during the lazy load are not missed. */
   async *#followed<T>(read: (reader: Reader, events: AsyncIterable<AgentEvent>) => AsyncIterable<T>): AsyncGenerator<T> {
     const ended = this.result
     const events = this.#unattended()
@@ -98,7 +98,7 @@ export abstract class LoggedRun
   }
 
   async *#texts(): AsyncGenerator<string> {
-    // Asked for at once: whoever reads the text hears of a failure.
+    // Requested at once, so that a failure counts as observed.
     const ended = this.result
     for await (const event of this.#unattended()) if (event.type === 'messageUpdate' && event.delta.type === 'text') yield event.delta.delta
     completed(await ended)

@@ -3,7 +3,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { OutputForm } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 
-/** What the answer says so far, each time it says more. */
+/** Yields the growing value of the response. */
 export async function* partialOutputs(events: AsyncIterable<AgentEvent>, form: () => OutputForm | undefined): AsyncGenerator<JsonValue> {
   const output = new PartialOutput(form)
   let last: JsonValue | undefined
@@ -16,7 +16,7 @@ export async function* partialOutputs(events: AsyncIterable<AgentEvent>, form: (
   }
 }
 
-/** The elements of the list at `path`, each once it is whole. A new attempt begins with its first element again. */
+/** Yields the complete elements of the list at `path`. A retried response starts again with its first element. */
 export async function* outputElements(
   events: AsyncIterable<AgentEvent>,
   form: () => OutputForm | undefined,

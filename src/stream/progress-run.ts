@@ -1,23 +1,23 @@
 import type { ProgressMessageEvent } from '../contract/run/call-event.ts'
 
-/** A line without its text, before and after it is packed: places in arrays, and the head of its string, as measured in V8. */
+/** Bytes of a status line without its text, before and after packing: array slots and a string header, as measured in V8. */
 const lineBytes = 64
 const packedBytes = 16
 const charBytes = 2
-/** Calls whose lines one run may hold: it looks through them at every line. */
+/** Maximum number of calls per run, because each line searches them. */
 const mostCalls = 16
 
 /**
- * Status lines that follow each other, of one call or several, without an event object for each.
+ * Consecutive status lines of one or more calls, without an event object for each.
  *
  * **Contract**
- * - Events are made when asked for and equal the ones added. None is lost.
- * - `pack` makes it small: one text, and four numbers for each line.
+ * - Events are created on demand and equal the added ones. None is lost.
+ * - `pack` reduces it to one text, and four numbers per line.
  */
 export class ProgressRun {
-  /** Roughly how many bytes it keeps alive. */
+  /** Estimated bytes kept alive. */
   bytes = 0
-  /** An event of each call, for all that its lines have in common. */
+  /** One event per call, for the fields that its lines share. */
   readonly #calls: ProgressMessageEvent[] = []
   #lines: Lines = { texts: [], seqs: [], ats: [], calls: [] }
   readonly #base: { seq: number; at: number }
@@ -27,13 +27,13 @@ export class ProgressRun {
     this.add(first)
   }
 
-  /** `seq` of the newest. */
+  /** `seq` of the newest event. */
   get seq(): number {
     const { seqs } = this.#lines
     return this.#base.seq + (seqs[seqs.length - 1] ?? 0)
   }
 
-  /** Adds an event that comes after all of these; returns whether there is room for its call. */
+  /** Appends an event. Returns false if there is no room for its call. */
   add(event: ProgressMessageEvent): boolean {
     let call = this.#calls.findIndex((known) => isSameCall(known, event))
     if (call === -1) {
@@ -50,7 +50,7 @@ export class ProgressRun {
     return true
   }
 
-  /** The first event after `cursor`, which lies before the newest. */
+  /** Returns the first event after `cursor`, which must precede the newest. */
   after(cursor: number): ProgressMessageEvent {
     const { seqs } = this.#lines
     let low = 0
@@ -63,7 +63,7 @@ export class ProgressRun {
     return this.#event(low)
   }
 
-  /** No more will be added soon. */
+  /** Packs the lines, when no more are expected soon. */
   pack(): void {
     if ('ends' in this.#lines) return
     const { texts, seqs, ats, calls } = this.#lines
@@ -85,7 +85,7 @@ export class ProgressRun {
   }
 }
 
-/** Lines as they come: offsets of `seq` and `at` from those of the first, and the place of their call. */
+/** Unpacked lines: offsets of `seq` and `at` from the first line, and the index of their call. */
 interface LooseLines {
   texts: string[]
   seqs: number[]

@@ -3,17 +3,17 @@ import { ProviderError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aPositiveNumber, options as optionsOf } from '../contract/shape/shape.ts'
 
-/** How a stream of server-sent events is read. */
+/** Options for decoding server-sent events. */
 export interface SseDecoderOptions {
-  /** Most characters an unfinished frame may hold between two `feed` calls. Default 16 Mi (16,777,216). */
+  /** Maximum characters of an unfinished frame between two `feed` calls. Default: 16 Mi (16,777,216). */
   maxBufferChars?: number
 }
 
-/** Bytes in, frames out. See {@link createSseDecoder}. */
+/** Decodes bytes to frames. See {@link createSseDecoder}. */
 export interface SseDecoder {
-  /** Takes the next bytes, cut anywhere, and reports the frames they complete. */
+  /** Decodes the next bytes, split anywhere, and reports completed frames. */
   feed(bytes: Uint8Array): void
-  /** The stream ended by itself: reports a last frame that no blank line closed. */
+  /** Ends the stream: reports a last frame without a blank line. */
   end(): void
 }
 
@@ -21,20 +21,20 @@ export interface SseDecoder {
  * Decodes server-sent events.
  *
  * **Contract**
- * - `onData` is called synchronously, once per frame with data: its data lines joined by a newline, the event name unless it is
- *   absent or empty, and the `id` of the frame where it has one. Comments, `retry` and unknown fields are skipped.
- * - Lines end with LF, CR or CRLF; one leading BOM is skipped; bytes that are not UTF-8 become U+FFFD. The frames do not depend on where
- *   the bytes were cut, and time is linear in the bytes.
- * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable: the next answer would be as long. An error of `onData` is thrown by `feed`. After either
- *   the decoder must not be used again.
- * - `end` is for a stream that ended; a frame cut off by a failure is dropped by not calling it.
+ * - `onData` is called synchronously, once per frame with data: its data lines joined by a newline, its event name unless empty, and its
+ *   `id` if present. Comments, `retry` and unknown fields are skipped.
+ * - Lines end with LF, CR or CRLF; one leading BOM is skipped; invalid UTF-8 becomes U+FFFD. Frames do not depend on how bytes are split;
+ *   time is linear in the bytes.
+ * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable, because a retry would be as
+ *   long. `feed` rethrows errors of `onData`. Do not use the decoder after either.
+ * - Call `end` only if the stream ended by itself; otherwise an incomplete frame is dropped.
  */
 export function createSseDecoder(
   onData: (data: string, event: string | undefined, id: string | undefined) => void,
   options: SseDecoderOptions = defaults,
 ): SseDecoder {
   const maxBufferSize = frameLimit(options)
-  // The parser skips the BOM; a decoder that did so too would skip a second one.
+  // The parser skips one BOM; a decoder with the default would skip a second one.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
     maxBufferSize,
@@ -45,7 +45,7 @@ export function createSseDecoder(
   })
   return {
     feed: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })),
-    // The first LF ends an open line (or belongs to a CR just read), the second ends the frame.
+    // The first LF ends an open line (or completes a CR), the second ends the frame.
     end: () => parser.feed(`${decoder.decode()}\n\n`),
   }
 }
@@ -54,9 +54,9 @@ const framing = optionsOf<SseDecoderOptions>({ maxBufferChars: aPositiveNumber }
 
 const defaults: SseDecoderOptions = {}
 
-/** Most characters of an unfinished frame. */
+/** Returns the maximum characters of an unfinished frame. */
 export function frameLimit(options: SseDecoderOptions): number {
-  // A decoder is made for each call of a model, mostly without options.
+  // A decoder is created per model call, mostly without options.
   if (options !== defaults) checkOptions(options, framing)
   return options.maxBufferChars ?? 16 * 1024 * 1024
 }

@@ -3,7 +3,7 @@ import { fieldIn } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
 import { maxIssues, typeName } from './format-issues.ts'
 
-/** What is read of an `ErrorObject` of ajv. */
+/** The used fields of an ajv `ErrorObject`. */
 export interface AjvError {
   keyword: string
   instancePath: string
@@ -12,7 +12,7 @@ export interface AjvError {
   data?: unknown
 }
 
-/** Ajv's errors as issues with the same paths as the default validator's; at most 20. */
+/** Converts ajv errors to issues with the same paths as the default validator; at most 20. */
 export function readErrors(errors: readonly AjvError[], value: unknown): SchemaIssue[] {
   return errors
     .filter((error) => error.keyword !== 'if')

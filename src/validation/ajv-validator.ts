@@ -23,12 +23,12 @@ interface AjvCheck {
 }
 
 /**
- * Returns a `SchemaValidator` on ajv 8. It compiles more slowly and checks faster than the default.
+ * Creates a `SchemaValidator` on ajv 8. It compiles more slowly and validates faster than the default.
  *
  * **Contract**
- * - Takes and refuses the same schemas as the default validator, and one more refusal: ajv cannot see a property named `__proto__`, so a
- *   schema that declares one throws `ConfigError` `unsupportedSchema`.
- * - Where code generation is forbidden (Workers, strict content security policies) `compile` throws; use the default there.
+ * - Accepts the same schemas as the default validator, except for schemas that declare a property `__proto__`, which ajv cannot see: these
+ *   throw `ConfigError` `unsupportedSchema`.
+ * - `compile` throws on platforms that forbid code generation (Workers, strict content security policies). Use the default there.
  *
  * Source: docs/concepts/tools.md
  *
@@ -41,7 +41,7 @@ interface AjvCheck {
  */
 export function ajvValidator(Ajv2020: AjvClass): SchemaValidator {
   checkOptions(Ajv2020, required(aFunction), 'Ajv2020')
-  // The schema is checked before ajv sees it, so its own strictness and its meta-schema are not needed.
+  // The schema is already checked, so ajv's strict mode and meta-schema are not needed.
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,
@@ -49,7 +49,7 @@ export function ajvValidator(Ajv2020: AjvClass): SchemaValidator {
     ownProperties: true,
     validateSchema: false,
     formats: { ...formatChecks },
-    // For code that is written to a file, which this is not.
+    // Required by ajv for code that is written to a file, which is not done here.
     code: { regExp: Object.assign(boundedPattern, { code: 'boundedPattern' }) },
   })
   return {
@@ -67,14 +67,14 @@ export function ajvValidator(Ajv2020: AjvClass): SchemaValidator {
   }
 }
 
-/** In place of the engine of the language, which backtracks. */
+/** Replaces the language's regular expression engine, which backtracks. */
 function boundedPattern(source: string): { test(text: string): boolean; toString(): string } {
   const pattern = linearPattern(source)
   return {
-    // Ajv knows patterns by their text, and would take two for one.
+    // Ajv identifies patterns by their text and would confuse two of them.
     toString: () => `/${source}/u`,
     test(text) {
-      // Ajv itself counts no steps, so each pattern may take as many.
+      // Ajv counts no steps, so each pattern gets the full limit.
       let left = maxCheckSteps
       return pattern.occursIn(text, (steps) => {
         left -= steps
@@ -91,7 +91,7 @@ function compileWith(ajv: Ajv, root: JsonSchema): AjvCheck {
     const reason = errorText(cause)
     throw new ConfigError('unsupportedSchema', `ajv cannot compile this schema: ${reason}`, { cause })
   } finally {
-    // Ajv would keep every schema it has ever seen.
+    // Otherwise ajv keeps every schema it has seen.
     ajv.removeSchema(root)
   }
 }

@@ -4,14 +4,14 @@ import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 import { isUsableKeyword } from './enforceable-schema.ts'
 
-/** Subschemas, references followed, that one check may come to. */
+/** Maximum subschemas of one check, with references expanded. */
 const maxWeight = 5000
-/** Subschemas, references followed, that may stand in one another: far from the end of a stack. */
+/** Maximum nesting of subschemas, with references expanded: far below a stack overflow. */
 const maxDepth = 1000
 
 /**
- * A copy of a schema that somebody else wrote whose check always ends soon: without the patterns that cannot be matched safely, and what rests on them. `undefined` where
- * it is the references that could: then nothing of it is checked here.
+ * Copies a third-party schema so that every check terminates soon: without unsafe patterns and the keywords that depend on them. Returns
+ * `undefined` if its references alone are too expensive; such a schema is not checked here.
  */
 export function cheapSchema(schema: JsonSchema, weight: number = maxWeight): { schema: JsonSchema; isWhole: boolean } | undefined {
   const walk = { isWhole: true }
@@ -40,15 +40,15 @@ function copied(node: unknown, walk: { isWhole: boolean }): unknown {
 
 interface Weighing {
   root: JsonSchema
-  /** References that lead here. */
+  /** References on the path to this schema. */
   above: Set<string>
   left: number
   depth: number
-  /** References back to what they stand in, among alternatives: with two of them the time doubles with every level of a value. */
+  /** Recursive references within alternatives: with two of them, time doubles with each level of a value. */
   loops: number
 }
 
-/** Whether the subschemas of `node` are few enough, each counted as often as it is reached. */
+/** Returns whether the number of subschemas, each counted per visit, is within the limit. */
 function isBounded(node: unknown, weighing: Weighing, isChoice: boolean): boolean {
   if (typeof node !== 'object' || node === null) return true
   weighing.left -= 1

@@ -6,23 +6,23 @@ import { maxJsonDepth } from '../contract/shape/json-fault.ts'
 import { patternFault } from './pattern-fault.ts'
 
 interface Walk {
-  /** Schemas being copied: meeting one again means the document contains itself. */
+  /** Schemas being copied: meeting one again means that the schema contains itself. */
   open: Set<object>
-  /** Copies made, to tell a schema from an object that merely lies inside one. */
+  /** Finished copies, to tell schemas from plain objects inside them. */
   copies: Set<object>
   refs: { ref: string; pointer: string }[]
 }
 
 /**
- * A copy of `schema` with nothing in it but what a validator enforces: annotations are gone, every keyword left is known and well-formed.
+ * Copies a schema without anything that is not enforced: annotations are removed, and every remaining keyword is known and well-formed.
  *
  * **Contract**
- * - The dialect is JSON Schema 2020-12 (`definitions` is accepted beside `$defs`), whatever `$schema` says.
- * - Annotations, `x-…` keywords and formats other than {@link enforcedFormats} are dropped: `format` is an annotation unless promised.
- * - Throws `ConfigError` `unsupportedSchema`, naming the keyword and its JSON pointer, for an unknown keyword, a malformed value, a `$ref`
- *   that does not lead to a schema inside the same document, nested `$id`, anchors and dynamic references, and a pattern that cannot be
- *   matched in time proportional to the text: lookaround, references back, counts into the thousands.
- * - Synchronous and without the interpreter, so it costs nothing to call it when a tool is defined.
+ * - The dialect is JSON Schema 2020-12, plus `definitions`, whatever `$schema` says.
+ * - Removes annotations, `x-…` keywords and formats other than {@link enforcedFormats}.
+ * - Throws `ConfigError` `unsupportedSchema` with the keyword and its JSON pointer for: unknown keywords, malformed values, a `$ref` to
+ *   anything but a schema of this document, nested `$id`, anchors, dynamic references, and patterns that cannot be matched in linear time
+ *   (lookaround, backreferences, large counts).
+ * - Synchronous and without the interpreter, so it is cheap to call when a tool is defined.
  *
  * Source: docs/concepts/tools.md
  */
@@ -34,7 +34,7 @@ export function enforceableSchema(schema: JsonSchema): JsonSchema {
   return copy
 }
 
-/** As {@link enforceableSchema}, for a schema that a caller hands in as `what`, which the error names. */
+/** {@link enforceableSchema} for a schema that errors call `what`. */
 export function enforceableAs(what: string, schema: JsonSchema): JsonSchema {
   try {
     return enforceableSchema(schema)
@@ -93,23 +93,23 @@ function copyValue(shape: KeywordShape, value: unknown, pointer: string, walk: W
 }
 
 const formatNames = ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6'] as const
-/** The names of {@link enforcedFormats}. */
+/** Names of {@link enforcedFormats}. */
 export type EnforcedFormat = (typeof formatNames)[number]
 
-/** String formats that validators of this package check; any other is an annotation. */
+/** String formats that validators of this package check; others are annotations. */
 const enforcedFormats: ReadonlySet<string> = new Set(formatNames)
 
 function refuse(pointer: string, reason: string): ConfigError {
   return new ConfigError('unsupportedSchema', `Schema at ${pointer}: ${reason}.`)
 }
 
-/** Whether a schema may have `keyword` with this value. Says nothing of the schemas inside of it, and nothing of where a `$ref` leads. */
+/** Returns whether `value` is valid for `keyword`. Does not check nested schemas or the target of a `$ref`. */
 export function isUsableKeyword(keyword: string, value: unknown): boolean {
   const shape = keywordShapes.get(keyword)
   return shape !== undefined && matchesShape(shape, value)
 }
 
-/** What the value of a keyword must look like. `annotation` may be anything and constrains nothing. */
+/** Shape of a keyword's value. `annotation` may be anything and constrains nothing. */
 type KeywordShape =
   | 'annotation'
   | 'schema'
@@ -129,7 +129,7 @@ type KeywordShape =
   | 'divisor'
   | 'boolean'
 
-/** Keywords by what stands behind them. */
+/** Keywords by the shape of their value. */
 export const keywordsOf: Readonly<Record<KeywordShape, string>> = {
   annotation:
     '$schema $id $comment id title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType ' +
@@ -152,7 +152,7 @@ export const keywordsOf: Readonly<Record<KeywordShape, string>> = {
   boolean: 'uniqueItems',
 }
 
-/** Every keyword that is enforced or known to constrain nothing. */
+/** All keywords that are enforced or are known annotations. */
 const keywordShapes: ReadonlyMap<string, KeywordShape> = new Map(
   // The keys of the record above are exactly the shapes.
   (Object.keys(keywordsOf) as KeywordShape[]).flatMap((shape) => keywordsOf[shape].split(' ').map((keyword) => [keyword, shape] as const)),
@@ -160,7 +160,7 @@ const keywordShapes: ReadonlyMap<string, KeywordShape> = new Map(
 
 const types: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
 
-/** Whether `value` may stand behind a keyword of that shape. Subschemas are checked by their own walk. */
+/** Returns whether `value` has the shape. Subschemas are checked separately. */
 function matchesShape(shape: KeywordShape, value: unknown): boolean {
   switch (shape) {
     case 'annotation':
@@ -197,7 +197,7 @@ function matchesShape(shape: KeywordShape, value: unknown): boolean {
   }
 }
 
-/** The pattern that is refused, and why. */
+/** Returns the rejected pattern with the reason. */
 function whyNot(shape: KeywordShape, value: unknown): string {
   const patterns = shape === 'pattern' ? [value] : shape === 'patternMap' && isObject(value) ? Object.keys(value) : []
   for (const pattern of patterns) {
@@ -211,7 +211,7 @@ function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-/** Patterns are looked at here once, so that one that cannot be matched safely is found when the tool is defined and not when it is called. */
+/** Checks patterns when a tool is defined, instead of when it is called. */
 function isPattern(value: unknown): boolean {
   return typeof value === 'string' && patternFault(value) === undefined
 }

@@ -5,7 +5,7 @@ import { describeFailure, maxIssues } from './format-issues.ts'
 
 type Primitive = string | number | boolean | null
 
-/** The keywords that look at one value and nothing inside of it. */
+/** Keywords that look at one value without its children. */
 export interface PlainKeywords {
   type?: string | readonly string[]
   const?: unknown
@@ -23,7 +23,7 @@ export interface PlainKeywords {
   exclusiveMaximum?: number
 }
 
-/** A schema that says all it says in keywords that look at one place of the value: what most tools are declared with. */
+/** A schema whose keywords each look at one value, as those of most tools. */
 export interface FlatSchema extends PlainKeywords {
   const?: Primitive
   properties?: Readonly<Record<string, FlatSchema | boolean>>
@@ -31,7 +31,7 @@ export interface FlatSchema extends PlainKeywords {
   items?: FlatSchema | boolean
 }
 
-/** `enforceableSchema` has already looked at their values. */
+/** `enforceableSchema` has already checked their values. */
 const known: ReadonlySet<string> = new Set(
   (
     'type const enum required properties additionalProperties items minProperties maxProperties minItems maxItems minLength maxLength ' +
@@ -40,8 +40,8 @@ const known: ReadonlySet<string> = new Set(
 )
 
 /**
- * Whether `schema`, a copy that `enforceableSchema` made, is understood in full here. References, combinations, patterns, formats and all that
- * compares items or compound values are not: they take the interpreter.
+ * Returns whether this module supports the whole schema, a copy made by `enforceableSchema`. References, combinations, patterns, formats
+ * and comparisons of items or compound values need the interpreter.
  */
 export function isFlat(schema: JsonSchema): schema is JsonSchema & FlatSchema {
   const { properties = {}, additionalProperties = true, items = true, enum: options = [], required = [] } = schema
@@ -66,21 +66,21 @@ function isPrimitive(value: unknown): value is Primitive {
   return typeof value !== 'object' || value === null
 }
 
-/** How `value` differs from `schema`, undefined when it does not: at most 20 issues. Throws for what is not JSON. */
+/** Returns up to 20 issues of `value`, or `undefined` if it is valid. Throws for values that are not JSON. */
 export function flatIssues(schema: FlatSchema, value: unknown): SchemaIssue[] | undefined {
   const found: Found = { issues: [], path: [] }
   visit(schema, value, found)
   return found.issues.length === 0 ? undefined : found.issues
 }
 
-/** What is wrong so far. */
+/** Issues found so far. */
 export interface Found {
   issues: SchemaIssue[]
-  /** Leads to the value that is being looked at. */
+  /** Path of the current value. */
   path: PropertyKey[]
 }
 
-/** Adds an issue about the value that is being looked at, or about its property `name`. */
+/** Adds an issue about the current value, or about its property `name`. */
 export function addIssue({ issues, path }: Found, message: string, name?: string): void {
   if (issues.length < maxIssues) issues.push({ path: name === undefined ? [...path] : [...path, name], message })
 }
@@ -95,7 +95,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b
 }
 
-/** What the plain keywords of `schema` say of `value`; `equals` compares it with a constant. Throws for what is not JSON. */
+/** Checks the plain keywords of `schema`; `equals` compares with a constant. Throws for values that are not JSON. */
 export function visitPlain(schema: PlainKeywords, value: unknown, found: Found, equals: (a: unknown, b: unknown) => boolean): void {
   const kind = kindOf(value)
   if (schema.type !== undefined && !hasType(schema.type, kind, value)) fail(schema, 'type', value, found)
@@ -170,7 +170,7 @@ function visitProperties(schema: FlatSchema, value: Readonly<Record<string, unkn
   }
 }
 
-/** Looks at what stands behind `key`. `others` are the properties that would have been allowed. */
+/** Checks the child at `key`. `others` are the allowed properties. */
 function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, found: Found, others: object = {}): void {
   if (schema === true) return
   found.path.push(key)
@@ -179,7 +179,7 @@ function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, f
   found.path.pop()
 }
 
-/** What to say of a value that may not be there; `others` would have been allowed. */
+/** Describes a forbidden property; `others` are the allowed ones. */
 export function notAllowed(others: object): string {
   const names = Object.keys(others)
   return names.length === 0 ? 'is not allowed' : `is not allowed; known: ${names.slice(0, 20).join(', ')}`

@@ -2,18 +2,18 @@ import { shortened } from '../base/text/characters.ts'
 import { errorText } from '../contract/errors.ts'
 import type { SchemaIssue, SchemaResult } from '../types/standard-schema.ts'
 
-/** How many issues are told; more would not help a model. */
+/** Maximum number of reported issues; more do not help a model. */
 export const maxIssues = 20
 
 /**
- * Issues as text for a model: one line each, `path: message`, for example `files[0].name: expected string, got number`.
- * An issue about the whole value has the path `whole`.
+ * Formats issues for a model, one line each: `path: message`, such as `files[0].name: expected string, got number`. Issues of the whole
+ * value have the path `whole`.
  */
 export function formatIssues(issues: readonly SchemaIssue[], whole = 'arguments'): string {
   return issues.map((issue) => `${formatPath(issue.path ?? []) || whole}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
 }
 
-/** A path as people write it: `files[0].name`; empty for the whole value. */
+/** Formats a path as `files[0].name`; empty for the whole value. */
 export function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): string {
   let text = ''
   for (const step of path) {
@@ -26,8 +26,8 @@ export function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]
 }
 
 /**
- * The outcome of looking for issues in `value`; `find` gives none at all for a value that fits. What cannot be looked at is refused with an issue, never thrown: values that are not JSON end
- * as Error; endless references and very deep or long values as RangeError, because whoever looks recurses.
+ * Returns the result of `find`, whose empty result means valid. Never throws: an Error (value is not JSON) or RangeError (endless
+ * references, too deep or too large) becomes an issue.
  */
 export function resultOf(value: unknown, find: (value: unknown) => readonly SchemaIssue[] | undefined): SchemaResult<unknown> {
   try {
@@ -41,7 +41,7 @@ export function resultOf(value: unknown, find: (value: unknown) => readonly Sche
 
 const shown = 200
 
-/** What is wrong with `actual` under one keyword, in words for a model. `expected` is the keyword's value. */
+/** Describes for a model how `actual` violates a keyword. `expected` is the keyword's value. */
 export function describeFailure(keyword: string, expected: unknown, actual: unknown): string {
   const wanted = expectation(keyword, expected)
   return `${wanted}, got ${gotten(keyword, actual)}`
@@ -81,18 +81,18 @@ function gotten(keyword: string, actual: unknown): string {
   return json(actual)
 }
 
-/** What JSON Schema calls the type of a value. */
+/** Returns the JSON Schema type of a value. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The JSON of `value`, as far as a model is shown it. */
+/** Returns the JSON of `value`, truncated for a model. */
 export function json(value: unknown): string {
   return cut(JSON.stringify(value) ?? String(value))
 }
 
-/** `text`, as far as a model is shown it. */
+/** Truncates `text` for a model. */
 export function cut(text: string): string {
   return shortened(text, shown)
 }

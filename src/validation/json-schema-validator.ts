@@ -6,7 +6,7 @@ import { flatIssues, isFlat } from './flat-schema.ts'
 import { resultOf } from './format-issues.ts'
 import type { interpret } from './schema-interpreter.ts'
 
-/** What is wrong with a value, or the value. A promise only while a part of the program is being loaded. */
+/** Validation result. A promise only while a chunk is being loaded. */
 export type JsonCheck = (value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
 
 /** Compiles JSON Schemas. Every `SchemaValidator` is one. */
@@ -17,13 +17,13 @@ export interface JsonSchemaCompiler {
 const interpreter = lateChunk('the JSON Schema interpreter', () => import('./schema-interpreter.ts'))
 
 /**
- * What enforces JSON Schemas where a caller gives no `SchemaValidator`.
+ * Default validator for JSON Schemas.
  *
  * **Contract**
- * - `compile` throws what `enforceableSchema` throws; the schema passed in is neither changed nor kept.
- * - A flat schema (see {@link isFlat}) is checked at once. Any other goes to the interpreter, which is loaded when a value first needs it: that
- *   check is a promise, and rejects with `LoadError` alone; later ones are not.
- * - A value too large or too deeply nested to check, or one that is not JSON, is refused with an issue.
+ * - `compile` throws as `enforceableSchema`; the schema is neither changed nor kept.
+ * - A flat schema (see {@link isFlat}) is checked synchronously. Other schemas use the interpreter, which is loaded on first use: that
+ *   check is a promise, which rejects only with `LoadError`; later ones are synchronous.
+ * - A value that is too large, too deep or not JSON is rejected with an issue.
  *
  * Source: docs/concepts/tools.md
  */

@@ -1,18 +1,21 @@
 import { ConfigError } from '../contract/errors.ts'
 import { escaped, isPlain, patternFault } from './pattern-fault.ts'
 
-/** Steps that a check of a value may take: values looked at, and steps of patterns. Far more than any call of a tool needs, and well under a second. */
+/** Maximum steps of one validation: visited values and pattern steps. Far more than any tool call needs, and well under a second. */
 export const maxCheckSteps = 5_000_000
 
 /**
- * A regular expression of a schema, matched in time proportional to the text, also if a stranger wrote it. The engine of the language backtracks: `^(a+)+$`
- * on 33 characters of a model stops the thread for minutes. This one keeps the set of all states it may be in, as RE2 does, but with the meaning that JSON
- * Schema gives a pattern (ECMA-262 with the flag `u`), at once and in few bytes: a pattern guards, so its engine is never loaded late.
+ * A regular expression of a schema, matched in linear time, because schemas may be hostile. The language's engine backtracks: `^(a+)+$` on
+ * 33 characters blocks the thread for minutes. Like RE2, this one tracks all possible states, with the semantics of ECMA-262 and the flag
+ * `u`. It is small and never loaded lazily, because patterns guard.
  *
  * Source: docs/concepts/tools.md
  */
 export interface LinearPattern {
-  /** Whether the pattern occurs in `text`. Calls `spend` with the steps that were taken, at least once per character; what it throws ends the search. */
+  /**
+   * Returns whether the pattern occurs in `text`. Calls `spend` with the number of steps, at least once per character; an error of `spend`
+   * ends the search.
+   */
   occursIn(text: string, spend: (steps: number) => void): boolean
 }
 
@@ -31,10 +34,10 @@ type Step =
   | { type: 'end' }
 
 /**
- * The engine for `source`, a pattern in the syntax of ECMA-262 with the flag `u`, as `enforceableSchema` leaves it.
+ * Compiles `source`, an ECMA-262 pattern with the flag `u`, as `enforceableSchema` returns it.
  *
- * **Contract**: throws `ConfigError` `unsupportedSchema` for what is no pattern, what is longer than 5,000 characters, and what cannot be matched in
- * bounded time: lookaround, references back, and what counts into the thousands.
+ * **Contract**: throws `ConfigError` `unsupportedSchema` for invalid patterns, patterns over 5,000 characters, and those without a time
+ * bound: lookaround, backreferences and large counts.
  *
  * Source: docs/concepts/tools.md
  */
@@ -62,7 +65,7 @@ const characterClass = /\[(?:[^\]\\]|\\[\s\S])*\]/y
 const oneEscape = new RegExp(escaped.source, 'iuy')
 const group = /\((?:\?:|\?<[^=!>][^>]*>)?/y
 
-/** Reads a pattern whose syntax the language has already checked. */
+/** Parses a pattern with valid syntax. */
 class Reader {
   readonly #source: string
   #at = 0
@@ -185,7 +188,7 @@ function writeRepeat({ part, least, most }: Extract<Part, { type: 'repeat' }>, p
   for (const fork of forks) program[fork] = { type: 'fork', to: [fork + 1, program.length] }
 }
 
-/** What one character is, the language says itself; for ASCII once. */
+/** Returns a predicate for one character of the pattern, evaluated by the language's engine; cached for ASCII. */
 function taker(source: string): (character: string) => boolean {
   const single = new RegExp(`^${source}$`, 'u')
   const known: (boolean | undefined)[] = []
@@ -204,7 +207,7 @@ function search(program: readonly Step[], text: string, spend: (steps: number) =
   for (let at = 0; ; ) {
     const code = text.codePointAt(at)
     const character = code === undefined ? '' : String.fromCodePoint(code)
-    // It may begin anywhere, so at every place the beginning is one more state.
+    // A match may start anywhere, so the start is a possible state at every position.
     const { states, hasEnded, steps } = follow(program, [...current, 0], entered, at, before, character)
     if (hasEnded) return true
     if (code === undefined) return false
@@ -220,13 +223,13 @@ function search(program: readonly Step[], text: string, spend: (steps: number) =
 }
 
 interface Followed {
-  /** That take a character. */
+  /** States that consume a character. */
   states: number[]
   hasEnded: boolean
   steps: number
 }
 
-/** All states that are reached from `from` without taking a character. */
+/** Collects all states that are reachable from `from` without consuming a character. */
 function follow(program: readonly Step[], from: number[], entered: Int32Array, at: number, before: string, after: string): Followed {
   const states: number[] = []
   let steps = 0

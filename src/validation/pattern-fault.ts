@@ -1,4 +1,4 @@
-/** One escape of a pattern. */
+/** Matches one escape of a pattern. */
 export const escaped: RegExp =
   /\\(?:u\{[0-9a-f]+\}|u[d][89ab][0-9a-f]{2}\\u[d][c-f][0-9a-f]{2}|u[0-9a-f]{4}|x[0-9a-f]{2}|c[a-z]|p\{[^}]*\}|[\s\S])/giu
 
@@ -6,8 +6,8 @@ const maxLength = 5000
 const maxSteps = 2000
 
 /**
- * Why `source` cannot be the pattern of a schema; undefined when it can. A pattern, in the syntax of ECMA-262 with the flag `u`, must be one that
- * `linearPattern` matches in time proportional to the text: no lookaround, no references back, nothing that counts into the thousands.
+ * Returns why `source` is not allowed as a pattern, or `undefined`. Patterns are ECMA-262 with the flag `u` that `linearPattern` matches in
+ * linear time: without lookaround, backreferences and large counts.
  */
 export function patternFault(source: string): string | undefined {
   const bare = bareOf(source)
@@ -20,8 +20,8 @@ export function patternFault(source: string): string | undefined {
 }
 
 /**
- * Whether backtracking takes time in proportion to the text: no groups, and at most one thing of varying length, at a fixed place and with little after
- * it, or short alternatives. With two of either the choices multiply.
+ * Returns whether backtracking is linear: no groups, and at most one quantifier of variable length, at a fixed position with little after
+ * it, or short alternatives. Two of either multiply the choices.
  */
 export function isPlain(source: string): boolean {
   const bare = bareOf(source)
@@ -38,12 +38,12 @@ function isPattern(source: string): boolean {
   }
 }
 
-/** Each escape and each class as one letter. */
+/** Replaces each escape and class by one letter. */
 function bareOf(source: string): string {
   return source.replaceAll(/\[(?:[^\]\\]|\\[\s\S])*\]/g, 'x').replaceAll(escaped, 'x')
 }
 
-/** Steps that the pattern comes to when what is counted is written out; at least so many as there are. */
+/** Estimates the steps of a pattern with counts expanded, as a lower bound. */
 function sizeOf(bare: string): number {
   const outer: number[] = []
   let sum = 0

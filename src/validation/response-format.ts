@@ -8,14 +8,14 @@ import { isWrapped, wrappedSchema, wrapperName } from './response-shape.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
 
 const formats: readonly string[] = tagsOf(responseFormat)
-/** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */
+/** By schema, so that all requests share one object and its cached encoding. */
 const made = new WeakMap<object, ResponseFormat>()
 
 /**
- * What `input` asks for; the same object each time.
+ * Returns the response format of `input`; the same object each time.
  *
- * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema. An answer that is no object is held in the property
- * `value` of one: services take nothing else.
+ * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema without a JSON Schema. A response that is not an object is
+ * wrapped in the property `value`, because providers accept only objects.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -28,7 +28,7 @@ export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   return format
 }
 
-/** What `input` asks for, as plain JSON that asks for the same when it is given in its place. Throws as {@link responseFormatOf}. */
+/** Returns `input` as equivalent plain JSON. Throws as {@link responseFormatOf}. */
 export function plainFormat(input: ResponseFormatInput): ResponseFormat {
   return isResponseFormat(input) ? input : fromSchema(input)
 }
@@ -39,13 +39,13 @@ function read(input: ResponseFormatInput): ResponseFormat {
   return { ...format, schema: wrappedSchema(format.schema) }
 }
 
-/** The schema of an answer as its caller knows it: not held in an object. `undefined` where there is none. Throws as {@link responseFormatOf}. */
+/** Returns the unwrapped schema of the response; `undefined` without one. Throws as {@link responseFormatOf}. */
 export function answerSchemaOf(input: ResponseFormatInput): JsonSchema | undefined {
   if (!isResponseFormat(input)) return schemaIn(input)
   return input.type === 'jsonSchema' ? input.schema : undefined
 }
 
-/** The property that holds the answer, where it is no object. `undefined` too where no service could be asked for it. */
+/** Returns the property that wraps a response that is not an object; also `undefined` if the format is invalid. */
 export function holderOf(input: ResponseFormatInput): string | undefined {
   try {
     const schema = answerSchemaOf(input)
@@ -55,14 +55,14 @@ export function holderOf(input: ResponseFormatInput): string | undefined {
   }
 }
 
-/** What of an answer is told to those who only see events; `undefined` where it need not be JSON. */
+/** Returns the output form for readers of events; `undefined` if the response need not be JSON. */
 export function outputFormOf(input: ResponseFormatInput): OutputForm | undefined {
   if (isResponseFormat(input) && input.type === 'text') return undefined
   const property = holderOf(input)
   return property === undefined ? {} : { property }
 }
 
-/** No JSON Schema type is called like a format. */
+/** No JSON Schema type has the name of a format. */
 function isResponseFormat(input: ResponseFormatInput): input is ResponseFormat {
   return !isStandard(input) && typeof input.type === 'string' && formats.includes(input.type)
 }
@@ -80,7 +80,7 @@ function fromSchema(input: Exclude<ResponseFormatInput, ResponseFormat>): Respon
   return { type: 'jsonSchema', name: nameOf(schema), schema }
 }
 
-/** Services take the letters of a tool name, at most 64 of them. */
+/** Returns a valid tool name from the title, at most 64 characters. */
 function nameOf({ title }: JsonSchema): string {
   const name = typeof title === 'string' ? asToolName(title).slice(0, maxToolName) : ''
   return name === '' ? 'answer' : name

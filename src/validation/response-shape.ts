@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
 
-/** The property that holds an answer which is no object: services take objects only. */
+/** Property that wraps a response that is not an object, because providers accept only objects. */
 export const wrapperName = 'value'
 
-/** Whether an answer of this schema is held in a property of an object. */
+/** Returns whether a response of this schema is wrapped in an object. */
 export function isWrapped({ type }: JsonSchema): boolean {
   return type !== 'object'
 }
 
-/** A schema of an object that holds what `schema` describes. What it refers to by `#/…` is found where it is now. */
+/** Wraps `schema` in an object schema and adjusts its `#/…` references. */
 export function wrappedSchema(schema: JsonSchema): JsonSchema {
   const { $defs, definitions, $schema, title, ...value } = moved(schema)
   return {
@@ -35,15 +35,12 @@ function movedRef(ref: string): string {
   return `#/properties/${wrapperName}${ref.slice(1)}`
 }
 
-/** The answer in `json`, which holds it as {@link wrappedSchema} says; as it is where it does not. */
+/** Unwraps a response that {@link wrappedSchema} wrapped; returns other values unchanged. */
 export function unwrapped(json: JsonValue): JsonValue {
   return isJsonObject(json) && Object.keys(json).join() === wrapperName ? (json[wrapperName] ?? null) : json
 }
 
-/**
- * `value` without the properties that are null where one of `issues` is, or within it; `undefined` where there is none. A property that must be
- * there, and one that may be null, are the business of whoever checks the result.
- */
+/** Removes null properties at or inside the paths of `issues`; `undefined` if there are none. The caller validates the result again. */
 export function withoutNulls(value: JsonValue, issues: readonly SchemaIssue[]): JsonValue | undefined {
   const places = issues.map(({ path = [] }) => path.map((part) => String(typeof part === 'object' ? part.key : part)))
   let isChanged = false

@@ -7,7 +7,7 @@ import { cut, json } from './format-issues.ts'
 import { formatChecks } from './formats.ts'
 import { type LinearPattern, linearPattern, maxCheckSteps } from './linear-pattern.ts'
 
-/** A schema of any shape, as `enforceableSchema` leaves it. */
+/** Any schema that `enforceableSchema` returns. */
 interface Schema extends PlainKeywords {
   $ref?: string
   allOf?: readonly Subschema[]
@@ -38,9 +38,9 @@ interface Schema extends PlainKeywords {
 type Subschema = Schema | boolean
 
 /**
- * How values differ from `root`, an enforceable schema of any shape; undefined when they do not. Interprets, so it also runs where code generation is
- * forbidden. `path` of an issue leads to the value, a missing or forbidden property included. Throws for what it cannot look at, `RangeError` where it
- * would take too long.
+ * Returns a check for `root`, any enforceable schema, which returns issues or `undefined`. Interprets, so it works without code generation.
+ * The `path` of an issue includes a missing or forbidden property. Throws for values that are not JSON, and `RangeError` if a check takes
+ * too many steps.
  */
 export function interpret(root: JsonSchema): (value: unknown) => SchemaIssue[] | undefined {
   const known: Known = { patterns: new Map(), targets: new Map() }
@@ -51,17 +51,17 @@ export function interpret(root: JsonSchema): (value: unknown) => SchemaIssue[] |
   }
 }
 
-/** What was found out of a schema, for each value that is checked. */
+/** Data derived from a schema, shared by all checks. */
 interface Known {
   patterns: Map<string, LinearPattern>
-  /** What references lead to. */
+  /** Resolved references. */
   targets: Map<string, Subschema>
 }
 
-/** What a look at one value with one schema costs, in steps of a pattern, so that as many as are allowed take the same time whatever they are. */
+/** Cost of one visit in pattern steps, so that the step limit always takes about the same time. */
 const visitSteps = 8
 
-/** What of one value some keyword has looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** Properties and items that a keyword has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 class Seen {
   readonly names = new Set<string>()
   readonly items = new Set<number>()
@@ -72,7 +72,7 @@ class Seen {
   }
 }
 
-/** One value being checked. */
+/** Check of one value. */
 class Check {
   readonly #root: JsonSchema
   readonly #known: Known
@@ -112,7 +112,7 @@ class Check {
 
   #target(ref: string): Subschema {
     const { targets } = this.#known
-    // `enforceableSchema` has followed every reference to a schema.
+    // `enforceableSchema` has verified every reference.
     const target = targets.get(ref) ?? (resolveRef(this.#root, ref) as Subschema)
     targets.set(ref, target)
     return target
@@ -131,7 +131,7 @@ class Check {
     found.path.pop()
   }
 
-  /** What is wrong with `value` under `schema` alone, and what of it was looked at. */
+  /** Checks `value` against `schema` separately. Returns its issues and what it evaluated. */
   #apart(schema: Subschema, value: unknown, { path }: Found, seen: Seen | undefined): { issues: SchemaIssue[]; seen: Seen | undefined } {
     const apart: Found = { issues: [], path: [...path] }
     const own = seen === undefined ? undefined : new Seen()
@@ -258,7 +258,7 @@ class Check {
     }
   }
 
-  /** Properties by their pattern, those that nothing was said of, and those that nothing has looked at. */
+  /** Checks pattern, additional and unevaluated properties. */
   #others(schema: Schema, value: Readonly<Record<string, unknown>>, found: Found, seen: Seen | undefined): void {
     const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema
     const patterns = Object.entries(patternProperties)
@@ -276,7 +276,7 @@ class Check {
   }
 }
 
-/** As decimals: in binary fractions 0.3 is no multiple of 0.1. `spend` is told how many digits they have. */
+/** Uses decimals: in binary fractions, 0.3 is not a multiple of 0.1. `spend` gets the number of digits. */
 function isMultiple(value: number, of: number, spend: (digits: number) => void): boolean {
   if (!Number.isFinite(value)) return false
   const [a, b] = [decimal(value), decimal(of)]
@@ -292,7 +292,7 @@ function decimal(value: number): { digits: bigint; exponent: number } {
   return { digits: BigInt(`${units}${fraction}`), exponent: Number(exponent) - fraction.length }
 }
 
-/** The same text for equal values, whatever the order of their names. */
+/** Returns the same text for equal values, whatever the order of their keys. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value === 0 ? 0 : value)

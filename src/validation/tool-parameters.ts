@@ -8,10 +8,10 @@ const schemas = new WeakMap<AgentTool, JsonSchema>()
 const checks = new WeakMap<JsonSchemaCompiler, WeakMap<AgentTool, JsonCheck>>()
 
 /**
- * The JSON Schema of a tool's arguments, as it is sent to the model; computed once per tool.
+ * Returns the JSON Schema of a tool's arguments, as sent to the model. Computed once per tool.
  *
  * **Contract**
- * - A Standard Schema gives it itself (`~standard.jsonSchema`), or the tool carries it as `jsonSchema`; a raw JSON Schema is returned as it is.
+ * - From the Standard Schema (`~standard.jsonSchema`), or the tool's `jsonSchema`. A raw JSON Schema is returned as it is.
  * - Throws `ConfigError` `invalidTool` for anything else, and for a root that is not `type: "object"`.
  *
  * Source: docs/concepts/tools.md
@@ -32,14 +32,14 @@ export function toolJsonSchema(tool: AgentTool): JsonSchema {
 }
 
 /**
- * Validates what a model wants to call a tool with.
+ * Validates the arguments of a tool call.
  *
  * **Contract**
- * - A Standard Schema validates by itself and may transform; `value` is what it produced.
+ * - A Standard Schema validates by itself and may transform; `value` is its output.
  * - A raw JSON Schema goes to `validator`, by default `jsonSchemaValidator`. Each tool is compiled once per validator.
- * - A promise only where the schema answers with one, or while the interpreter is being loaded.
- * - Never throws: a validator that fails becomes issues. Rejects with `LoadError` alone, when the interpreter cannot be had, which is nothing
- *   to tell a model. `args` is not changed.
+ * - Returns a promise only if the schema does, or while the interpreter is being loaded.
+ * - Never throws: errors of a validator become issues. Rejects only with `LoadError`, which is not the model's fault. `args` is not
+ *   changed.
  */
 export function checkArguments(
   tool: AgentTool,
@@ -56,8 +56,8 @@ export function checkArguments(
 }
 
 /**
- * The JSON Schema of what `schema` accepts. Throws `ConfigError` `code` where there is none; `owner` says in the message whose schema it
- * is, `where` how to give one instead.
+ * Returns the JSON Schema of a Standard Schema's input. Throws `ConfigError` `code` if there is none; `owner` names the schema in the
+ * message, `where` says how to provide it instead.
  */
 export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: string, where: string): JsonSchema {
   const { vendor, jsonSchema } = schema['~standard']
@@ -71,7 +71,7 @@ export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: st
   }
 }
 
-/** What to take in place of what a schema library cannot say in JSON Schema, by the beginning of what it complains about. */
+/** Replacements to suggest for features that a schema library cannot express in JSON Schema, by the start of its error message. */
 const insteadOf: readonly (readonly [RegExp, string])[] = [
   [/^date/i, 'take a text, such as z.iso.datetime().transform((text) => new Date(text))'],
   [/^bigint/i, 'take a text, such as z.string().transform(BigInt)'],
@@ -84,7 +84,7 @@ function jsonInstead(complaint: string): string {
   return insteadOf.find(([begins]) => begins.test(complaint))?.[1] ?? 'take a type that JSON has'
 }
 
-/** Whether tool parameters are a Standard Schema rather than a JSON Schema. */
+/** Returns whether tool parameters are a Standard Schema rather than a JSON Schema. */
 export function isStandardSchema(parameters: ToolParameters): parameters is StandardSchema {
   return (typeof parameters === 'object' || typeof parameters === 'function') && parameters !== null && '~standard' in parameters
 }
@@ -112,7 +112,7 @@ function compiled(tool: AgentTool, schema: JsonSchema, validator: JsonSchemaComp
   return check
 }
 
-/** What a schema accepted is what the tool's `execute` was typed with; the erased type of a tool calls it JsonObject. */
+/** The validated value has the type of the tool's `execute`; the erased tool type calls it JsonObject. */
 function erase(result: SchemaResult<unknown>): SchemaResult<JsonObject> {
   return result as SchemaResult<JsonObject>
 }

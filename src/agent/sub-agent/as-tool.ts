@@ -5,16 +5,17 @@ import type { Agent } from '../agent.ts'
 import { givenSettings } from '../agent-settings.ts'
 import { type SubAgentOptions, SubAgentTool } from './sub-agent-tool.ts'
 
-/** What a sub-agent has that its agent does not say, and what it does otherwise. */
+/** Name and description of the sub-agent, and overrides of the agent's settings. */
 export type AsToolOptions = Pick<SubAgentOptions, 'name' | 'description'> & Partial<SubAgentOptions>
 
 /**
- * An agent as a tool of another one.
+ * Wraps an agent as a tool for another agent.
  *
  * **Contract**
- * - It works with the model, prompt, tools, skills, limits, hooks and request settings that `agent` has now; `options` win. Each call is a conversation of
- *   its own: the history of `agent` is not seen and does not change, and nothing is stored unless `options.session` says where.
- * - Throws `ConfigError` as `SubAgentTool` does, and `invalidOption` where the system prompt of `agent` is a function: give a text in `options`.
+ * - Uses the current model, prompt, tools, skills, limits, hooks and request settings of `agent`, overridden by `options`.
+ * - Each call is a separate conversation: it neither reads nor changes the history of `agent`, and is stored only with `options.session`.
+ * - Throws `ConfigError` as `SubAgentTool` does, and `invalidOption` if the system prompt of `agent` is a function: pass a text in
+ *   `options`.
  *
  * Source: docs/concepts/several-agents.md
  *
@@ -24,7 +25,7 @@ export type AsToolOptions = Pick<SubAgentOptions, 'name' | 'description'> & Part
  * ```
  */
 export function asTool(agent: Agent, options: AsToolOptions): SubAgentTool {
-  // A task has defaults of its own.
+  // Without defaults, because sub-agents have other ones.
   const settings = givenSettings(agent)
   const { systemPrompt = settings.systemPrompt } = options
   if (typeof systemPrompt === 'function') {

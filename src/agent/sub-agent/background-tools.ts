@@ -4,10 +4,10 @@ import { text, textOf } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool, BackgroundTasks, BackgroundView, ToolContext } from '../../types/tool/tool.ts'
 
-/** What the tools are called with which a model looks after what it has begun in the background. */
+/** Names of the tools with which a model controls its background tasks. */
 const names = { status: 'background_status', steer: 'background_steer', stop: 'background_stop' } as const
 
-/** Characters of what one has said so far that the model is shown: the newest. */
+/** Maximum characters of a task's latest text that the model gets, from the end. */
 const shownOfEach = 2000
 
 const id = { type: 'string', description: 'The id, as the call that began it gave it.' }
@@ -22,7 +22,7 @@ function control(
   return { name, label: name.replace('_', ' '), description, parameters, execute }
 }
 
-/** What a model wrote; the schema says what must be there. */
+/** Arguments from the model, validated by the schema. */
 interface Given {
   readonly id?: unknown
   readonly message?: unknown
@@ -33,7 +33,7 @@ async function tasksOf(ctx: ToolContext): Promise<BackgroundTasks> {
   return ctx.background()
 }
 
-/** Offered wherever a tool is that works in the background; the same objects for all of them. */
+/** Offered together with any background tool; the same objects everywhere. */
 export const backgroundTools: readonly AgentTool[] = [
   control(
     names.status,

@@ -4,27 +4,27 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
 
-/** A new update is worth sending when the text has grown by this share. */
+/** Growth factor of the text after which a new update is sent. */
 const growth = 1.25
-/** Units of text all updates together may have, as a multiple of the text, before a note has to wait … */
+/** Total length of updates, as a multiple of the text, above which progress notes are delayed … */
 const noteAllowance = 8
-/** … and what they may have in any case. */
+/** … and the total that is always allowed. */
 const freeUnits = 16_384
 
 /**
- * Turns the events of a sub-agent into reports of its call: what it says and which tools it calls as partial results, its status lines as
- * status lines, and, where asked for, every event as it is.
+ * Converts the events of a sub-agent to reports of its call: text and tool calls as partial results, status lines, and optionally the
+ * events themselves.
  *
  * **Contract**
- * - A partial result replaces the one before, so each holds all the text so far. They come when the text has grown by a quarter, and at
- *   tool calls: all together a small multiple of the text, however long it gets.
- * - Beside the run, the tools it calls are status lines as well.
+ * - Each partial result contains all text so far and replaces the previous one. Updates are sent at tool calls and when the text has grown
+ *   by a quarter, so that their total size is linear in the text.
+ * - In a background task, tool calls are status lines as well.
  * - `flush` reports what was held back.
  */
 export class ChildReports {
   readonly #ctx: ToolContext
   readonly #passEvents: boolean
-  /** Its call is over: there is nothing to show partial results of. */
+  /** A background task: its call is over and has no partial results. */
   readonly #isBeside: boolean
   #text = ''
   #shown = 0
@@ -36,7 +36,7 @@ export class ChildReports {
     this.#isBeside = isBeside
   }
 
-  /** Receives the events of the child. */
+  /** Receives an event of the child. */
   readonly accept = (event: AgentEvent): void => {
     if (this.#passEvents) this.#ctx.childEvent(event)
     switch (event.type) {
@@ -83,13 +83,13 @@ export class ChildReports {
   }
 }
 
-/** What the parent is told when a sub-agent said nothing. */
+/** Result text of a sub-agent without output. */
 const noText = '(sub-agent produced no text output)'
 
 /**
- * What a sub-agent came to, as the result of its call: the last text it said, and why it ended if not by itself.
+ * Returns the outcome of a sub-agent as a tool result: its last text, and the reason if it did not complete.
  *
- * **Contract**: an error unless the sub-agent completed, or said something before it reached a limit.
+ * **Contract**: an error unless the sub-agent completed, or produced text before a limit.
  *
  * Source: docs/concepts/several-agents.md
  */
@@ -107,14 +107,14 @@ export function subAgentResult(name: string, result: RunResult): ToolResult {
   }
 }
 
-/** Says what a sub-agent was told too late, as whoever told it believes that it heard. */
+/** Adds the steering messages that arrived too late, because their sender assumes delivery. */
 export function withUnheard(result: ToolResult, unheard: readonly AgentMessage[]): ToolResult {
   if (unheard.length === 0) return result
   const words = unheard.flatMap((message) => (message.role === 'user' ? [JSON.stringify(textOf(message.content))] : []))
   return { ...result, content: [...result.content, text(`\n\nIt ended before it heard: ${words.join(', ')}`)] }
 }
 
-/** Why a loop did not end by itself, in words for the model that asked for it. */
+/** Describes for the model why a loop did not complete. */
 function stopReason({ status, error, rejection, messages, pendingApprovals = [], pendingClientCalls = [] }: RunResult): string | undefined {
   switch (status) {
     case 'completed':

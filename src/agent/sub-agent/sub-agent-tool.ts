@@ -30,7 +30,7 @@ import { MessageQueue, RunQueue } from '../message-queue.ts'
 import { backgroundTools } from './background-tools.ts'
 import { ChildReports, subAgentResult, withUnheard } from './sub-agent-reports.ts'
 
-/** What of a loop's configuration a sub-agent passes on unchanged. */
+/** Settings that a sub-agent passes to its loop unchanged. */
 type ChildSettings = Pick<
   LoopConfig,
   | 'model'
@@ -48,57 +48,63 @@ type ChildSettings = Pick<
   | 'resolveMedia'
 >
 
-/** What stops a task where nothing else is said. */
+/** Default limits of a task. */
 export const defaultTaskLimits = { maxTurns: 10, maxTotalTokens: defaultLimits.maxTotalTokens, maxDurationMs: 300_000 } as const
 
-/** How tasks in the background go on where nothing else is said. */
+/** Defaults of background tasks. */
 export const defaultBackground: Required<BackgroundOptions> = { onRunEnd: 'wait', maxRunning: 4 }
 
-/** How a sub-agent works in the background. Source: docs/concepts/several-agents.md */
+/** Options of background tasks. Source: docs/concepts/several-agents.md */
 export interface BackgroundOptions {
-  /** Once the run has nothing else to do: it waits for the task and answers its report, or stops it. Default `wait`. */
+  /** Whether an otherwise finished run waits for the task and responds to its report, or stops it. Default: `wait`. */
   onRunEnd?: OnRunEnd
-  /** Tasks of this sub-agent that may go on at a time in one run; a call over it gets an error. Default 4. */
+  /** Maximum concurrent tasks of this sub-agent per run; further calls get an error. Default: 4. */
   maxRunning?: number
 }
 
-/** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it; the plugins of that run that cover the tree come before its own. Source: docs/concepts/several-agents.md */
+/**
+ * Options of a sub-agent. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the calling
+ * run. Plugins of that run that cover the tree precede the sub-agent's own. Source: docs/concepts/several-agents.md
+ */
 export interface SubAgentOptions
   extends ChildSettings,
     RequestSettings,
     Partial<Pick<ExecutionLimits, 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>> {
-  /** What the parent's model calls: `[a-zA-Z0-9_-]{1,64}`. */
+  /** Tool name: `[a-zA-Z0-9_-]{1,64}`. */
   name: string
-  /** For people. Default: `name`. */
+  /** Display name. Default: `name`. */
   label?: string
-  /** For the parent's model: what this agent is good at. */
+  /** Description for the parent's model: what this agent is good at. */
   description: string
   /** Default: none. */
   systemPrompt?: string
-  /** What it can read how to do; their index stands after its system prompt. Give it a tool that reads them. Default: none. */
+  /** Skills whose index follows its system prompt. Add a tool that can read them. Default: none. */
   skills?: SkillSet
-  /** Tools of the sub-agent; no sub-agents among them. Default: none. */
+  /** Tools of the sub-agent, without other sub-agents. Default: none. */
   tools?: readonly AgentTool[]
-  /** Model calls per task. Default 10. */
+  /** Model calls per task. Default: 10. */
   maxTurns?: number
-  /** Input plus output tokens per task. Default 1,000,000. */
+  /** Input plus output tokens per task. Default: 1,000,000. */
   maxTotalTokens?: number
-  /** Milliseconds per task, checked before each of its turns. Default 300,000. */
+  /** Milliseconds per task, checked before each turn. Default: 300,000. */
   maxDurationMs?: number
-  /** Default `off`. */
+  /** Default: `off`. */
   thinking?: LoopConfig['thinking']
-  /** Milliseconds after which a task is cut off; overrides the parent's `toolTimeoutMs`. */
+  /** Timeout of a task in milliseconds. Default: the parent's `toolTimeoutMs`. */
   timeoutMs?: number
-  /** Ask a person before a task begins. */
+  /** Requires an approval before a task starts. */
   needsApproval?: NonNullable<AgentTool['needsApproval']>
-  /** Records every task in a session of its own there, which names the call that began it. Default: nothing is stored. */
+  /** Records every task in its own session of this store, which references the calling tool call. Default: not stored. */
   session?: SessionStore
   /**
-   * A call answers at once, and the task goes on beside the run; its report comes as a message of its own. `true`: with the defaults of
+   * Runs tasks in the background: the call returns at once, and the report follows as a message. `true` uses the defaults of
    * `BackgroundOptions`. Default: the call waits for the task.
    */
   background?: boolean | BackgroundOptions
-  /** `updates`: partial results and status lines of the call. `events`: also every event of the child, as a `childEvent`. Default `updates`. */
+  /**
+   * `updates`: partial results and status lines of the call. `events`: also every event of the child, as a `childEvent`. Default:
+   * `updates`.
+   */
   forward?: 'updates' | 'events'
 }
 
@@ -133,26 +139,25 @@ const parameters: JsonSchema = {
 }
 
 /**
- * An agent that another agent calls like a tool: it gets a task, works on it with its own model, prompt and tools, and gives back what it
- * said last.
+ * An agent that another agent calls like a tool. It gets a task, works on it with its own model, prompt and tools, and returns its last
+ * text.
  *
  * **Contract**
- * - Each call is a conversation of its own: nothing of the parent's is seen, nothing of an earlier call is kept, and nothing is compacted.
- *   Calls may run at the same time.
- * - The loop has a session of its own, the id `{session}.sub.1`, the caller's loop as `parentLoopId`, and is named in the result as `childLoopId`.
- * - What it uses is charged to the budget of the run that called it; its own limits hold beside that budget.
- * - The guards of that run watch over it: hooks and input filters, unless it has its own, and the approval rules of tools of the same
- *   name that have none of their own here. If a call of the sub-agent needs approval, the run that called the sub-agent asks.
- * - The result is an error when the sub-agent fails, is stopped, or has a call that nobody answered; also when it reaches a limit without
- *   having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages, `usage` what its own calls used.
- * - A task that is cut off, by its timeout or with the run, still reports its end, its `details` and `childLoopId`.
- * - With `background` the call answers with an id, and the task goes on beside the run; see {@link BackgroundOptions}. All else holds as well.
+ * - Each call is a separate conversation, without the parent's history, memory of earlier calls, or compaction. Calls may run concurrently.
+ * - The loop has its own session `{session}.sub.1`, the caller's loop as `parentLoopId`, and is the result's `childLoopId`.
+ * - Its usage is charged to the budget of the calling run; its own limits apply too.
+ * - The guards of the calling run apply: hooks and input filters unless it has its own, and approval rules for tools of the same name
+ *   without a rule. The calling run forwards its approval requests.
+ * - The result is an error if the sub-agent fails, is stopped, or has a call without a decision; also if it reaches a limit without any
+ *   text. `details` are `{ subAgent, turns, status, usage }`; `turns` counts messages, `usage` its own model calls.
+ * - A cancelled task, by timeout or with the run, still reports its end, `details` and `childLoopId`.
+ * - With `background` the call returns an id and the task continues in the background; see {@link BackgroundOptions}. Everything else
+ *   applies too.
  * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
  *
  * Source: docs/concepts/several-agents.md
  *
- * @example
- * const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })
+ * @example const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })
  * const agent = new Agent({ model, tools: [researcher] })
  */
 export class SubAgentTool implements AgentTool {
@@ -161,7 +166,7 @@ export class SubAgentTool implements AgentTool {
   readonly description: string
   readonly parameters = parameters
   readonly endsOnAbort = true
-  /** Goes on beside the run. */
+  /** Runs in the background. */
   declare readonly isBackground?: true
   declare readonly companions?: readonly AgentTool[]
   declare readonly timeoutMs?: number
@@ -198,7 +203,7 @@ export class SubAgentTool implements AgentTool {
     if (timeoutMs !== undefined) this.timeoutMs = timeoutMs
     if (needsApproval !== undefined) this.needsApproval = needsApproval
     this.#config = childConfig(settings)
-    // A copy: a sub-agent that is put into the list later is not taken along.
+    // A copy, so that sub-agents added to the list later are not picked up.
     this.#tools = [...tools]
     this.#systemPrompt = withSkills(systemPrompt, skills)
     this.#passEvents = forward === 'events'
@@ -211,7 +216,7 @@ export class SubAgentTool implements AgentTool {
     markAsSubAgent(this)
   }
 
-  /** Works on `args.task`. Rejects with `ToolError` `invalidArguments` where there is none. */
+  /** Runs `args.task`. Rejects with `ToolError` `invalidArguments` without a task. */
   async execute(args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
     const { task } = args
     if (typeof task !== 'string' || task.trim() === '') throw new ToolError('invalidArguments', "Missing required 'task' parameter")
@@ -253,13 +258,13 @@ export class SubAgentTool implements AgentTool {
       agentName: this.name,
     })
     reports.flush()
-    // What is durable is durable: that the right to write could not be given back costs nobody anything.
+    // All records are durable by then, so a failed release has no consequences.
     await journal?.close().catch(() => undefined)
     return withUnheard(subAgentResult(this.name, result), steering?.returned ?? [])
   }
 }
 
-/** Those of the caller first: what covers the tree is not taken out by another plugin of the same name. */
+/** Plugins of the caller come first: a plugin of the same name must not replace one that covers the tree. */
 function pluginsOf(above: LoopConfig['plugins'] = [], own: LoopConfig['plugins'] = []): Pick<LoopConfig, 'plugins'> {
   const names = new Set(above.map(({ name }) => name))
   const all = [...above, ...own.filter(({ name }) => !names.has(name))]
@@ -297,12 +302,12 @@ function childConfig(
 
 const brand = Symbol.for('phi-core.subAgent')
 
-/** Marks a tool as a sub-agent. Enumerable: a copy made by spreading is still one. */
+/** Marks a tool as a sub-agent. Enumerable, so that spread copies keep the mark. */
 function markAsSubAgent(tool: object): void {
   Object.defineProperty(tool, brand, { value: true, enumerable: true })
 }
 
-/** Whether a tool is a sub-agent, also one made by another copy of this package. */
+/** Returns whether a tool is a sub-agent, also one of another copy of this package. */
 export function isSubAgentTool(tool: object): boolean {
   return brand in tool
 }
