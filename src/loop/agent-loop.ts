@@ -25,12 +25,13 @@ import { joinPlugins } from './plugins/plugin-port.ts'
 import { findPausedTurn, type PausedTurn } from './turn/resume-turn.ts'
 
 /**
- * Starts a loop with new input: asks the model, runs the tools it wants, feeds the results back, until there is nothing left to do.
+ * Runs a loop with new input: calls the model, runs its tool calls, and feeds the results back, until there is nothing left to do.
  *
  * **Contract**
  * - Appends to `context.messages`; writes missing `agentId`, `sessionId`, `loopId` back to `context`.
- * - Emits `agentStart` first and exactly one `agentEnd` last, whatever happens. Model failure, abort and limits resolve.
- * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before the first event and with `context` unchanged.
+ * - Emits `agentStart` first and exactly one `agentEnd` last, on every path. Model failure, abort and limits resolve.
+ * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before the first event and with `context`
+ *   unchanged.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -41,13 +42,13 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
 }
 
 /**
- * Continues a conversation that ends with a user message or a tool result, or with calls that wait for an approval. Answers that failed or
- * were aborted do not count: continuing after one asks the model again, as if it had said nothing.
+ * Continues a conversation that ends with a user message, a tool result, or pending calls. A failed or aborted response at the end is
+ * ignored: the model is called again.
  *
  * **Contract**
- * - As {@link agentLoop}, without new input. `parentLoopId` defaults to the loop before.
- * - Rejects with `ConfigError`: `missingIds` without `agentId` and `sessionId` (an invented identity would break the trail),
- *   `emptyHistory`, `trailingAssistant`, `invalidOption`.
+ * - Like {@link agentLoop}, without new input. `parentLoopId` defaults to the previous loop.
+ * - Rejects with `ConfigError`: `missingIds` without `agentId` and `sessionId` (new ids would break the session), `emptyHistory`,
+ *   `trailingAssistant`, `invalidOption`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -58,14 +59,14 @@ export async function continueLoop(context: AgentContext, config: LoopConfig, op
   return startLoop({ start, origin: { kind, ...parentOf(parentLoopId ?? lastLoopId) }, context, config, options })
 }
 
-/** What a loop does: answers a prompt, goes on from the history, or compacts what is sent of it. */
+/** What a loop does: respond to a prompt, continue the history, or compact the context. */
 export type LoopStart =
   | { type: 'prompt'; messages: AgentMessage[]; paused?: PausedTurn }
-  /** `isAnswered`: all that is left is to tell the model of what went on beside its last run. */
+  /** `isAnswered`: only reports of background tasks are left to process. */
   | { type: 'continuation'; paused?: PausedTurn; isAnswered?: true }
   | { type: 'compaction'; focusMessage?: string }
 
-/** How to go on from the history of `context`. Throws the `ConfigError` that says why that cannot be. */
+/** Returns how to continue the history of `context`. Throws the `ConfigError` that says why it cannot continue. */
 export function continuationOf(context: AgentContext): Extract<LoopStart, { type: 'continuation' }> {
   if (context.agentId === undefined || context.sessionId === undefined) {
     throw new ConfigError('missingIds', 'A continuation needs context.agentId and context.sessionId; run agentLoop first or restore them.')
@@ -79,7 +80,7 @@ export function continuationOf(context: AgentContext): Extract<LoopStart, { type
   throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
 }
 
-/** As {@link continuationOf}, `undefined` where there is nothing to continue. */
+/** {@link continuationOf}, but returns `undefined` if there is nothing to continue. */
 export function tryContinuation(context: AgentContext): Extract<LoopStart, { type: 'continuation' }> | undefined {
   try {
     return continuationOf(context)
@@ -92,11 +93,11 @@ function isFailedAnswer(message: LlmMessage): boolean {
   return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
 
-/** Where a loop comes from. */
+/** Ids and kind of a loop. */
 export interface LoopOrigin {
   kind: ContinuationKind
   parentLoopId?: string
-  /** Default: that of the context, else the next one of its session and configuration. */
+  /** Default: that of the context, or the next one of its session and configuration. */
   loopId?: string
 }
 
@@ -104,7 +105,7 @@ function parentOf(parentLoopId: string | undefined): Pick<LoopOrigin, 'parentLoo
   return parentLoopId === undefined ? {} : { parentLoopId }
 }
 
-/** One loop, for whoever has checked its configuration and turned its input into messages. */
+/** One loop, with validated configuration and input. */
 export interface LoopRequest {
   start: LoopStart
   origin: LoopOrigin
@@ -113,7 +114,7 @@ export interface LoopRequest {
   options: LoopOptions
 }
 
-/** Runs one loop: identity, `agentStart`, hooks, what `start` says, and exactly one `agentEnd`, whatever happens. Never rejects. */
+/** Runs one loop: ids, `agentStart`, hooks, the work of `start`, and exactly one `agentEnd` on every path. Never rejects. */
 export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const { start, origin, context, config, options } = request
   const ids = { ...ensureIds(request), runId: options.runId ?? newId() }
@@ -137,7 +138,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const work = () => run(loop, request, turns, end)
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   await loop.inputs.written
-  // What stands in other records, or beside each of them, is left out.
+  // Leaves out fields of other records, and the common ones.
   const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.log.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
@@ -145,14 +146,14 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   return result
 }
 
-/** Nothing is awaited that is not there: without hooks and journal the first event comes at once. */
+/** Awaits nothing that is absent: without hooks and journal, the first event is emitted synchronously. */
 async function run(
   loop: LoopState,
   { start, origin, context }: LoopRequest,
   turns: TurnsStart,
   ended: (ending: RunEnding) => RunResult,
 ): Promise<RunResult> {
-  // In the step of the last look at the queues, where nothing goes on beside the run.
+  // Synchronous with the last look at the queues if no background task runs.
   const end = (ending: RunEnding) =>
     loop.background?.isOpen === true ? closeBackground(loop, loop.background, ending).then(ended) : ended(ending)
   try {
@@ -164,7 +165,7 @@ async function run(
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
-    // Only now: the history has what the record of the beginning has found.
+    // Only now: the history has what the first record found.
     endCutOff(loop, context)
     loop.inputs.began()
     if (refused !== undefined) return await end(refused)
@@ -172,22 +173,22 @@ async function run(
     loop.plugins = joinPlugins(loop.config.plugins, loop)
     return await runTurns(loop, turns, end)
   } catch (error) {
-    // Little below lets an error through; what does must not cost the caller its agentEnd.
+    // Almost no code below throws. If it does, the caller must still get its `agentEnd`.
     return await end({ status: 'error', error: loop.fail(error) })
   }
 }
 
-/** Changes of what the session shares with its pages are events of the loops that are on. */
+/** Emits changes of the shared state as events of this loop. */
 function tellShared({ options, events }: LoopState): () => void {
   const told = options.sharedState?.subscribe((change) => events.emit({ type: 'sharedStateChanged', ...change }))
   return () => told?.()
 }
 
-/** The prompt belongs to the run from here on: whatever ends it, what it did not take in is returned. */
+/** The prompt now belongs to the run: what it does not accept is returned, however it ends. */
 function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart {
   const isBranch = origin.kind.kind === 'branch'
   const paused = start.type === 'compaction' || start.paused === undefined ? {} : { paused: start.paused }
-  // Services count their calls anew: what was asked of pages for others is over.
+  // Providers reuse call ids, so requests of earlier client calls no longer apply.
   if (paused.paused === undefined) delete loop.context.clientCalls
   if (start.type === 'prompt') {
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
@@ -198,13 +199,13 @@ function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart
   return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer, ...paused }
 }
 
-/** Whether the model has made a call since somebody last said something: what had to be called was called. */
+/** Returns whether the model has made a call since the last input, which satisfies a forced tool choice. */
 function hasCalled({ messages }: AgentContext): boolean {
   const since = messages.slice(lastSaidAt(messages, messages.length) + 1)
   return since.some((message) => message.role === 'assistant' && callsToAnswer(message.content).length > 0)
 }
 
-/** Makes up the ids a context lacks and writes them back; keeps those it has. */
+/** Creates missing ids of a context and writes them back. */
 function ensureIds({ context, config, origin }: LoopRequest): { agentId: string; sessionId: string; loopId: string } {
   context.agentId ??= newId()
   context.sessionId ??= newId()
@@ -215,7 +216,7 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
   return { agentId, sessionId, loopId }
 }
 
-/** Ends the calls that a process has not finished: their results were made up at the end of the history. */
+/** Emits the end of calls that a process left unfinished; their created results are at the end of the history. */
 function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
   const spoken = messages.findLastIndex(({ role }) => role === 'user' || role === 'assistant')
   for (const message of messages.slice(spoken + 1)) {
@@ -225,7 +226,7 @@ function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
   }
 }
 
-/** A loop that was refused is written down all the same: its id is taken. */
+/** A refused loop is recorded too, because its id is used. */
 function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: LoopOrigin, isStarted: boolean): Promise<void> | undefined {
   const { metadata, agentName } = loop.options
   const { asked } = continuationKind.kind === 'compaction' ? {} : loop.context

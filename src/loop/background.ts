@@ -6,39 +6,39 @@ import type { AgentContext } from './loop-config.ts'
 import type { LoopState } from './loop-state.ts'
 
 type Part = typeof import('./background/background-work.ts')
-/** What only runs need whose calls leave work behind that goes on beside them. */
+/** Loaded only by runs whose calls start background tasks. */
 const chunk: LateChunk<Part> = lateChunk('background work', () => import('./background/background-work.ts'))
 
-/** What goes on beside the run. From then on the loop has it. Rejects with `LoadError`. */
+/** Loads the background tasks of the loop. Rejects with `LoadError`. */
 export async function loadBackground(loop: LoopState): Promise<LoopBackground> {
   const { BackgroundWork } = chunk.loaded ?? (await chunk.load())
-  // Calls of one turn may ask at the same time.
+  // Concurrent calls of one turn may load it.
   loop.background ??= new BackgroundWork(loop)
   return loop.background
 }
 
-/** Whether a loop has a tool that leaves work behind: then it begins with what earlier runs left. */
+/** Returns whether a loop has a tool with background tasks: such a loop first reports those of earlier runs. */
 export function usesBackground({ tools }: AgentContext): boolean {
   return tools.some((tool) => tool.isBackground === true)
 }
 
-/** Whether the history ends before its model was told what became of work beside it. */
+/** Returns whether the history has a background task without a report to the model. */
 export function hasOpenBackground(context: AgentContext): boolean {
   return openBackground(context.messages).length > 0
 }
 
-/** Stops what goes on beside the run, and keeps what its model was not told. Resolves with how the run ends. Never rejects. */
+/** Stops the background tasks and stores unreported results. Resolves with the ending. Never rejects. */
 export async function closeBackground(loop: LoopState, background: LoopBackground, ending: RunEnding): Promise<RunEnding> {
   await background.close()
   return loop.failure === undefined || ending.status === 'error' ? ending : { status: 'error', error: loop.failure }
 }
 
-/** Whether something goes on beside the run. */
+/** Returns whether a background task is running. */
 export function goesOnBeside({ background }: LoopState): boolean {
   return background?.isRunning === true
 }
 
-/** Waits until there is something to tell the model, or nothing goes on beside the run any more. */
+/** Waits for a report, or until no background task runs. */
 export async function waitBeside(loop: LoopState): Promise<void> {
   const { inputs, background, stop } = loop
   while (background?.isRunning === true && !stop.aborted && !inputs.isSteered && inputs.followUps() === undefined) await background.next()

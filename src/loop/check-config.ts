@@ -47,7 +47,7 @@ import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
 
-/** A tool, as `defineTool` makes it. */
+/** A tool, as `defineTool` creates it. */
 export const aTool: Shape = {
   ...options(
     {
@@ -66,12 +66,12 @@ export const aTool: Shape = {
   instead: foreignTool,
 }
 
-/** What an agent may use. */
+/** The tools of an agent. */
 export const toolList: Shape = withInstead(listOf(aTool), foreignTools)
 
-/** Throws `ConfigError` `invalidTool` for two tools of one name. */
+/** Throws `ConfigError` `invalidTool` for duplicate tool names. */
 export function checkToolNames(tools: readonly AgentTool[]): void {
-  // Tools may come with the same companions, which may also be named.
+  // Several tools may share companions, which may also be listed.
   const companions = new Set(tools.flatMap((tool) => tool.companions ?? []).filter((tool) => !tools.includes(tool)))
   const twice = twiceNamed([...tools, ...companions])
   if (twice !== undefined) throw new ConfigError('invalidTool', `Two tools are called "${twice}"; tool names must be unique.`)
@@ -82,14 +82,14 @@ function twiceNamed(list: readonly { name: string }[]): string | undefined {
   return list.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
-/** Throws `ConfigError` `invalidOption` for two plugins of one name: their notes would be one. */
+/** Throws `ConfigError` `invalidOption` for duplicate plugin names, because plugins of one name would share notes. */
 export function checkPluginNames(plugins: LoopConfig['plugins'] = []): void {
   const twice = twiceNamed(plugins)
   if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice}"; plugin names must be unique.`)
 }
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
-/** Limits of several loops together. */
+/** Limits shared by several loops. */
 export const sharedLimits: Shape = options<SharedLimits>(shared)
 
 const hookTable: OptionTable<LoopHooks> = {
@@ -110,7 +110,7 @@ const hookTable: OptionTable<LoopHooks> = {
   afterCompactionEnd: aFunction,
 }
 
-/** What a loop and an agent share. */
+/** Settings shared by loops and agents. */
 export const settingTable = {
   model: required(aModel),
   thinking: thinkingLevel,
@@ -166,7 +166,7 @@ const loopOptionTable: OptionTable<LoopOptions> = {
   agentName: aText,
 }
 
-/** What of a context its caller writes; the rest is the loop's own. */
+/** Fields of a context that callers set; the loop maintains the others. */
 const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
   systemPrompt: required(aText),
   messages: required(listOf(anObject)),
@@ -176,8 +176,8 @@ const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messa
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for a configuration that cannot work: an option of a wrong type, one that there is not, a limit that would
- * not limit. `NaN` never works: every comparison with it is false. `name` is where the configuration stands.
+ * Throws `ConfigError` `invalidOption` for an invalid configuration: a wrong type, an unknown option, or a limit without effect. `NaN` is
+ * always invalid, because every comparison with it is false. `name` is the location of the configuration.
  */
 export function checkConfig(config: LoopConfig, name?: string): void {
   checkOptions(config, loopConfig, name)
@@ -187,8 +187,8 @@ export function checkConfig(config: LoopConfig, name?: string): void {
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for a cost limit that can never be reached, of the loop's own or of a budget above it: where every rate is
- * zero, the price of a model is unknown.
+ * Throws `ConfigError` `invalidOption` for a cost limit that can never be reached, of the loop or a parent budget: rates that are all zero
+ * mean unknown prices.
  */
 export function checkCostLimit(limits: LoopConfig['limits'], { config, alternatives = [] }: Model, budget?: Budget): void {
   const own = limits ? limits.maxCost : undefined
@@ -200,12 +200,12 @@ export function checkCostLimit(limits: LoopConfig['limits'], { config, alternati
   )
 }
 
-/** As {@link checkConfig}, for the conversation a loop works on. */
+/** {@link checkConfig} for the context of a loop. */
 export function checkContext(context: AgentContext): void {
   checkOptions(context, loopContext, 'context')
 }
 
-/** As {@link checkConfig}, for everything a loop is called with. */
+/** {@link checkConfig} for all arguments of a loop. */
 export function checkLoop(context: AgentContext, config: LoopConfig, given: LoopOptions): void {
   checkContext(context)
   checkConfig(config)

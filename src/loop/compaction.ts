@@ -6,14 +6,14 @@ import type { RunEnding } from '../types/run/run.ts'
 import type { LoopState } from './loop-state.ts'
 import type { RequestView } from './view/request-view.ts'
 
-/** What only some runs need: compaction, prunes, reverts, and the view of a history that has any of them. */
+/** Loaded only by some runs: compaction, prunes, reverts, and the view of a history with any of them. */
 const chunk: LateChunk<typeof import('./view/index.ts')> = lateChunk('compaction', () => import('./view/index.ts'))
 
 type MediaTokens = typeof import('../context/tokens/media-tokens.ts')
-/** How services count pictures and files. */
+/** Provider rules for counting images and files. */
 const mediaTokens: LateChunk<MediaTokens> = lateChunk('the estimate of media', () => import('../context/tokens/media-tokens.ts'))
 
-/** The view of a history of which not everything is sent, or on which a tool can go back. From then on the loop has it. */
+/** Loads the view of a history that is not sent in full, or that a tool can revert. The loop keeps it. */
 export async function loadView(loop: LoopState): Promise<RequestView> {
   const { context, contextWindow } = loop
   if (contextWindow.view !== undefined) return contextWindow.view
@@ -22,14 +22,14 @@ export async function loadView(loop: LoopState): Promise<RequestView> {
   return contextWindow.view
 }
 
-/** Whether a loop has to begin with a view: something was done to its history, or its messages have numbers. */
+/** Returns whether a loop must start with a view: its history has context changes or node numbers. */
 export function needsView({ context }: LoopState): boolean {
   return context.state !== undefined || context.tools.some((tool) => tool.revertPolicy !== undefined)
 }
 
 /**
- * Compacts what is sent when it has come too near to the context limit. A compaction that fails is logged, and the turn goes on with what
- * there is. Rejects only with `JournalError` and `LoadError`.
+ * Compacts the context if it is near the limit. A failure is logged, and the turn continues without compaction. Rejects only with
+ * `JournalError` and `LoadError`.
  *
  * Source: docs/concepts/context.md
  */
@@ -43,13 +43,16 @@ function keepCounted(loop: LoopState): Promise<unknown> | undefined {
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'due' }))
 }
 
-/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as {@link compactIfDue}. */
+/**
+ * Compacts after the provider rejected the prompt as too long. Resolves with whether the request got smaller; rejects as {@link
+ * compactIfDue}.
+ */
 export async function makeRoom(loop: LoopState): Promise<boolean> {
   if (loop.contextWindow.limits === undefined || loop.stop.aborted) return false
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'overflow' }))
 }
 
-/** Compacts although nothing forces it. Rejects when that fails: what is sent has not changed then. */
+/** Compacts on request. Rejects on failure; the context is then unchanged. */
 export async function compactAsAsked(loop: LoopState, focusMessage: string | undefined): Promise<RunEnding> {
   try {
     if (mediaToCount(loop)) await countMedia(loop)
@@ -61,7 +64,10 @@ export async function compactAsAsked(loop: LoopState, focusMessage: string | und
   return { status: loop.stop.aborted ? 'aborted' : 'completed' }
 }
 
-/** Prunes and reverts what the tools of this turn asked for. The history stays; what is sent changes. Never rejects: what cannot be recorded fails the run. */
+/**
+ * Applies the prunes and reverts that tools of this turn requested. The history stays unchanged. Never rejects: a failed record fails the
+ * run.
+ */
 export async function pruneAndRevert(loop: LoopState, changes: readonly ContextChange[]): Promise<void> {
   if (changes.length === 0) return
   try {
@@ -72,7 +78,7 @@ export async function pruneAndRevert(loop: LoopState, changes: readonly ContextC
   }
 }
 
-/** Whether media have come, and nobody said yet how they count. Each message is looked at once. */
+/** Returns whether there are media without a counter. Looks at each message once. */
 function mediaToCount(loop: LoopState): boolean {
   const { contextWindow, config, context } = loop
   const { tokenCounter } = config.contextConfig || {}

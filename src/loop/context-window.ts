@@ -5,15 +5,15 @@ import type { TokenCounter } from '../types/context/compaction.ts'
 import type { LoopConfig } from './loop-config.ts'
 import type { RequestView } from './view/request-view.ts'
 
-/** How long the prompt of one loop may get, how long it is, and what of the history is sent. */
+/** Prompt limits of one loop, the current prompt size, and the view of the history. */
 export class ContextWindow {
-  /** `undefined` where nothing is ever compacted. */
+  /** `undefined` if compaction is disabled. */
   limits: ResolvedContext | undefined
-  /** How large the prompt is. */
+  /** Measures the prompt. */
   meter: PromptMeter
-  /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
+  /** View of the history; `undefined` while all of it is sent. See `loadView`. */
   view: RequestView | undefined
-  /** How many messages were looked at for media; `undefined` once their counter is there. */
+  /** Number of messages searched for media; `undefined` once their counter is loaded. */
   searched: number | undefined = 0
 
   constructor({ contextConfig, model, maxTokens: given }: LoopConfig, systemPrompt: string) {
@@ -22,17 +22,17 @@ export class ContextWindow {
     this.meter = new PromptMeter(this.limits ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
   }
 
-  /** How tokens are estimated. */
+  /** Estimates tokens. */
   get counter(): TokenCounter {
     return this.limits?.counter ?? heuristicTokenCounter
   }
 
-  /** From how many tokens on the history is compacted. */
+  /** Number of tokens that triggers compaction. */
   get trigger(): number {
     return this.limits === undefined ? Infinity : compactionTrigger(this.limits)
   }
 
-  /** Estimates by `counter` from now on. */
+  /** Estimates with `counter` from now on. */
   countBy(counter: TokenCounter): void {
     if (this.limits === undefined || this.limits.counter === counter) return
     this.limits = { ...this.limits, counter }

@@ -11,15 +11,14 @@ import { metCondition } from './turn/stop-conditions.ts'
 import type { TurnOutcome } from './turn/turn.ts'
 
 /**
- * Says how the run ends at this moment, or `undefined` if it goes on. May put a notice into the history. Never rejects: what cannot be asked fails
- * the run.
+ * Returns how the run ends at this point, or `undefined` to continue. May add a notice to the history. Never rejects: errors fail the run.
  */
 type Ending<Moment> = (loop: LoopState, moment: Moment) => RunEnding | undefined | Promise<RunEnding | undefined>
 
-/** Asked in this order before each turn. What fails a run stops it too, so `failed` comes first. */
+/** Checked in this order before each turn. A failure also stops the run, so `failed` comes first. */
 export const endingsBeforeTurn: readonly Ending<TurnInput>[] = [failed, aborted, limitReached, inputRejected, turnRefused]
 
-/** Asked in this order after each turn of the model. */
+/** Checked in this order after each turn of the model. */
 export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
   failed,
   aborted,
@@ -34,12 +33,12 @@ export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
 
 const afterCalls: readonly Ending<TurnOutcome>[] = [failed, aborted, paused, modelFailed, stuck]
 
-/** Asked after a turn that only ran calls of an earlier run. What follows a prompt is answered, whatever these calls wanted. */
+/** Checked after a turn that only ran calls of an earlier run. A prompt after them is always responded to. */
 export function endingsAfterResumedTurn(isAnswerAsked: boolean): readonly Ending<TurnOutcome>[] {
   return isAnswerAsked ? [...afterCalls, toolEnded, answerRefused, conditionMet] : afterCalls
 }
 
-/** The first of `endings` that applies. An ending that needs no waiting costs no tick. */
+/** Returns the first ending that applies. Synchronous endings cost no tick. */
 export async function endingOf<Moment>(
   endings: readonly Ending<Moment>[],
   loop: LoopState,
@@ -53,7 +52,7 @@ export async function endingOf<Moment>(
   return undefined
 }
 
-/** The model has nothing more to do. Asked in the step of the last look at the queues, which may have failed the run. */
+/** Ends the run because the model has finished. Checked synchronously with the last look at the queues, which may fail the run. */
 export function idleEnding(loop: LoopState): RunEnding {
   return stopped(loop) ?? { status: 'completed' }
 }
@@ -79,12 +78,12 @@ function inputRejected({ inputs }: LoopState, input: TurnInput): Promise<RunEndi
   return inputs.filter(input)
 }
 
-/** Plugins are asked before the hooks of the application, which guard them too. */
+/** Plugins run before the hooks of the application, which also guard them. */
 export function turnRefused({ hooks, plugins }: LoopState): Promise<RunEnding | undefined> | undefined {
   return plugins === undefined ? hooks.beforeTurn() : plugins.beforeTurn().then((refused) => refused ?? hooks.beforeTurn())
 }
 
-/** A call waits for a person or a page. */
+/** A call waits for an approval or a client. */
 function paused(_: LoopState, outcome: TurnOutcome): RunEnding | undefined {
   const { waiting, clientCalls } = outcome
   if (!isPaused(outcome)) return undefined
@@ -96,7 +95,7 @@ function modelFailed(_: LoopState, { message, failure }: TurnOutcome): RunEnding
   return message.stopReason === 'aborted' ? { status: 'aborted' } : undefined
 }
 
-/** The service paused its answer once more than it is continued, or a limit was reached meanwhile: half an answer completes no run. */
+/** The provider paused the response, and the continuation limit or another limit is reached: a partial response must not complete a run. */
 function responsePaused(loop: LoopState, { message }: TurnOutcome): Promise<RunEnding> | undefined {
   if (message.stopReason !== 'paused') return undefined
   const max = continuationsOf(loop)
@@ -104,13 +103,13 @@ function responsePaused(loop: LoopState, { message }: TurnOutcome): Promise<RunE
   return limitEnding(loop, loop.budget.reached() ?? { name: 'maxContinuations', reason, max, used: max })
 }
 
-/** The model asks again and again for what it is refused. */
+/** The model repeats a call that is refused. */
 function stuck(loop: LoopState): Promise<RunEnding> | undefined {
   const limit = loop.refusals.closeTurn()
   return limit && limitEnding(loop, limit)
 }
 
-/** A tool wanted to end the run. Of a resumed turn, also one that ran before the pause. */
+/** A tool result ends the run. In a resumed turn, this includes results from before the pause. */
 function toolEnded({ context }: LoopState, { message }: TurnOutcome): RunEnding | undefined {
   const { messages } = context
   for (const each of messages.slice(messages.lastIndexOf(message) + 1)) {
@@ -120,12 +119,12 @@ function toolEnded({ context }: LoopState, { message }: TurnOutcome): RunEnding 
   return undefined
 }
 
-/** The `afterAnswer` hook refused the answer too often. Before that, the model is told why. */
+/** The `afterAnswer` hook refused the response too often. Before that, the model gets the reason. */
 function answerRefused(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
   return isRefused(outcome) ? refusedEnding(loop, outcome) : undefined
 }
 
-/** A condition of `stopWhen`, after a turn that may be followed by another. */
+/** A condition of `stopWhen`, after a turn that another would follow. */
 function conditionMet(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
   const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop) || loop.plugins?.mayGoOn === true
   if (loop.config.stopWhen === undefined || !wouldGoOn || isRefused(outcome)) return undefined

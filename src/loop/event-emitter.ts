@@ -3,17 +3,17 @@ import type { StreamDelta } from '../contract/model/request.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBase } from '../contract/run/run-facts.ts'
 
-/** An event without what the emitter adds; distributes over the union. */
+/** An event without the emitter's fields; distributes over the union. */
 type Unstamped<E> = E extends AgentEvent ? Omit<E, keyof EventBase> : never
 
 /** Any event of a run before it is stamped. */
 export type EventBody = Unstamped<AgentEvent>
 
 /**
- * Stamps events with run, session, loop, cursor and time, and hands them to one sink, synchronously and in order.
+ * Stamps events with run, session, loop, cursor and time, and passes them to one sink, synchronously and in order.
  *
- * **Contract**: `seq` starts at 1 and has no gaps. Events are made once and never changed afterwards. `at` is when an event was
- * emitted; deltas emitted without a pause, as those of one network chunk, share it.
+ * **Contract**: `seq` starts at 1 and has no gaps. Events are never changed. `at` is the time of emission; deltas emitted synchronously,
+ * such as those of one network chunk, share it.
  */
 export class EventEmitter {
   readonly runId: string
@@ -21,7 +21,7 @@ export class EventEmitter {
   readonly loopId: string
   readonly #sink: (event: AgentEvent) => void
   #seq = 0
-  /** Now, for all deltas of one network chunk: they come without a pause, and reading the clock is a good part of what an event costs. */
+  /** Cached time for the deltas of one network chunk: reading the clock is a large part of an event's cost. */
   #chunkAt = 0
   readonly #settled = Promise.resolve()
   readonly #forgetTime = (): void => {
@@ -35,7 +35,7 @@ export class EventEmitter {
     this.#sink = sink
   }
 
-  /** `seq` of the event that is emitted next. */
+  /** `seq` of the next event. */
   get nextSeq(): number {
     return this.#seq + 1
   }
@@ -45,7 +45,7 @@ export class EventEmitter {
     this.#sink({ runId: this.runId, seq: ++this.#seq, at: now(), sessionId: this.sessionId, loopId: this.loopId, ...body })
   }
 
-  /** Emits a `messageUpdate`; spelled out because it runs once per delta. */
+  /** Emits a `messageUpdate`; written out because it runs once per delta. */
   update(messageId: string, delta: StreamDelta): void {
     if (this.#chunkAt === 0) {
       this.#chunkAt = now()
@@ -63,7 +63,7 @@ export class EventEmitter {
     })
   }
 
-  /** Emits the start and the end of a message that is already complete. */
+  /** Emits the start and end of a complete message. */
   message(message: AgentMessage): void {
     this.emit({ type: 'messageStart', messageId: message.id, message })
     this.emit({ type: 'messageEnd', messageId: message.id, message })

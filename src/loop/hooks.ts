@@ -25,46 +25,46 @@ export interface HookedLoop {
   readonly log: Pick<RunLog, 'warn' | 'withoutSecrets'>
 }
 
-/** A tool call as its hooks see it. */
+/** A tool call as its hooks need it. */
 export interface HookedCall {
   id: string
   name: string
 }
 
-/** What `beforeToolExecution` decided: run, run with other arguments, or answer with this error instead. */
+/** Decision of `beforeToolExecution`: run, run with other arguments, or return this error. */
 export type ToolDecision = { kind: 'run' } | { kind: 'replaced'; args: JsonObject } | { kind: 'refused'; message: string }
 
-/** How long an aborted run still waits for its last hook, in ms. */
+/** Milliseconds that an aborted run still waits for its last hook. */
 const lastHookGraceMs = 1000
 
 /**
  * Runs the hooks of one loop at their fixed points.
  *
  * **Contract**
- * - Where there is no hook there is no promise: the methods return `undefined`.
- * - Nothing here rejects, but `beforeTool` with the signal's reason. See {@link LoopHooks} for what each answer means.
- * - Hooks get copies of lists and results: what they do to them is not done to the history or to an event.
+ * - Without a hook, methods return `undefined` instead of a promise.
+ * - Never rejects, except `beforeTool` with the signal's reason. See {@link LoopHooks} for the meaning of each verdict.
+ * - Hooks get copies of lists and results, so they can change neither the history nor an event.
  */
 export class HookRunner {
   readonly #loop: HookedLoop
   readonly #hooks: LoopHooks
   readonly #nameOf: (hook: string) => string
 
-  /** `nameOf` begins the sentences about a hook. */
+  /** `nameOf` starts the sentences about a hook. */
   constructor(loop: HookedLoop, hooks: LoopHooks = {}, nameOf = (hook: string): string => `The ${hook} hook`) {
     this.#loop = loop
     this.#hooks = hooks
     this.#nameOf = nameOf
   }
 
-  /** How the run ends before it begins. */
+  /** Returns how the run ends before it starts, or `undefined`. */
   beforeLoop(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeLoop === undefined) return undefined
     const { stop, context } = this.#loop
     return this.#mayGoOn('beforeLoop', (hooks) =>
       hooks.beforeLoop?.({ ...this.origin(), messages: [...context.messages], signal: stop.signal }),
     ).then(
-      // A run that was stopped begins and ends like any other.
+      // A stopped run still starts and ends normally.
       (refused) => (refused?.status === 'aborted' ? undefined : refused),
     )
   }
@@ -76,7 +76,7 @@ export class HookRunner {
     return settleWithin(done, this.#loop.options.signal, lastHookGraceMs).catch((error) => this.#log('afterLoop', error))
   }
 
-  /** How the run ends instead of with this turn. */
+  /** Returns how the run ends instead of this turn, or `undefined`. */
   beforeTurn(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
@@ -102,12 +102,12 @@ export class HookRunner {
     return this.observe('onError', (hooks) => hooks.onError?.({ ...this.origin(), error, turnIndex, signal: stop.signal }))
   }
 
-  /** Whether calls are shown to a hook before they run. */
+  /** Whether a hook checks calls before they run. */
   get watchesCalls(): boolean {
     return this.#hooks.beforeToolExecution !== undefined
   }
 
-  /** Rejects with the signal's reason when the run is stopped. */
+  /** Rejects with the signal's reason if the run is stopped. */
   async beforeTool(call: HookedCall, args: JsonObject, requestApproval: () => Promise<boolean>): Promise<ToolDecision> {
     const { stop } = this.#loop
     const info = { ...this.#ofCall(call), args: copyJson(args), requestApproval }
@@ -116,7 +116,7 @@ export class HookRunner {
       const no = refusalOf(verdict)
       if (no !== undefined) return { kind: 'refused', message: `Tool execution skipped by before_tool_execution hook${no}` }
       if (!isReplacement(verdict)) return { kind: 'run' }
-      // A copy: the hook cannot change what people are asked about and the tool gets.
+      // A copy, so that the hook cannot change the arguments after their approval.
       return { kind: 'replaced', args: JSON.parse(JSON.stringify(verdict.arguments)) }
     } catch (error) {
       if (stop.aborted) throw error
@@ -125,7 +125,7 @@ export class HookRunner {
     }
   }
 
-  /** The result in place of a call's, before anybody sees it. One that cannot be had is withheld. */
+  /** Returns the replacement of a call's result before it is visible. If the hook fails, the result is withheld. */
   endTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
     if (this.#hooks.beforeToolExecutionEnd === undefined) return undefined
     return this.#replaced('beforeToolExecutionEnd', call, result, (hooks, info) => hooks.beforeToolExecutionEnd?.(info)).catch((error) => {
@@ -134,7 +134,7 @@ export class HookRunner {
     })
   }
 
-  /** The result that the history has: that of the call, unless the hook gives another. */
+  /** Returns the result for the history: that of the call, or the replacement of the hook. */
   afterTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
     if (this.#hooks.afterToolExecution === undefined) return undefined
     return this.#replaced('afterToolExecution', call, result, (hooks, info) => hooks.afterToolExecution?.(info)).catch((error) => {
@@ -166,14 +166,14 @@ export class HookRunner {
     return this.#hooks.beforeToolExecutionUpdate !== undefined || this.#hooks.afterToolExecutionUpdate !== undefined
   }
 
-  /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
+  /** Emits a partial result with `emit`, unless a hook refuses. `emit` returns whether the call was still running. */
   async update(call: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
     const info = () => ({ ...this.#ofCall(call), partialResult: copyJson(partialResult) })
     if (!(await this.allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
     if (emit()) await this.observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
   }
 
-  /** Who calls. */
+  /** Identifies the calling loop. */
   origin(): HookOrigin {
     const { agentId, events, options } = this.#loop
     return { loopId: events.loopId, agentId, ...(options.agentName !== undefined && { agentName: options.agentName }) }
@@ -200,7 +200,7 @@ export class HookRunner {
     return { status: 'rejected', rejection: `${this.#nameOf(name)} returned false${no}` }
   }
 
-  /** Whether the hook `name` allows what follows it. One that fails does not. */
+  /** Returns whether the hook `name` allows the next step. A failing hook does not. */
   async allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
     try {
       return refusalOf(await this.#ask(call)) === undefined
@@ -210,7 +210,7 @@ export class HookRunner {
     }
   }
 
-  /** Tells the hook `name`; its failure is logged. */
+  /** Calls an observing hook; a failure is logged. */
   async observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
     try {
       await this.#ask(call)
@@ -219,7 +219,7 @@ export class HookRunner {
     }
   }
 
-  /** An async function, so that a hook that throws at once is a rejection too. */
+  /** An async function turns a synchronous throw into a rejection. */
   async #call(call: (hooks: LoopHooks) => unknown): Promise<unknown> {
     return call(this.#hooks)
   }
@@ -228,25 +228,25 @@ export class HookRunner {
     return this.#loop.stop.race(this.#call(call))
   }
 
-  /** An abort is no failure of the hook. */
+  /** An abort is not a failure of the hook. */
   #log(hook: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.#loop.log.warn('hookFailed', { hook, message: errorText(error) })
   }
 }
 
-/** What ends a run whose guard could not be asked. `who` begins the sentence. */
+/** Returns the failure of a run whose guard failed. `who` starts the sentence. */
 export function hookFailed(who: string, error: unknown): PhiError {
   return new PhiError('hookFailed', `${who} failed: ${errorText(error).replace(/\.$/, '')}. The run stopped.`, { cause: error })
 }
 
-/** How a sentence about a refusal ends; `undefined` where it is none. */
+/** Returns the end of a sentence about a refusal; `undefined` if `verdict` is none. */
 export function refusalOf(verdict: unknown): string | undefined {
   if (verdict === false) return '.'
   if (typeof verdict !== 'object' || verdict === null || !('allow' in verdict) || verdict.allow !== false) return undefined
   return 'reason' in verdict && typeof verdict.reason === 'string' && verdict.reason !== '' ? `: ${verdict.reason}` : '.'
 }
 
-/** Whatever it holds: arguments that are none do not validate, and the call is not run with the old ones. */
+/** Accepts any arguments: invalid ones fail validation, and the call does not run with the old ones. */
 function isReplacement(verdict: unknown): verdict is ReplacedArguments {
   return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict
 }

@@ -13,9 +13,10 @@ import type { RunLog } from './run-log.ts'
 import type { TurnSetup } from './turn/turn-setup.ts'
 
 /**
- * What a caller handed in, as history entries.
+ * Converts caller input to history entries.
  *
- * Throws `ConfigError`: `invalidMessage` for what is no message, `emptyPrompt` for no messages, blank text or a user message without content.
+ * Throws `ConfigError`: `invalidMessage` for an invalid message, `emptyPrompt` for no messages, blank text or a user message without
+ * content.
  */
 export function toMessages(input: PromptInput): AgentMessage[] {
   const messages = toHistory(input, 'prompt')
@@ -28,7 +29,7 @@ export function toMessages(input: PromptInput): AgentMessage[] {
   return messages
 }
 
-/** Hands over a prompt, once. */
+/** Supplies a prompt, once. */
 function promptSupplier(messages: AgentMessage[]): MessageSupplier {
   let rest = messages
   return {
@@ -58,46 +59,46 @@ export interface InputLoop {
   fail(error: unknown): void
 }
 
-/** What a turn begins with, besides steering. */
+/** Input of a turn, besides steering. */
 export interface TurnInput {
-  /** Where it comes from; absent: the history is answered as it is. */
+  /** Supplier of the input; absent to respond to the history as it is. */
   supplier?: MessageSupplier
-  /** Noted on what was queued, for request captures. */
+  /** Recorded with queued messages, for request captures. */
   origin?: 'steering' | 'followUp'
 }
 
-/** What one turn takes in. */
+/** Input that one turn accepts. */
 export interface Intake {
   readonly messages: readonly AgentMessage[]
-  /** Whether a model has something to answer: extensions are for the application alone. */
+  /** Whether the model has input to respond to: extensions are for the application only. */
   readonly hasWords: boolean
   readonly isSteered: boolean
 }
 
 /**
- * The next input of a loop goes into the history here; what was refused never gets there.
+ * Accepts the next input of a loop into the history; rejected input never enters it.
  *
  * **Contract**
- * - What is taken is delivered, in the same step: nobody can take it back between the last look at a queue and the turn that answers it.
- * - What the run was given and has not taken in comes out of `leave`, once.
+ * - Taken input is delivered synchronously: it cannot be withdrawn between the last look at a queue and its turn.
+ * - `leave` returns the input that was not accepted, once.
  */
 export class InputGate {
   readonly #loop: InputLoop
-  /** Callbacks that may make a message of an extension. */
+  /** Whether callbacks may convert extensions to messages. */
   readonly #showsExtensions: boolean
   #prompt: MessageSupplier | undefined
-  /** What a plugin said last. */
+  /** Latest input from a plugin. */
   #said: MessageSupplier | undefined
   #prompted: readonly AgentMessage[] = []
   readonly #refused: AgentMessage[] = []
   readonly #filters: readonly InputFilter[]
-  /** Another model may be chosen for the turn. */
+  /** Whether another model may be chosen for the turn. */
   readonly #mayCheckMedia: boolean
   readonly #steering: MessageSupplier | undefined
   readonly #followUps: MessageSupplier | undefined
-  /** Resolves when what was queued is written, or was refused. */
+  /** Resolves when the record of queued messages is written or rejected. */
   written: Promise<unknown> | undefined
-  /** What has passed the filters and waits for its turn. */
+  /** Input that has passed the filters and waits for its turn. */
   readonly #passed = new Map<MessageSupplier, PassedInput>()
 
   constructor(loop: InputLoop, { inputFilters = [], steering, followUps, transformContext, convertToLlm, hooks }: LoopConfig) {
@@ -109,7 +110,7 @@ export class InputGate {
     this.#followUps = followUps
   }
 
-  /** The beginning of the loop is recorded: what is queued is from now on. */
+  /** The start of the loop is recorded: from now on queued messages are recorded too. */
   began(): void {
     for (const kind of ['steer', 'followUp'] as const) {
       const supplier = kind === 'followUp' ? this.#followUps : this.#steering
@@ -121,31 +122,36 @@ export class InputGate {
     }
   }
 
-  /** The input of the first turn. */
+  /** Returns the input of the first turn. */
   prompt(messages: AgentMessage[]): TurnInput {
     this.#prompted = messages
     this.#prompt = promptSupplier(messages)
     return { supplier: this.#prompt }
   }
 
-  /** Whether somebody steers now. A supplier that throws ends the run. */
+  /** Whether a steering message is queued. A supplier that throws ends the run. */
   get isSteered(): boolean {
     return this.#isWaiting(this.#steering)
   }
 
-  /** Follow-ups as the input of the next turn, where some wait; also a report, which every turn takes in. A supplier that throws ends the run. */
+  /**
+   * Returns queued follow-ups as the input of the next turn; also for a report, which every turn accepts. A supplier that throws ends the
+   * run.
+   */
   followUps(): TurnInput | undefined {
     if (this.#followUps !== undefined && this.#isWaiting(this.#followUps)) return { supplier: this.#followUps, origin: 'followUp' }
     return this.#hasReports ? {} : undefined
   }
 
-  /** What a plugin says when the model has nothing more to do, as the input of the next turn. */
+  /** Returns a plugin's input as that of the next turn. */
   more(words: AgentMessage): TurnInput {
     this.#said = promptSupplier([words])
     return { supplier: this.#said }
   }
 
-  /** Calls `told` when something is queued; returns how to stop. What a supplier queues that cannot tell is found at the next look. */
+  /**
+   * Calls `told` on every enqueue. Returns a function that unsubscribes. Suppliers without notifications are polled at the next checkpoint.
+   */
   onQueued(told: () => void): () => void {
     const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(told))
     return () => {
@@ -157,22 +163,22 @@ export class InputGate {
     return this.#loop.background?.hasReports === true
   }
 
-  /** Whether something waits, passed or not. */
+  /** Whether any input is queued, filtered or not. */
   get isWaiting(): boolean {
     return this.#passed.size > 0 || this.isSteered || this.#hasReports || this.#isWaiting(this.#followUps)
   }
 
-  /**
-   * Shows the filters what `input` and steering would hand over now. How the run ends when something is refused. What arrives later waits for
-   * the next turn.
-   */
+  /** Runs the filters on `input` and steering. Returns the ending if any is rejected. Later messages wait for the next turn. */
   filter(input: TurnInput): Promise<RunEnding | undefined> | undefined {
     const filter = () => (this.#filters.length === 0 ? undefined : this.#filterAll(input))
     const checking = this.#mayCheckMedia && input.supplier === this.#prompt ? this.#checkMedia() : undefined
     return checking === undefined ? filter() : checking.then((refused) => refused ?? filter())
   }
 
-  /** Shows the provider the media of the prompt. How the run ends if its service would refuse them; what is queued is checked with the request. */
+  /**
+   * Validates the media of the prompt with the provider. Returns the ending if they are rejected. Queued media are validated with the
+   * request.
+   */
   #checkMedia(): Promise<RunEnding | undefined> | undefined {
     const { turn, stop } = this.#loop
     const media = this.#prompted.flatMap((message) => (message.role === 'user' ? message.content.filter(isMedia) : []))
@@ -183,32 +189,32 @@ export class InputGate {
     )
   }
 
-  /** How the run ends if it was stopped. */
+  /** Returns the ending if the run was stopped. */
   #stopped(): RunEnding | undefined {
     const { stop, failure } = this.#loop
     if (!stop.aborted) return undefined
     return failure === undefined ? { status: 'aborted' } : { status: 'error', error: failure }
   }
 
-  /** Takes what may go into the history now: reports, `input`, then steering. Nothing once the run was stopped. A supplier that throws ends the run. */
+  /** Takes reports, `input`, then steering for the history. Nothing if the run was stopped. A supplier that throws ends the run. */
   take({ supplier, origin }: TurnInput): Intake {
     const said = this.#takeFrom(supplier, origin)
     const steered = this.#takeFrom(this.#steering, 'steering')
-    // No person's words: filters of input do not judge them, hooks of results have.
+    // Not user input: result hooks have checked it, and input filters do not apply.
     const reports = this.#loop.stop.aborted ? [] : (this.#loop.background?.takeReports() ?? [])
     const messages = [...reports, ...said, ...steered]
     const hasWords = this.#showsExtensions ? messages.length > 0 : messages.some(isLlmMessage)
     return { messages, hasWords, isSteered: steered.length > 0 }
   }
 
-  /** Puts what was taken into the history, and what was steered meanwhile. Rejects with `JournalError`. */
+  /** Appends taken input to the history, and steering from meanwhile. Rejects with `JournalError`. */
   accept({ messages, isSteered }: Intake): Promise<void> | undefined {
     const added = addInput(this.#loop, messages, (unrecorded) => this.#unsay(unrecorded))
     if (isSteered) return added
     return added === undefined ? this.#acceptSteering() : added.then(() => this.#acceptSteering())
   }
 
-  /** A prompt of which the journal has stored nothing was not said: it is no part of the history, and is returned. */
+  /** Removes a prompt that the journal has certainly not stored from the history; it is returned. */
   #unsay(unrecorded: readonly AgentMessage[]): void {
     for (const message of unrecorded) {
       const said = this.#prompted.find(({ id }) => id === message.id)
@@ -218,7 +224,7 @@ export class InputGate {
     }
   }
 
-  /** What the run was given and did not take in. Its queues give up what they hold for this run alone. */
+  /** Returns the input that was not accepted. Queues release what they hold for this run. */
   leave(): AgentMessage[] {
     const rest = [this.#prompt, this.#steering, this.#followUps].flatMap((supplier) => (supplier === undefined ? [] : this.#left(supplier)))
     return [...new Set([...rest, ...this.#refused])]
@@ -279,7 +285,7 @@ export class InputGate {
       if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
-      // No caller has said what a plugin says.
+      // Input of a plugin is not returned, because no caller supplied it.
       if (supplier !== this.#said) this.#refused.push(...looked.originals)
       loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
       return { status: 'rejected', rejection: verdict.reason }
@@ -292,7 +298,7 @@ export class InputGate {
     const { stop } = this.#loop
     const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
     try {
-      // An async function, so that a filter that throws at once is a rejection too. A copy: a filter judges, it does not rewrite.
+      // An async function turns a synchronous throw into a rejection. The filter gets a copy, because it must not rewrite the input.
       const judged = (async () => filter(said, { messages: structuredClone(messages), signal: stop.signal }))()
       const verdict = await stop.race(judged)
       if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
@@ -313,11 +319,11 @@ export class InputGate {
   }
 }
 
-/** What a supplier may hand over: its messages, and what goes into the history in their place. */
+/** Input of a supplier after filtering: the original messages, and their replacements for the history. */
 interface PassedInput {
   originals: readonly AgentMessage[]
   accepted: AgentMessage[]
-  /** Already handed over, by a supplier that cannot be looked into. */
+  /** Already taken, from a supplier without `peek`. */
   isTaken: boolean
 }
 
@@ -328,7 +334,7 @@ function look(supplier: MessageSupplier): PassedInput {
   return { originals: supplier.waiting() ? supplier.take() : [], accepted: [], isTaken: true }
 }
 
-/** The same messages, the last user message with the warnings as one more block. */
+/** Appends the warnings to the last user message as one block. */
 function warned(messages: readonly AgentMessage[], warnings: readonly string[]): AgentMessage[] {
   const last = warnings.length === 0 ? -1 : messages.findLastIndex((message) => message.role === 'user')
   return messages.map((message, at) => {
@@ -337,7 +343,7 @@ function warned(messages: readonly AgentMessage[], warnings: readonly string[]):
   })
 }
 
-/** The failure of a queue of somebody else's, named. */
+/** Names the failure of a third-party queue. */
 function supplierFailed(origin: TurnInput['origin'], error: unknown): PhiError {
   return callbackFailed(origin === 'followUp' ? 'followUps' : 'steering', error)
 }
@@ -347,8 +353,8 @@ function withOrigin(message: AgentMessage, kind: NonNullable<TurnInput['origin']
 }
 
 /**
- * Puts messages that no model wrote into the history, all of them before anything is awaited, makes them durable and reports each once it is.
- * Rejects with `JournalError`. No promise where nothing has to be awaited.
+ * Appends input to the history before awaiting anything, records it, and emits each message when recorded. Rejects with `JournalError`.
+ * Returns no promise if there is nothing to await.
  */
 function addInput(loop: InputLoop, inputs: readonly AgentMessage[], onRefused: OnRefused = () => undefined): Promise<void> | undefined {
   if (inputs.length === 0) return undefined
@@ -358,7 +364,7 @@ function addInput(loop: InputLoop, inputs: readonly AgentMessage[], onRefused: O
   return reportInput(loop, stamped, onRefused)
 }
 
-/** Is given the messages that are not recorded. */
+/** Receives the messages that were not recorded. */
 type OnRefused = (unrecorded: readonly AgentMessage[]) => void
 
 async function reportInput(loop: InputLoop, messages: readonly AgentMessage[], onRefused: OnRefused): Promise<void> {
@@ -372,7 +378,7 @@ async function reportInput(loop: InputLoop, messages: readonly AgentMessage[], o
   }
 }
 
-/** As input, what the loop itself has to say. Never rejects: a journal that refuses it fails the run. */
+/** Adds a notice of the loop as input. Never rejects: a failed record fails the run. */
 export async function addNotice(loop: InputLoop, notice: AgentMessage): Promise<void> {
   try {
     await addInput(loop, [notice])
@@ -381,7 +387,7 @@ export async function addNotice(loop: InputLoop, notice: AgentMessage): Promise<
   }
 }
 
-/** Puts input into the history that no turn answers. Never rejects: a journal that refuses it fails the run. */
+/** Adds input to the history that no turn responds to. Never rejects: a failed record fails the run. */
 export async function acceptUnanswered(loop: Pick<InputLoop, 'fail'> & { readonly inputs: InputGate }, intake: Intake): Promise<void> {
   try {
     await loop.inputs.accept(intake)

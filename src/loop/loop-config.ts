@@ -25,53 +25,53 @@ import type { AgentTool } from '../types/tool/tool.ts'
 import type { OffloadOptions } from '../types/tool/workspace.ts'
 
 /**
- * The conversation a loop works on.
+ * Conversation of a loop.
  *
  * **Contract**
- * - The loop appends to `messages` in order and never edits, reorders or removes what is there.
- * - A start writes back the ids it had to make up, so that a continuation on the same context inherits them.
+ * - The loop appends to `messages` in order and never edits, reorders or removes entries.
+ * - A start writes created ids back, so that a continuation with this context reuses them.
  */
 export interface AgentContext {
   systemPrompt: string
   messages: AgentMessage[]
-  /** What of the messages is sent: compacted, pruned, reverted. The loop replaces it as the run goes on. */
+  /** Context state: compaction, prunes, reverts. The loop replaces it during the run. */
   state?: ContextState
   tools: readonly AgentTool[]
   agentId?: string
   sessionId?: string
-  /** Id of the loop to run; absent or already used: the next id of this session and configuration. */
+  /** Id of the loop to run; if absent or already used, the next id of this session and configuration. */
   loopId?: string
-  /** Id of the loop that ran last on this context; the loop sets it when it ends. */
+  /** Id of the last loop on this context; set by the loop when it ends. */
   lastLoopId?: string
-  /** Loop this one descends from. Default: none for a start, `lastLoopId` for a continuation. */
+  /** Parent loop. Default: none for a start, `lastLoopId` for a continuation. */
   parentLoopId?: string
-  /** What a continuation is. Default `{ kind: 'default' }`; a start is always `initial`. */
+  /** Kind of a continuation. Default: `{ kind: 'default' }`; a start is always `initial`. */
   continuationKind?: ContinuationKind
   /**
-   * What the prompt that is not answered yet said of its requests, for records of its loop; the loop forgets it when the prompt is answered. It sets nothing:
-   * `LoopConfig` does.
+   * Request settings of the unfinished prompt, for records of its loop; cleared when the prompt is finished. It has no effect: `LoopConfig`
+   * does.
    */
   asked?: PromptSettings
-  /** Calls that pages were asked to run and that have no result. The loop keeps it. */
+  /** Pending client tool calls. Maintained by the loop. */
   clientCalls?: AskedClientCall[]
-  /** Why its session was opened, for its record. Default: for its first loop. */
+  /** Why the session was created, for its record. Default: for its first loop. */
   formation?: SessionFormation
-  /** Loops run so far, per configuration segment. */
+  /** Number of loops per configuration segment. */
   loopCounts?: Record<string, number>
 }
 
 /**
- * Where a loop gets queued messages.
+ * Supplies queued messages to a loop.
  *
  * **Contract**
- * - `waiting` is cheap and free of effects; it decides whether to skip tools or go on.
- * - `take` hands over what one checkpoint delivers. Taken means delivered: the loop puts it into the history at once.
- * - With input filters the loop looks first: `peek` shows what `take` would hand over, `take(only)` then takes those of them that still
- *   wait, and `giveBack` is told what a filter refused. A supplier without `peek` is asked to `take` before the filters run.
- * - `onQueued` calls back when something is queued, and returns how to stop that: a run that waits for what goes on beside it goes on at once then.
- * - `record` is called once, when the beginning of the loop is recorded: what waits, and what is queued from then on, is to be written before anybody is told that
- *   it waits.
- * - `leave` is called once, when the loop ends: it gives up what it held for this loop alone, which is then `returned` in the result.
+ * - `waiting` is cheap and has no effects; it decides whether to skip tools or continue.
+ * - `take` removes and returns the messages of one checkpoint. The loop appends them to the history at once.
+ * - With input filters, the loop first calls `peek`, which returns what `take` would. `take(only)` then takes those of them that are still
+ *   queued, and `giveBack` gets the rejected ones. Without `peek`, `take` is called before the filters.
+ * - `onQueued` notifies of new messages and returns a function that unsubscribes. It wakes a run that waits for background tasks.
+ * - `record` is called once, when the start of the loop is recorded: from then on, queued messages must be recorded before their receipts
+ *   report it.
+ * - `leave` is called once, when the loop ends: it releases messages held for this loop, which the result then has as `returned`.
  */
 export interface MessageSupplier {
   waiting(): boolean
@@ -83,87 +83,84 @@ export interface MessageSupplier {
   leave?(): readonly AgentMessage[]
 }
 
-/**
- * Writes down that what was said together waits for a loop, or was taken back. `undefined` where there is nowhere to write it. A rejection has ended the
- * run.
- */
+/** Records that messages were queued together, or withdrawn. `undefined` without a journal. A rejection has ended the run. */
 export type QueueWriter = (messages: AgentMessage[], isReturned: boolean) => Promise<void> | undefined
 
-/** What `transformContext` returns. */
+/** Return value of `transformContext`. */
 type TransformedContext = readonly (Message | AgentMessage)[]
 
-/** How a loop behaves. Everything but the model has a default. Source: docs/concepts/agent-and-run.md */
+/** Configuration of a loop. Only the model is required. Source: docs/concepts/agent-and-run.md */
 export interface LoopConfig extends RequestSettings {
   model: Model
-  /** Middle segment of the loop id. Default `{provider}.{model}[.{thinking}]`. */
+  /** Middle segment of the loop id. Default: `{provider}.{model}[.{thinking}]`. */
   configId?: string
-  /** Default `user`. */
+  /** Default: `user`. */
   firstTurnTrigger?: TurnTrigger
-  /** Default `off`. */
+  /** Default: `off`. */
   thinking?: ThinkingLevel
-  /** Default `auto`. */
+  /** Default: `auto`. */
   cache?: CacheStrategy | 'auto' | 'disabled'
-  /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
+  /** Format of every response; tools stay usable. An unsupported schema ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput
-  /** Fetches media for services that fetch nothing themselves. Default: nothing is fetched, a line says what was left out. */
+  /** Fetches media for providers that do not. Default: nothing is fetched, and a text line replaces the media. */
   resolveMedia?: ResolveMedia
-  /** How often an answer that does not fit `responseFormat` is asked for again, with what is wrong with it. Default 0. */
+  /** Maximum repair requests for a response that violates `responseFormat`, each with the issues. Default: 0. */
   repair?: number
-  /** What is wrong with an answer, for the model; `undefined` where it fits. An agent makes it of its `responseFormat`. */
+  /** Returns the issues of a response for the model, or `undefined`. An agent derives it from its `responseFormat`. */
   checkAnswer?: (message: AgentMessage) => Promise<string | undefined>
-  /** Writes long results of tools to files of a workspace; the model is shown both ends and the path. Default: they stay in the history. */
+  /** Writes long tool results to files of a workspace; the model gets start, end and path. Default: they stay in the history. */
   offload?: OffloadOptions
-  /** Default `parallel`. */
+  /** Default: `parallel`. */
   toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
-  /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */
+  /** Milliseconds per tool call, unless the tool sets its own. Default: no timeout. */
   toolTimeoutMs?: number
-  /** Default: `defaultLimits`; `false` switches them off. */
+  /** Default: `defaultLimits`; `false` disables limits. */
   limits?: Partial<ExecutionLimits> | false
-  /** Default: `defaultRetry`; `false`: a call that failed is not repeated. */
+  /** Default: `defaultRetry`; `false` disables retries. */
   retry?: Partial<RetryConfig> | false
-  /** Milliseconds to wait for an approval before the run ends `paused`. Default: forever. */
+  /** Milliseconds to wait for an approval before the run ends `paused`. Default: no timeout. */
   approvalTimeoutMs?: number
-  /** Code of the application at fixed points of the loop. */
+  /** Application callbacks at fixed points of the loop. */
   hooks?: LoopHooks
-  /** Features that join the run, in this order; see `definePlugin` of `phi-core/loop`. Experimental. */
+  /** Plugins, in this order; see `definePlugin` of `phi-core/loop`. Experimental. */
   plugins?: readonly AgentPlugin[]
-  /** End the run as completed, once a turn has ended after which it would go on. The first that says so does. */
+  /** Conditions that end the run as completed after a turn that another would follow. The first that matches ends it. */
   stopWhen?: StopCondition | readonly StopCondition[]
-  /** Look at every input before the model does, in this order. */
+  /** Check every input before the model gets it, in this order. */
   inputFilters?: readonly InputFilter[]
-  /** Room of the conversation, and how it is kept within it. `false`: never compacted, a prompt that does not fit ends the run. */
+  /** Context window settings. `false`: never compact, and a prompt that is too long ends the run. */
   contextConfig?: Partial<ContextConfig> | false
-  /** Reports what the model is sent as `turnRequest` events; with `httpBody` also as the HTTP request itself. Default: off. */
+  /** Emits model requests as `turnRequest` events; with `httpBody` also the HTTP request. Default: off. */
   captureTurnRequests?: boolean | { httpBody: boolean }
   /** Messages injected at the next checkpoint. */
   steering?: MessageSupplier
-  /** Messages answered when the loop would otherwise stop. */
+  /** Messages processed when the loop would otherwise stop. */
   followUps?: MessageSupplier
   /**
-   * Changes what is sent, never the history: gets copies of its entries, returns them as they are or changed, and messages of its own. Runs
-   * before every request; must return within the run.
+   * Transforms the messages of a request, never the history: gets copies of the entries and returns messages, changed or not. Runs before
+   * every request; must settle within the run.
    */
   transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => TransformedContext | Promise<TransformedContext>
-  /** Says before each turn what the system prompt is. Default: that of the context. */
+  /** Returns the system prompt before each turn. Default: that of the context. */
   systemPrompt?: (turn: UpcomingTurn) => string | Promise<string>
-  /** Their index stands after what `systemPrompt` says. */
+  /** Skills whose index follows the result of `systemPrompt`. */
   skills?: SkillSet
-  /** Turns copies of the history entries into messages for the model. Default: drops extensions. */
+  /** Converts copies of the history entries to messages for the model. Default: drops extensions. */
   convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
-  /** Turns what other models left in the history into what this one can read. Default: none; see `defaultContextTranslation`. */
+  /** Translates content of other models in the history for this one. Default: none; see `defaultContextTranslation`. */
   contextTranslation?: ContextTranslation
   journal?: Journal
-  /** Hears of what was dropped, cut or repeated. Default: the console; `false` silences. */
+  /** Receives warnings. Default: the console; `false` disables them. */
   logger?: Logger | false
-  /** Watch this loop from within, and all that its calls start; the first is outermost. */
+  /** Observe this loop and all nested loops; the first is outermost. */
   observers?: readonly LoopObserver[]
-  /** Checks arguments against raw JSON Schemas. Default: the interpreter, loaded when first needed. */
+  /** Validates arguments against raw JSON Schemas. Default: the built-in interpreter, loaded on first use. */
   schemaValidator?: SchemaValidator
 }
 
-/** What a caller gives one loop beside context and configuration. */
+/** Options of one loop besides context and configuration. */
 export interface LoopOptions {
-  /** Receives every event, synchronously and in order. What it throws, or rejects with, is logged and ignored. */
+  /** Receives every event, synchronously and in order. Errors and rejections are logged and ignored. */
   emit: (event: AgentEvent) => void
   /** Owned by the caller; stops the loop. */
   signal: AbortSignal
@@ -171,20 +168,20 @@ export interface LoopOptions {
   runId?: string
   /** Passed through to `agentStart`. */
   metadata?: JsonValue
-  /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
+  /** Budget of the parent run: this loop is charged there too, and stops at its limits. */
   budget?: Budget
-  /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
+  /** Handles approvals. Without it, a call that needs one ends the run `paused`. */
   approvals?: ApprovalHandler
-  /** Who answers what running calls ask. Without it, they are told `cancel`. */
+  /** Handles user input requests. Without it, they resolve with `cancel`. */
   inputs?: InputHandler
-  /** Where pages run the calls of tools of theirs. Without it, such a call ends the run `paused`. */
+  /** Handles client tool calls. Without it, such a call ends the run `paused`. */
   clientCalls?: ClientCallHandler
-  /** What the session shares with its pages: tools change it, and changes are events. Without it, there is nothing. */
+  /** Shared state of the session: tools change it, and changes are events. Default: none. */
   sharedState?: Pick<SessionState, 'subscribe' | 'ofCall'>
-  /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
+  /** Returns the approval rule for tools without a rule of their own: that of the parent run, in `ctx.guards`. */
   approvalRule?: (toolName: string) => ApprovalRule | undefined
-  /** Name of the agent that this loop is a run of, for its hooks and events. */
+  /** Name of the agent of this loop, for hooks and events. */
   agentName?: string
-  /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
+  /** Filled with the running calls and their timeouts in milliseconds (`undefined`: none). */
   runningTools?: Map<string, number | undefined>
 }

@@ -5,7 +5,7 @@ import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { outputFormOf } from '../validation/response-format.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 
-/** The part of a loop id that names the configuration: `configId`, or `{provider}.{model}[.{thinking}]` with a slugged model. */
+/** Returns the configuration segment of a loop id: `configId`, or `{provider}.{model}[.{thinking}]` with a slugged model. */
 function configSegment(config: LoopConfig): string {
   if (config.configId !== undefined) return config.configId
   const { provider, id } = config.model.config
@@ -15,8 +15,8 @@ function configSegment(config: LoopConfig): string {
 }
 
 /**
- * The next loop id of a session, `{session}.{segment}.{N}`, counting up in `context.loopCounts` per segment. Contexts that share the object
- * of counts, as branches do, never get the same id.
+ * Returns the next loop id of a session, `{session}.{segment}.{N}`, counted per segment in `context.loopCounts`. Contexts that share this
+ * object, such as branches, never get the same id.
  */
 export function nextLoopId(context: AgentContext, sessionId: string, config: LoopConfig): string {
   const segment = configSegment(config)
@@ -25,7 +25,7 @@ export function nextLoopId(context: AgentContext, sessionId: string, config: Loo
   return `${sessionId}.${segment}.${count}`
 }
 
-/** Brings `counts` up to what `others` has counted, and returns it: the same object, as others may hold it. */
+/** Raises `counts` to those of `others` and returns the same object, because others may hold it. */
 export function raiseCounts(
   counts: Record<string, number> | undefined = {},
   others: Readonly<Record<string, number>>,
@@ -36,7 +36,7 @@ export function raiseCounts(
   return counts
 }
 
-/** Whether `counts` has counted the loop of this id. */
+/** Returns whether `counts` includes the loop with this id. */
 export function isCounted(loopId: string, sessionId: string, counts: Readonly<Record<string, number>>): boolean {
   const end = loopId.lastIndexOf('.')
   return countOf(counts, loopId.slice(sessionId.length + 1, end)) >= Number(loopId.slice(end + 1))
@@ -46,7 +46,7 @@ function countOf(counts: Readonly<Record<string, number>> = {}, segment: string)
   return ownOf(counts, segment) ?? 0
 }
 
-/** What `agentStart` tells about the configuration: everything that identifies it, nothing that is secret. */
+/** Returns the configuration for `agentStart`: all that identifies it, no secrets. */
 export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
   const model = config.model.config
   const snapshot: LoopConfigSnapshot = {

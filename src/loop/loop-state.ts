@@ -20,45 +20,45 @@ import { RunLog } from './run-log.ts'
 import { type TurnSetup, TurnSource } from './turn/turn-setup.ts'
 import { Watches } from './watches.ts'
 
-/** How long an aborted run still waits for its journal, in ms. */
+/** Milliseconds that an aborted run still waits for its journal. */
 const journalGraceMs = 1000
 
-/** The state of one loop while it runs: what it works on, what it has used, and how it reports. */
+/** State of one running loop: its work, its usage, and its reports. */
 export class LoopState {
   readonly context: AgentContext
   readonly config: LoopConfig
   readonly options: LoopOptions
   readonly agentId: string
   readonly events: EventEmitter
-  /** What the run says of itself. */
+  /** Log of the run. */
   readonly log: RunLog
-  /** Stops when the caller stops the run, or when it has failed. */
+  /** Aborts when the caller stops the run, or when it has failed. */
   readonly stop: AbortScope
   readonly budget: ExecutionBudget
   readonly hooks: HookRunner
   readonly refusals: Refusals
   readonly inputs: InputGate
-  /** What joins the run; `undefined` where nothing does, and before it has begun. */
+  /** Plugins of the run; `undefined` without any, and before the run starts. */
   plugins: JoinedPlugins | undefined
-  /** Whoever watches this loop from within; `undefined` where nobody does. */
+  /** Watches of this loop; `undefined` without any. */
   readonly watches: Watches | undefined
-  /** What goes on beside the run; `undefined` while no call has begun anything. See `loadBackground`. */
+  /** Background tasks; `undefined` until a call starts one. See `loadBackground`. */
   background: LoopBackground | undefined
   readonly contextWindow: ContextWindow
-  /** Fetches media that the service does not fetch itself, and reads those that the session keeps. */
+  /** Resolves media that the provider does not fetch, and media in the session store. */
   readonly media: MediaWithBytes | undefined
-  /** What this loop has added to the history. */
+  /** Messages that this loop added to the history. */
   readonly added: AgentMessage[] = []
   turnIndex = 0
   readonly turns: TurnSource
-  /** What the turn works with; made anew for each. */
+  /** Setup of the current turn; new for each. */
   turn: TurnSetup
-  /** Answers that were not accepted: how many did not fit and were asked for again, how many a hook or a plugin has refused, and who the last. */
+  /** Responses that were not accepted: number of repair requests, number of refusals by hooks or plugins, and the last of them. */
   readonly refused = { repairs: 0, refusals: 0, by: '' }
   usage: Usage = emptyUsage()
-  /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a hook, a defect. */
+  /** Set once, by the first failure outside of the model: a journal, a hook, a defect. */
   failure: RunFailure | undefined
-  /** What each model's service said last of its rate limits. */
+  /** Last rate limits per model. */
   readonly #rateLimits = new Map<string, string>()
   readonly #emitFailed = (error: unknown) => this.log.warnOnce('emitFailed', errorText(error))
 
@@ -74,7 +74,7 @@ export class LoopState {
     this.agentId = ids.agentId
     this.turns = new TurnSource(config, context)
     this.log = new RunLog(this)
-    // Before the watches: one that fails at once is told without the keys of this model.
+    // Before the watches: errors of a failing watch are redacted with the keys of this model.
     this.turn = this.turns.turn()
     this.stop = new AbortScope(options.signal)
     this.budget = new ExecutionBudget(config.limits, options.budget)
@@ -91,7 +91,10 @@ export class LoopState {
     this.contextWindow = new ContextWindow(config, context.systemPrompt)
   }
 
-  /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */
+  /**
+   * Ends the run with an error, unless it already has one: no further side effect starts, and running tools are aborted. Returns the first
+   * failure.
+   */
   fail(error: unknown): RunFailure {
     if (this.failure !== undefined) return this.failure
     this.failure = this.log.failureOf(error)
@@ -99,14 +102,14 @@ export class LoopState {
     return this.failure
   }
 
-  /** Puts a message into the history. Tool results have their number already: they were made durable before. */
+  /** Appends a message to the history. Tool results are already numbered, because they were recorded before. */
   append(message: AgentMessage): void {
     if (message.role !== 'toolResult') this.contextWindow.view?.number(message)
     this.context.messages.push(message)
     this.added.push(message)
   }
 
-  /** Takes out again what was not recorded. */
+  /** Removes a message that was not recorded. */
   takeBack(message: AgentMessage): void {
     for (const list of [this.context.messages, this.added]) {
       const at = list.lastIndexOf(message)
@@ -114,7 +117,7 @@ export class LoopState {
     }
   }
 
-  /** Reports what a service said of its limits, unless it has said so before. How long they last differs each time, and says nothing new. */
+  /** Emits rate limits unless they are unchanged. Reset times always differ and are ignored. */
   showRateLimits({ of, limits }: StreamRateLimits): void {
     const name = `${of.provider}/${of.model}`
     const said = JSON.stringify(limits, (key, value) => (key === 'resetMs' ? undefined : value))
@@ -123,21 +126,21 @@ export class LoopState {
     this.events.emit({ type: 'rateLimits', turnIndex: this.turnIndex, of, limits })
   }
 
-  /** `message` is the answer that used it. */
+  /** `message` is the response with this usage. */
   addUsage(usage: Usage, message: AssistantMessage): void {
     const { model } = this.turn
     const answered = model.answeredBy?.(message) ?? model.config
-    // Whether a model has prices is asked before it is called, but for one that another chose.
+    // Prices are checked before a model is called, except for a model that a composed model selected.
     if (answered !== model.config && !hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
       this.budget.uncountable?.(`${answered.id} has no prices`)
-    // First: it refuses figures that are none.
+    // First, because it throws for invalid figures.
     this.budget.charge(usage, answered.cost)
     this.usage = combineUsage(this.usage, usage)
   }
 
   /**
-   * Makes `entry` durable. Rejects with `JournalError` when the journal refuses, or does not answer within a second of an abort. `undefined`
-   * where there is no journal, or one that has refused something: then it is asked for nothing more.
+   * Makes `entry` durable. Rejects with `JournalError` if the journal rejects it, or does not respond within a second of an abort.
+   * `undefined` without a journal, or after a rejection, when the journal gets no more entries.
    */
   record(entry: JournalEntry): Promise<void> | undefined {
     const { journal } = this.config
@@ -147,7 +150,7 @@ export class LoopState {
   #write(journal: NonNullable<LoopConfig['journal']>, entry: JournalEntry): Promise<void> {
     const { sessionId, loopId, runId } = this.events
     const record = { entry, agentId: this.agentId, sessionId, loopId, runId, turnIndex: this.turnIndex, at: now() }
-    // An async function, so that a journal that throws at once is a rejection too.
+    // An async function turns a synchronous throw into a rejection.
     const appended = (async () => journal.append(record, this.context))()
     return settleWithin(appended, this.options.signal, journalGraceMs).catch((error) => {
       throw new JournalError(error)
@@ -158,7 +161,7 @@ export class LoopState {
     if (this.watches !== undefined) this.watches.event(event)
     try {
       this.config.journal?.event?.(event)
-      // May be async all the same: one that writes events to a connection, say.
+      // May be async nevertheless, such as one that writes events to a connection.
       catchLate(this.options.emit(event), this.#emitFailed)
     } catch (error) {
       this.#emitFailed(error)

@@ -14,27 +14,27 @@ import { prepareTurn } from './turn/prepare-turn.ts'
 import { type PausedTurn, resumeTurn } from './turn/resume-turn.ts'
 import { closeTurn, failUnlessStopped, messageUnasked, openTurn, type TurnOutcome, warnOfAnswer, warnOfUncountedCost } from './turn/turn.ts'
 
-/** How the turns of a loop begin. */
+/** How the turns of a loop start. */
 export interface TurnsStart {
   input: TurnInput
   trigger: TurnTrigger
-  /** The history itself is to be answered, whatever the input says. */
+  /** Whether to respond to the history itself, whatever the input is. */
   mustAnswer: boolean
-  /** Calls of an earlier run that still have to be run. */
+  /** Calls of an earlier run that still have to run. */
   paused?: PausedTurn
 }
 
-/** Ends the run: at once, or when what goes on beside it has ended. */
+/** Ends the run: at once, or after its background tasks. */
 type EndRun = (ending: RunEnding) => RunResult | Promise<RunResult>
 
 /**
- * Runs turns until the model has nothing more to do: a turn follows while there are tool results, steering or follow-ups to answer. How a run may
- * end, and in which order that is asked, is in `endings.ts`.
+ * Runs turns until the model has finished: another turn follows for tool results, steering and follow-ups. `endings.ts` lists how a run may
+ * end, in the order of the checks.
  *
  * **Contract**
- * - Never rejects; calls `end` once with how the run ended and resolves with what it returns. The last look at the queues and `end` are one
- *   step: what is queued before it is answered, nobody can queue in between.
- * - Input without a word for the model goes into the history and causes no turn.
+ * - Never rejects. Calls `end` once with the ending and resolves with its return value. The last look at the queues and `end` are
+ *   synchronous, so that no message can be queued in between.
+ * - Input without content for the model enters the history and causes no turn.
  * - Limits are checked before each turn; a limit adds the documented message to the history.
  *
  * Source: docs/concepts/agent-and-run.md
@@ -43,7 +43,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
   warnOfUncountedCost(loop)
   let { input, trigger, mustAnswer } = start
 
-  // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
+  // If stopped before the start, the calls stay pending, because a result `Cancelled` would be final.
   if (start.paused !== undefined && !loop.stop.aborted) {
     const refused = await turnRefused(loop)
     if (refused !== undefined) return end(refused)
@@ -68,7 +68,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
       trigger = 'continuation'
       mustAnswer = turn.results.length > 0 || isRefused(turn) || (await repairs(loop, turn))
     } else {
-      // Taken back while a filter or a hook looked at it. What waits and cannot be had twice in a row never comes.
+      // Withdrawn during a filter or hook. After two such turns, the supplier's messages count as unavailable.
       const isInVain = intake.messages.length === 0
       if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting) && !goesOnBeside(loop)) return end(idleEnding(loop))
       hasLookedInVain = isInVain
@@ -76,7 +76,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     }
     if (mustAnswer || loop.inputs.isSteered) continue
 
-    // The model has nothing more to do. From the last look at the queues to the end nothing is awaited.
+    // The model has finished. Nothing is awaited from the last look at the queues to the end.
     const wasBusy = goesOnBeside(loop)
     if (wasBusy) await waitBeside(loop)
     const more = loop.inputs.followUps() ?? (wasBusy && loop.inputs.isSteered ? {} : saidByPlugins(loop))
@@ -86,18 +86,18 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
 }
 
 /**
- * One turn. Never rejects: what failed shows in the message and in `loop.failure`.
+ * Runs one turn. Never rejects: failures are in the message and in `loop.failure`.
  *
- * 1. `turnStart`; the input, and what steers the run, goes into the history and is recorded.
- * 2. `prepareTurn` may change model, tools and prompt; the history is compacted if that is due; the request is derived and sent.
- * 3. Plugins, then the `afterAnswer` hook, judge the response; it is recorded together with the intents of its calls; `messageEnd`.
+ * 1. `turnStart`; input and steering enter the history and are recorded.
+ * 2. `prepareTurn` may change model, tools and prompt; the history is compacted if due; the request is derived and sent.
+ * 3. Plugins, then the `afterAnswer` hook, check the response; it is recorded together with the intents of its calls; `messageEnd`.
  * 4. Calls run, and their results are recorded; tools prune and revert; `turnEnd` and the `afterTurn` hook.
  */
 async function takeTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
   const { message, calls, failure } = await takeResponse(loop, intake, started)
   if (calls.length === 0) warnOfAnswer(loop, message)
-  // Also when the run has failed by now: each is answered then, and none is run.
+  // Also after a failure: each call then gets a result, and none is run.
   const ran = await runCalls(loop, calls)
   await pruneAndRevert(loop, ran.changes)
   const outcome = await closeTurn(loop, { ...ran, message, usage: message.usage, failure })
@@ -109,7 +109,7 @@ interface Planned extends ChargedAnswer {
   calls: PlannedCall[]
 }
 
-/** The turn up to `messageEnd`: steps 1 to 3. */
+/** Runs steps 1 to 3 of the turn, up to `messageEnd`. */
 async function takeResponse(loop: LoopState, intake: Intake, started: Promise<unknown> | undefined): Promise<Planned> {
   let answered: Planned | undefined
   try {

@@ -18,9 +18,9 @@ interface LoggedLoop {
   readonly stop: AbortScope
 }
 
-/** What one loop says of itself, to its logger and in errors: never with a key. */
+/** Log and errors of one loop, with keys redacted. */
 export class RunLog {
-  /** The keys of its model calls. */
+  /** Keys of its model calls. */
   readonly keys = new KnownSecrets()
   readonly #loop: LoggedLoop
   readonly #logged = new Set<string>()
@@ -29,40 +29,40 @@ export class RunLog {
     this.#loop = loop
   }
 
-  /** Logs a warning; a broken logger never disturbs the run. */
+  /** Logs a warning; a failing logger never affects the run. */
   warn(event: string, fields: JsonObject): void {
     const { config, events } = this.#loop
     logWarning(config.logger, event, { loopId: events.loopId, ...fields }, this.#secrets())
   }
 
-  /** Logs a warning the first time this run meets it. */
+  /** Logs a warning once per run. */
   warnOnce(event: string, message: string): void {
     if (this.#logged.has(message)) return
     this.#logged.add(message)
     this.warn(event, { message })
   }
 
-  /** Logs that something failed which the run can do without; an abort is no failure. */
+  /** Logs a failure that the run can ignore; not for aborts. */
   warnFailed(event: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.warn(event, { ...toRunFailure(error) })
   }
 
-  /** What failed, as data, without the keys of this run. */
+  /** Returns an error as data, without the keys of this run. */
   failureOf(error: unknown): RunFailure {
     const { message, cause, ...failure } = toRunFailure(error)
-    // Of a ProviderError; one of an application may hold anything.
+    // Of a ProviderError; fields of other errors are unknown.
     const { limits } = Object(error)
     if (fits(rateLimits, limits)) failure.limits = limits
     const shown = { ...failure, message: this.withoutSecrets(message) }
     return cause === undefined ? shown : { ...shown, cause: { ...cause, message: this.withoutSecrets(cause.message) } }
   }
 
-  /** What was thrown by code of others, as the model, events and records may see it: without the keys of this run. */
+  /** Redacts the keys of this run in text for the model, events and records. */
   withoutSecrets(text: string): string {
     return withoutSecret(text, this.#secrets())
   }
 
-  /** Looked up when something failed. */
+  /** Collected only after a failure. */
   #secrets(): readonly string[] {
     const { turn, stop } = this.#loop
     const { config, secrets, credentials } = turn.model

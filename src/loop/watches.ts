@@ -4,15 +4,13 @@ import type { AgentEvent } from '../contract/run/event.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
 import type { LoopObserver, LoopStep, LoopWatch, TraceContext, WatchedLoop } from '../types/run/loop-watch.ts'
 
-/** Told what a watch threw. */
+/** Receives errors of a watch. */
 type Warn = (message: string) => void
 
-/** How a piece of work ended. */
+/** Outcome of a step. */
 type Outcome<T> = { value: T } | { error: unknown }
 
-/**
- * The watches of one loop, the first of them outermost. Whatever they do, the loop goes on as if there were none: see {@link LoopWatch}.
- */
+/** Watches of one loop, the first outermost. Whatever they do, the loop continues as if there were none: see {@link LoopWatch}. */
 export class Watches {
   readonly #list: readonly LoopWatch[]
   readonly #warn: Warn
@@ -22,7 +20,9 @@ export class Watches {
     this.#warn = warn
   }
 
-  /** `undefined` where nobody watches: then nothing is called. `warn` is told of the first failure alone: one that fails once fails at every event. */
+  /**
+   * `undefined` without watches: nothing is called then. `warn` gets only the first failure, because a failing watch fails at every event.
+   */
   static begin(observers: readonly LoopObserver[] | undefined, loop: () => WatchedLoop, warn: Warn): Watches | undefined {
     if (observers === undefined || observers.length === 0) return undefined
     const watched = loop()
@@ -34,7 +34,7 @@ export class Watches {
   event(event: AgentEvent): void {
     for (const watch of this.#list) {
       try {
-        // Where nothing comes back, no closure is made: this runs once per delta.
+        // No closure unless there is a return value: this runs once per delta.
         const outcome: unknown = watch.event?.(event)
         if (outcome !== undefined) catchLate(outcome, (error) => this.#warn(errorText(error)))
       } catch (error) {
@@ -47,7 +47,7 @@ export class Watches {
     for (const watch of this.#list) quietly(this.#warn, () => watch.request?.(request))
   }
 
-  /** Runs `work` inside of all watches, once. Returns what it returns, and throws what it throws. */
+  /** Runs `work` inside all watches, once. Returns its value or throws its error. */
   around<T>(step: LoopStep, work: () => T): T {
     const [first] = this.#list
     if (first !== undefined && this.#list.length === 1) return this.#within(first, step, work)
@@ -55,12 +55,12 @@ export class Watches {
     return run()
   }
 
-  /** Who watches the loops that a call starts. */
+  /** Returns the observers for the loops that a call starts. */
   inner(toolCallId?: string): LoopObserver[] {
     return this.#list.flatMap((watch) => quietly(this.#warn, () => watch.inner?.(toolCallId)) ?? [])
   }
 
-  /** Where a call stands in a trace, as the first watch says that knows. */
+  /** Returns the trace position of a call from the first watch that knows it. */
   trace(toolCallId: string): TraceContext | undefined {
     for (const watch of this.#list) {
       const found = quietly(this.#warn, () => watch.trace?.(toolCallId))
@@ -79,7 +79,7 @@ export class Watches {
     }
     try {
       const returned: unknown = watch.around(step, run)
-      // It may hand on a promise of the work; what that rejects with is reported where it belongs.
+      // It may return a promise of the work, whose rejection is reported elsewhere.
       catchLate(returned, () => undefined)
     } catch (error) {
       if (!(outcome !== undefined && 'error' in outcome && outcome.error === error)) this.#warn(errorText(error))

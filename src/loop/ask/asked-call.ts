@@ -3,8 +3,8 @@ import type { ClientCallTerms } from '../../types/run/question.ts'
 import type { LoopState } from '../loop-state.ts'
 
 /**
- * What is known of a call that pages are asked to run, over all processes that ask: until when, and which page has claimed it. It stands in the context of the loop, and in its
- * journal.
+ * State of one client tool call across processes: its deadline, and the client that claimed it. Stored in the context of the loop and in
+ * its journal.
  */
 export class AskedCall {
   readonly argumentsHash: string
@@ -27,7 +27,7 @@ export class AskedCall {
     return this.#call.deadline
   }
 
-  /** Notes until when pages are asked; a call that was asked for before keeps its end. `undefined` where that is not to be recorded. */
+  /** Records the deadline; an earlier one is kept. `undefined` if nothing is recorded. */
   begin(timeoutMs: number | undefined): Promise<void> | undefined {
     if (this.#isKnown) return undefined
     const deadline = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs }
@@ -36,7 +36,7 @@ export class AskedCall {
     return timeoutMs === undefined ? undefined : this.#record()
   }
 
-  /** The terms that the request handler enforces. */
+  /** Returns the limits that the request handler enforces. */
   terms(maxResultChars: number): ClientCallTerms {
     const { holder } = this.#call
     return {
@@ -52,7 +52,7 @@ export class AskedCall {
     }
   }
 
-  /** It has its answer. */
+  /** Removes the state of a finished call. */
   end(): void {
     const at = this.#calls.indexOf(this.#call)
     if (at !== -1) this.#calls.splice(at, 1)

@@ -10,7 +10,7 @@ import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 import { AskedQuestion, type Asker, approvalQuestion, clientCallQuestion, inputQuestion, type Question } from './question.ts'
 
-/** The call on whose behalf people are asked. `pause` stops its clock, and returns how to start it again. */
+/** The call that requests input. `pause` stops its timeout and returns a function that resumes it. */
 interface AskingCall {
   id: string
   name: string
@@ -19,10 +19,10 @@ interface AskingCall {
 }
 
 /**
- * What a running call asks, and what the loops ask that it starts: their questions rise to the run of the call, as events of it.
+ * Requests of a running call and of the loops that it starts. Requests of nested loops are forwarded to the run of the call.
  *
  * **Contract**
- * - What waits when the call is stopped, or over, is withdrawn at once. From then on nobody is asked, and whoever asks is told that nobody answers.
+ * - When the call is stopped or over, pending requests are withdrawn, and later ones resolve without a response.
  */
 export class CallQuestions {
   readonly #loop: LoopState
@@ -35,7 +35,7 @@ export class CallQuestions {
     this.#call = call
   }
 
-  /** Asks on behalf of the call itself. Never rejects; throws `ConfigError` `invalidOption` for what is no question. */
+  /** Requests input for the call itself. Never rejects; throws `ConfigError` `invalidOption` for an invalid question. */
   input(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer> {
     const { id: toolCallId, name: toolName, pause } = this.#call
     const { events, config, options, budget } = this.#loop
@@ -46,7 +46,7 @@ export class CallQuestions {
     })
   }
 
-  /** What watches over the run, for the loops that the call starts: its settings, and who asks people for it. */
+  /** Returns the guards of the run for nested loops: settings and request handlers. */
   get guards(): RunGuards {
     const { config, options, watches, context } = this.#loop
     const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs, requireMedia, resolveMedia } = config
@@ -74,7 +74,7 @@ export class CallQuestions {
     }
   }
 
-  /** The call is over: what still waits is withdrawn. */
+  /** Ends the call: withdraws pending requests. */
   close(): void {
     this.#isClosed = true
     for (const asked of this.#open) asked.withdraw('the call that asked is over')
@@ -109,7 +109,7 @@ export class CallQuestions {
     }
   }
 
-  /** The call that asks, and the loop that began it all, however deep. */
+  /** Returns the call, and the outermost loop that started it. */
   #subAgent(loopId: string, { subAgent }: Pick<PendingInput, 'subAgent'>): NonNullable<PendingInput['subAgent']> {
     return { toolCallId: this.#call.id, toolName: this.#call.name, loopId: subAgent?.loopId ?? loopId }
   }
@@ -132,7 +132,7 @@ export class CallQuestions {
   ): AskedQuestion<Request, Answer> | undefined {
     const { stop } = this.#call
     if (handler === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
-      // Not before the one who asks has said so.
+      // After the requester has returned.
       queueMicrotask(() => told(question.none))
       return undefined
     }
@@ -143,7 +143,7 @@ export class CallQuestions {
   }
 }
 
-/** What of a question is shown. Throws `ConfigError` `invalidOption` for what is none. */
+/** Returns the visible part of a question. Throws `ConfigError` `invalidOption` if it is invalid. */
 function checkedQuestion(question: InputQuestion): Omit<PendingInput, 'inputId' | 'toolCallId' | 'toolName'> {
   const { message, schema, url, problem }: Partial<Record<keyof InputQuestion, unknown>> = Object(question)
   const isText = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string'

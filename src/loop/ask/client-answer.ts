@@ -9,16 +9,16 @@ import { jsonFault } from '../../contract/shape/json-fault.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ClientCallAnswer, ClientCallRequest } from '../../types/run/question.ts'
 
-/** Blocks that a result may have. */
+/** Maximum content blocks of a result. */
 const maxBlocks = 20
 
 /**
- * What a page says came of a call, as a result for the model. Nothing of it is believed but that it is what the page says.
+ * Converts the output of a client tool call to a tool result. The output is untrusted.
  *
  * **Contract**
- * - A text, or any other JSON as text and as `details`; or blocks of text, pictures and files, under the rules for those of a person. A page ends no run, offers no tool, and
- *   names no loop. Characters that hide or reorder text become visible.
- * - Throws `ConfigError` `invalidMessage` for anything else, and for what is longer than the request allows.
+ * - Accepts a string, any other JSON (as text and as `details`), or text, image and file blocks under the rules of user input. A client
+ *   cannot end the run, offer tools or set loop ids. Characters that hide or reorder text become visible.
+ * - Throws `ConfigError` `invalidMessage` for anything else, and if the output exceeds the limit of the request.
  */
 export function answeredResult(given: ClientCallAnswer, { toolCallId, maxResultChars }: ClientCallRequest): ToolResult {
   const { output, error }: { output?: unknown; error?: unknown } = Object(given)
@@ -33,7 +33,7 @@ export function answeredResult(given: ClientCallAnswer, { toolCallId, maxResultC
   return { content: [textOf(JSON.stringify(value))], details: value }
 }
 
-/** A copy of a value that JSON can hold, no longer than a result may be. */
+/** Returns a copy of a JSON value within the length limit. */
 function checked(value: unknown, toolCallId: string, maxChars: number): JsonValue {
   const fault = jsonFault(value, 'output')
   if (fault !== undefined) refuse(`The result of call "${toolCallId}" is refused: ${fault}.`)
@@ -45,7 +45,7 @@ function checked(value: unknown, toolCallId: string, maxChars: number): JsonValu
   return copyJson(value as JsonValue) // just checked
 }
 
-/** The blocks of a result that has such. */
+/** Returns the content blocks of an output, if it has any. */
 function blocksIn(value: JsonValue): readonly JsonValue[] | undefined {
   if (!isJsonObject(value)) return undefined
   const { content } = value

@@ -14,12 +14,12 @@ import type { LoopState } from '../loop-state.ts'
 import { AskedCall } from './asked-call.ts'
 import { AskedQuestion, clientCallQuestion } from './question.ts'
 
-/** What a page made of a call, or that it waits on. */
+/** Result of a client tool call, or that it is pending. */
 export type ClientCallResult =
   | { kind: 'done'; result: ToolResult; kept?: (failure?: Error) => void }
   | { kind: 'paused'; pending: PendingClientCall }
 
-/** Where no page is. */
+/** Handler without clients. */
 const nobody: ClientCallHandler = {
   wait: (_request, tell) => {
     queueMicrotask(() => tell({ type: 'left' }))
@@ -28,13 +28,13 @@ const nobody: ClientCallHandler = {
 }
 
 /**
- * Has a page run a call whose tool is one of pages.
+ * Requests a client tool call.
  *
  * **Contract**
- * - `clientCallRequested` is followed by exactly one `clientCallResolved`, also when no page answers or the run is stopped.
- * - With `timeoutMs` of its tool, the model is told once that is over, counted from when a page was asked first, by whichever process. Without, the call is `paused` where no page answers within `approvalTimeoutMs`, or none
- *   can.
- * - Rejects with the reason when the run is stopped first.
+ * - `clientCallRequested` is followed by exactly one `clientCallResolved`, also on a timeout or if the run is stopped.
+ * - With `timeoutMs` of the tool, the model gets an error after the deadline, counted from the first request in any process. Without it,
+ *   the call is `paused` if no client responds within `approvalTimeoutMs`, or no client is connected.
+ * - Rejects with the reason if the run is stopped first.
  */
 export async function askClient(loop: LoopState, call: PreparedCall, { maxResultChars }: ClientRun): Promise<ClientCallResult> {
   const { id: toolCallId, name: toolName, written, tool } = call
@@ -53,7 +53,7 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
       stop,
       whyStopped: () => 'the run was stopped',
       timeoutMs: deadline === undefined ? config.approvalTimeoutMs : Math.max(0, deadline - Date.now()),
-      // Until there is an answer, nobody works.
+      // The budget's time stands still while the run waits.
       pauses: [() => budget.pause()],
     })
   })
@@ -74,8 +74,8 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
 }
 
 /**
- * Returns `result` if it fits the `output` schema of its tool, else a result that says what is wrong, with a warning. It is no error: the tool has
- * run, and a model that reads of an error runs it again. Rejects with `LoadError`, and what a schema throws.
+ * Returns `result` if it matches the `output` schema of its tool, else a result that describes the mismatch, with a warning. Not an error,
+ * because the tool has run and a model would retry. Rejects with `LoadError` and with errors of the schema.
  */
 export async function fitting(loop: LoopState, toolName: string, result: ToolResult, output: ClientRun['output']): Promise<ToolResult> {
   if (output === undefined || result.isError === true) return result

@@ -17,11 +17,11 @@ import type {
 } from '../../types/run/question.ts'
 import { answeredResult } from './client-answer.ts'
 
-/** Where questions wait, in the order they were asked, until somebody answers them or whoever asked withdraws them. */
+/** Queue of pending requests, in order, until a response or a withdrawal. */
 abstract class PendingRequests<Request, Answer> implements RequestHandler<Request, Answer> {
   readonly #waiting = new Map<Request, (answer: Answer) => void>()
   readonly isAttended: () => boolean
-  /** What whoever asks is told once nobody answers any more. */
+  /** Response for all requests after `closeWith`. */
   #closed: { answer: Answer } | undefined
 
   constructor(isAttended: () => boolean = () => true) {
@@ -34,19 +34,19 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
       queueMicrotask(() => answer(last))
       return () => undefined
     }
-    // An object of its own: the same request may be asked twice.
+    // A new object, because the same request may be pending twice.
     const own = { ...request }
     this.#waiting.set(own, answer)
     this.begun(own)
     return () => void this.#waiting.delete(own)
   }
 
-  /** A request waits from now on. */
+  /** Called when a request becomes pending. */
   protected begun(_request: Request): void {
-    // Only client calls have something to note.
+    // Only client calls need this.
   }
 
-  /** Whether a request waits now. */
+  /** Whether a request is pending. */
   get hasPending(): boolean {
     return this.#waiting.size > 0
   }
@@ -55,7 +55,7 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
     return [...this.#waiting.keys()]
   }
 
-  /** Nobody answers any more: what waits, and what would, is told `answer`. */
+  /** Responds to all pending and future requests with `answer`. */
   protected closeWith(answer: Answer): void {
     this.#closed = { answer }
     for (const request of this.waiting) this.tell(request, answer)
@@ -69,71 +69,71 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
 }
 
 /**
- * Calls that wait for a person, and the answers. A decision is about one request: its call, the hash of the arguments that were shown, and the
- * event that showed them where that is given. Services repeat the ids of calls, in later turns and in sub-agents.
+ * Pending approvals of a run, and decisions about them. A decision applies to one request: its call id, the hash of the shown arguments,
+ * and the event if given. Call ids alone are ambiguous, because providers repeat them in later turns and sub-agents.
  *
  * Source: docs/concepts/approval.md
  */
 export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision> {
-  /** Nobody answers any more: what waits, and what would, is asked again when the run is continued. */
+  /** Times out all pending and future requests; a continued run requests them again. */
   close(): void {
     this.closeWith({ type: 'timeout' })
   }
 
-  /** Requests that wait now, in the order they were made. Copies. */
+  /** Returns copies of the pending requests, in order. */
   pending(): PendingApproval[] {
     return this.waiting.map(({ runId: _run, loopId: _loop, seq: _seq, ...pending }) => copyJson(pending))
   }
 
-  /** Lets the call run that `request` showed. Throws `ConfigError` `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash. */
+  /** Approves the call of `request`. Throws `ConfigError` `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash. */
   approve(request: ApprovalRef): void {
     this.tell(requestFor(this.waiting, shownRequest(request)), { type: 'approved' })
   }
 
-  /** Refuses a call: that of `request`, or the one of that id which waits longest. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
+  /** Denies the call of `request`, or the oldest pending call with that id. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
   deny(request: ApprovalRef | string, reason?: string): void {
     const waiting = requestFor(this.waiting, typeof request === 'string' ? { toolCallId: request } : request)
     this.tell(waiting, reason === undefined ? { type: 'denied' } : { type: 'denied', reason })
   }
 }
 
-/** What the calls of a run ask people, and the answers. Source: docs/concepts/approval.md */
+/** User input requests of a run's calls, and responses to them. Source: docs/concepts/approval.md */
 export class Inputs extends PendingRequests<InputRequest, InputAnswer> {
-  /** Requests that wait now, in the order they were made. Copies. */
+  /** Returns copies of the pending requests, in order. */
   pending(): PendingInput[] {
     return this.waiting.map(({ loopId: _loop, ...pending }) => copyJson(pending))
   }
 
-  /** Answers a request that waits. Throws `ConfigError` `unknownInput` where none does, `invalidOption` for what is no answer. */
+  /** Responds to a pending request. Throws `ConfigError` `unknownInput` if it is not pending, `invalidOption` for an invalid response. */
   answer(request: InputRef | string, given: InputAnswer): void {
     this.tell(inputFor(this.waiting, request), checkedAnswer(given))
   }
 }
 
-/** Who runs a call, by the SHA-256 of its id, and until when nobody else may. Epoch ms. */
+/** Claim of a client tool call: SHA-256 of the client id, and its expiry in epoch milliseconds. */
 interface Claim {
   holder: string
   until: number
 }
 
-/** How long a claim holds that is not made again. */
+/** Lifetime of a claim without renewal. */
 const claimMs = 30_000
 
 /**
- * Calls that pages run, and what came of them. A result is about one request: its call, and the hash of the arguments that were shown. Where a page has
- * claimed a call, no other page's result counts as long as that holds.
+ * Client tool calls of a run, and their results. A result applies to one request: its call id and the hash of the shown arguments. While a
+ * client holds a claim, results of other clients are rejected.
  *
  * Source: docs/concepts/tools.md
  */
 export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOutcome> {
   readonly #claims = new WeakMap<ClientCallRequest, Claim>()
 
-  /** No page is asked any more: what waits, and what would, is asked again when the run is continued. */
+  /** Ends all pending and future requests; a continued run requests them again. */
   close(): void {
     this.closeWith({ type: 'left' })
   }
 
-  /** Requests that wait now, in the order they were made. Copies. */
+  /** Returns copies of the pending requests, in order. */
   pending(): PendingClientCall[] {
     return this.waiting.map(
       ({ runId: _run, loopId: _loop, seq: _seq, maxResultChars: _max, holder: _holder, claimed: _claimed, ...pending }) =>
@@ -142,15 +142,15 @@ export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOu
   }
 
   /**
-   * Says that this client runs the call, for 30 seconds from now on; again to hold it longer. Resolves once that is recorded, with false where another one has it. Rejects with `ConfigError`
-   * `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash.
+   * Claims a call for this client, for 30 seconds; call again to extend. Resolves once recorded, with false if another client holds it.
+   * Rejects with `ConfigError` `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash.
    */
   async claim(request: ApprovalRef, clientId: string): Promise<boolean> {
     const waiting = requestFor(this.waiting, shownRequest(request))
     const holder = sha256(clientId)
     const before = this.#claims.get(waiting)
     if (isOfAnother(before, holder)) return false
-    // At once: nobody else gets it while it is being recorded.
+    // Set before recording, so that no other client can claim it meanwhile.
     this.#claims.set(waiting, { holder, until: Date.now() + claimMs })
     if (before?.holder === holder) return true
     try {
@@ -162,16 +162,15 @@ export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOu
     }
   }
 
-  /** What a page had claimed when a process ended is its own for as long as a claim holds: it has to connect again. */
+  /** A claim from before a restart stays valid for one lifetime, so that its client can reconnect. */
   protected override begun(request: ClientCallRequest): void {
     const { holder } = request
     if (holder !== undefined) this.#claims.set(request, { holder, until: Date.now() + claimMs })
   }
 
   /**
-   * Ends the call with what a page says came of it; resolves once that is recorded, and rejects where it cannot be. Throws `ConfigError` `unknownCall`,
-   * `argumentsChanged`, `claimedElsewhere` where another page runs it, and `invalidMessage` for what is no result, or is too long; the call goes on
-   * waiting then.
+   * Submits the result of a call; resolves once recorded. Throws `ConfigError` `unknownCall`, `argumentsChanged`, `claimedElsewhere` if
+   * another client holds it, and `invalidMessage` for an invalid or too long result; the call then stays pending.
    */
   answer(request: ApprovalRef, given: ClientCallAnswer, clientId?: string): Promise<void> {
     const waiting = requestFor(this.waiting, shownRequest(request))

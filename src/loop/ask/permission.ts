@@ -11,34 +11,33 @@ import { errorResult } from '../calls/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
 import { AskedQuestion, approvalQuestion } from './question.ts'
 
-/** Whether a call may run: as it is or with the arguments a hook gave it, not at all, or once a person has answered. */
+/** Decision about a call: run it as is or with replaced arguments, refuse it, or wait for an approval. */
 export type Permission = { kind: 'run'; call: PreparedCall } | RefusedCall | WaitingCall
 
-/** A call that waits for a person. */
+/** A call with a pending approval. */
 interface WaitingCall {
   kind: 'paused'
   pending: PendingApproval
 }
 
-/** What a person said about a call. */
+/** Decision of a user about a call. */
 type Answer = { kind: 'approved' } | { kind: 'denied'; message: string } | WaitingCall
 
-/** Whether nobody has to be asked about `call`: neither a person nor a hook. */
+/** Returns whether neither an approval nor a hook applies to `call`. */
 export function isUnasked(loop: LoopState, { tool }: PreparedCall): boolean {
   return ruleOf(loop, tool) === false && !loop.hooks.watchesCalls
 }
 
-/** The rule of a tool: its own, or that of whoever watches over this run. Anything but `false` asks, whatever its type. */
+/** Returns the approval rule of a tool: its own, or that of the run's caller. Any value but `false` requires an approval. */
 export function ruleOf({ options }: LoopState, { name, needsApproval }: AgentTool): ApprovalRule {
-  // Not `??`: null is something, and it is not `false`.
+  // Not `??`: null is not `false`, so it requires an approval.
   const rule = needsApproval === undefined ? options.approvalRule?.(name) : needsApproval
   return rule === undefined ? false : rule
 }
 
 /**
- * Asks whoever has a say in a call that needs it: first a person, where its tool asks for that, then `beforeToolExecution`. Arguments that the
- * hook replaced are validated, and a person who was asked about others is asked again. Rejects with the reason of a stopped run; every
- * `approvalRequested` has been resolved by then.
+ * Obtains permission for a call: first the approval if required, then `beforeToolExecution`. Replaced arguments are validated, and approved
+ * again if the others were approved. Rejects with the reason of a stopped run, after every `approvalRequested` is resolved.
  */
 export async function permit(loop: LoopState, call: PreparedCall): Promise<Permission> {
   const wasAsked = await needsApproval(loop, call)
@@ -54,7 +53,7 @@ export async function permit(loop: LoopState, call: PreparedCall): Promise<Permi
     return { kind: 'refused', result: errorResult(`${call.name} is run by the service: its arguments cannot be changed.`) }
   const replaced = await validateArguments(loop, call.tool, call.id, decision.args)
   if (replaced.kind === 'refused') return replaced
-  // Whoever answered saw the other arguments.
+  // The approval was for other arguments.
   if (wasAsked || decision.wasAsked || (await needsApproval(loop, replaced.call))) {
     const answer = await askPerson(loop, replaced.call)
     if (answer.kind !== 'approved') return refusal(answer)
@@ -67,8 +66,8 @@ function refusal(answer: Exclude<Answer, { kind: 'approved' }>): RefusedCall | W
 }
 
 /**
- * Whether the rule of a tool asks a person. It gets arguments of its own, parsed once more: what it does to them is not done to those that run.
- * Whatever it answers but `false`, or throws, asks. Rejects with the reason when the run is stopped.
+ * Evaluates the approval rule of a tool with a fresh copy of the arguments, so that the rule cannot change them. Any result but `false`, or
+ * an error, requires an approval. Rejects with the reason if the run is stopped.
  */
 async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): Promise<boolean> {
   const { stop } = loop
@@ -83,7 +82,7 @@ async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): 
   }
 }
 
-/** Where nobody can be asked. */
+/** Handler without clients. */
 const nobody: ApprovalHandler = {
   wait: (_request, decide) => {
     queueMicrotask(() => decide({ type: 'timeout' }))
@@ -92,25 +91,25 @@ const nobody: ApprovalHandler = {
 }
 
 /**
- * Asks a person about a call.
+ * Requests an approval for a call.
  *
  * **Contract**
- * - `approvalRequested` is followed by exactly one `approvalResolved`, also when nobody answers or the run is stopped.
- * - `paused`: nobody answered within `approvalTimeoutMs`, or nobody can.
- * - Rejects with the reason when `stop` aborts first; it is the run's, or follows it.
+ * - `approvalRequested` is followed by exactly one `approvalResolved`, also on a timeout or if the run is stopped.
+ * - `paused`: no decision within `approvalTimeoutMs`, or no client to decide.
+ * - Rejects with the reason if `stop` aborts first; it is the run's, or derived from it.
  */
 async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, written }: PreparedCall, stop = loop.stop): Promise<Answer> {
   const { events, options, budget } = loop
-  // A copy: whoever is shown the arguments cannot change what runs, or the history.
+  // A copy, so that readers of the arguments can change neither the call nor the history.
   const pending = { toolCallId, toolName, args: copyJson(written), argumentsHash: argumentsHash(written) }
-  // Stopped before anybody was asked.
+  // Stopped before the request.
   stop.throwIfAborted()
   const decision = await new Promise<ApprovalDecision>((decide) => {
     new AskedQuestion(approvalQuestion(events, pending), decide).begin(options.approvals ?? nobody, {
       stop,
       whyStopped: () => (loop.stop.aborted ? 'the run was stopped' : 'withdrawn by the hook that asked'),
       timeoutMs: loop.config.approvalTimeoutMs,
-      // Until there is an answer, nobody works.
+      // The budget's time stands still while the run waits.
       pauses: [() => budget.pause()],
     })
   })
@@ -123,12 +122,12 @@ async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, writ
   return { kind: 'denied', message: `The user denied this tool call${reason}` }
 }
 
-/** What the hook of a call came to. `wasAsked`: a person has been asked about the arguments that are replaced now. */
+/** Outcome of a call's hook. `wasAsked`: the replaced arguments had been shown for approval. */
 type HookOutcome = { kind: 'run' } | { kind: 'replaced'; args: JsonObject; wasAsked: boolean } | Exclude<Answer, { kind: 'approved' }>
 
 /**
- * Asks `beforeToolExecution` whether a call may run. The hook may ask a person, whose no is final; when nobody answers, the call waits,
- * whatever the hook makes of it. A request that is still open when the hook says no, or replaces the arguments, is withdrawn.
+ * Runs `beforeToolExecution`. If the hook requested an approval, a denial is final, and a timeout leaves the call pending, whatever the
+ * hook returns. A request that is still pending when the hook refuses or replaces the arguments is withdrawn.
  */
 async function askHook(loop: LoopState, call: PreparedCall): Promise<HookOutcome> {
   const approval = new HookApproval(loop, call)
@@ -144,7 +143,7 @@ async function askHook(loop: LoopState, call: PreparedCall): Promise<HookOutcome
   }
 }
 
-/** What one hook asks a person about its call: once, however often it asks, and only until it has decided. */
+/** Approval requested by a hook: at most once per call, and only until the hook returns. */
 class HookApproval {
   readonly #loop: LoopState
   readonly #call: PreparedCall
@@ -164,18 +163,18 @@ class HookApproval {
 
   readonly request = (): Promise<boolean> => {
     const answer = this.#ask().then(({ kind }) => kind === 'approved')
-    // A hook may drop the promise: that the run was stopped is then no unhandled rejection.
+    // The hook may drop the promise: a stopped run must not cause an unhandled rejection.
     answer.catch(() => undefined)
     return answer
   }
 
-  /** What the person says, if one was asked. */
+  /** Returns the decision, if one was requested. */
   async answer(): Promise<Answer | undefined> {
     this.#isOver = true
     return this.#asked
   }
 
-  /** What the person has said; nobody is asked any more. */
+  /** Returns the decision so far, and withdraws a pending request. */
   async withdraw(): Promise<Answer | undefined> {
     this.#isOver = true
     this.#stop.abort()

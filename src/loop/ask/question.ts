@@ -14,43 +14,43 @@ import type {
 } from '../../types/run/question.ts'
 import type { EventEmitter } from '../event-emitter.ts'
 
-/** A kind of question: what its handler holds, and its two events. */
+/** A kind of request: the value for its handler, and its two events. */
 export interface Question<Request, Answer> {
   request: Request
-  /** The answer where nobody gives one. */
+  /** The response if there is none. */
   none: Answer
-  /** Emits the event that shows it. */
+  /** Emits the event that shows the request. */
   show(): void
-  /** Emits the event that says how it ended; `reason` says why nobody answered. */
+  /** Emits the event that ends the request; `reason` says why there was no response. */
   resolve(answer: Answer, reason: string | undefined): void
 }
 
-/** On whose behalf somebody is asked, and how long. */
+/** The requester, with timeouts and abort. */
 export interface Asker {
-  /** When it aborts, nobody is asked any more. */
+  /** Withdraws the request when it aborts. */
   stop: AbortScope
   whyStopped(): string
-  /** Of the one who asks alone; as `stop`. */
+  /** Abort signal of the requester alone; like `stop`. */
   signal?: AbortSignal | undefined
-  /** Milliseconds until nobody is expected to answer any more. Default: for ever. */
+  /** Milliseconds until the request times out. Default: never. */
   timeoutMs?: number | undefined
-  /** Each stops a clock that stands still meanwhile, and returns how to start it again. */
+  /** Each pauses a timeout and returns a function that resumes it. */
   pauses?: readonly (() => () => void)[]
 }
 
 /**
- * Asks somebody outside of the run, once.
+ * One request to a user or client.
  *
  * **Contract**
- * - Its handler holds the question before it is shown, so that whoever sees it may answer at once. Each that is shown is resolved once.
- * - It ends with an answer, when its time is over, when nobody could answer, when whoever asks is stopped, or when it is withdrawn. From then on nobody can answer it: what was
- *   stopped cannot be approved. No timer, clock or waiter is left.
- * - `told` is called with the answer, after the event that resolves it; not after `leave`.
+ * - The handler gets the request before it is shown, so a client may respond at once. Each shown request is resolved exactly once.
+ * - It ends with a response, on its timeout, if no client can respond, if the requester is stopped, or if it is withdrawn. It cannot be
+ *   responded to afterwards. No timer or listener is left.
+ * - `told` is called with the response after the resolving event, but not after `leave`.
  */
 export class AskedQuestion<Request, Answer> {
   readonly #question: Question<Request, Answer>
   readonly #told: (answer: Answer) => void
-  /** What is to be done when it is over. */
+  /** Cleanup at the end of the request. */
   readonly #atEnd: (() => void)[]
   #outcome: { answer: Answer; reason: string | undefined } | undefined
   #isShown = false
@@ -62,9 +62,9 @@ export class AskedQuestion<Request, Answer> {
     this.#atEnd = [ended]
   }
 
-  /** Hands the question to `handler`. */
+  /** Passes the request to `handler`. */
   begin(handler: RequestHandler<Request, Answer>, { stop, whyStopped, signal, timeoutMs, pauses = [] }: Asker): void {
-    // Before anybody hears of it.
+    // Before the request is visible.
     for (const pause of pauses) this.#until(pause())
     this.#until(handler.wait(this.#question.request, (answer) => this.#end(answer)))
     if (timeoutMs !== undefined) this.#until(startTimer(timeoutMs, () => this.withdraw('nobody answered in time')))
@@ -76,12 +76,12 @@ export class AskedQuestion<Request, Answer> {
     if (this.#outcome !== undefined) this.#tell(this.#outcome)
   }
 
-  /** Nobody is asked any more; whoever asked is told that nobody answered. */
+  /** Withdraws the request; the requester gets the response `none`. */
   withdraw(reason: string): void {
     this.#end(this.#question.none, reason)
   }
 
-  /** Whoever asked is gone. */
+  /** Ends the request without telling the requester, which no longer waits. */
   leave(reason: string): void {
     this.#hasLeft = true
     this.withdraw(reason)
@@ -96,7 +96,7 @@ export class AskedQuestion<Request, Answer> {
     if (this.#outcome !== undefined) return
     this.#outcome = { answer, reason }
     for (const act of this.#atEnd) act()
-    // Decided while it is being shown: told when it has been.
+    // Decided while it is being shown: reported afterwards.
     if (this.#isShown) this.#tell(this.#outcome)
   }
 
@@ -106,7 +106,7 @@ export class AskedQuestion<Request, Answer> {
   }
 }
 
-/** Whether a call may run, as a question of the loop whose events these are. */
+/** Creates the approval request of a tool call for a loop's events. */
 export function approvalQuestion(events: EventEmitter, pending: PendingApproval): Question<ApprovalRequest, ApprovalDecision> {
   const { toolCallId, toolName, subAgent } = pending
   const { runId, loopId, nextSeq: seq } = events
@@ -123,7 +123,7 @@ export function approvalQuestion(events: EventEmitter, pending: PendingApproval)
   }
 }
 
-/** What a running call wants to know, as a question of the loop whose events these are. */
+/** Creates the user input request of a running call for a loop's events. */
 export function inputQuestion(events: EventEmitter, pending: PendingInput): Question<InputRequest, InputAnswer> {
   const { inputId, toolCallId, toolName, subAgent } = pending
   const who = { inputId, toolCallId, toolName, ...(subAgent !== undefined && { subAgent }) }
@@ -135,7 +135,7 @@ export function inputQuestion(events: EventEmitter, pending: PendingInput): Ques
   }
 }
 
-/** A call that a page is to run, as a question of the loop whose events these are. */
+/** Creates the request of a client tool call for a loop's events. */
 export function clientCallQuestion(
   events: EventEmitter,
   pending: PendingClientCall,

@@ -9,7 +9,7 @@ import type { LoopState } from '../loop-state.ts'
 import type { CallInRun, LoopBackground } from './loop-background.ts'
 import { cutOffReport, keptReport, reportOf, startedResult } from './reports.ts'
 
-/** A task that goes on, or has ended. */
+/** A running or finished task. */
 interface Running {
   readonly backgroundId: string
   readonly call: CallInRun
@@ -18,37 +18,37 @@ interface Running {
   endedAt: number | undefined
   latest: ToolResult | undefined
   isStoppedByEnd: boolean
-  /** Resolves when its report waits. Never rejects. */
+  /** Resolves when its report is queued. Never rejects. */
   done: Promise<void>
 }
 
-/** A report that the model has not been told. */
+/** A report that the model has not received. */
 interface Report {
   readonly message: AgentMessage
-  /** The history holds what it is made of. */
+  /** Whether its parts are in the history. */
   readonly isKept: boolean
-  /** The run has ended it because nothing else was left to do: no reason to go on. */
+  /** The run stopped the task because nothing else was left to do: the report causes no further turn. */
   readonly isQuiet: boolean
 }
 
 /**
- * What goes on beside one run.
+ * Background tasks of one run.
  *
  * **Contract**
- * - Each task has one `backgroundStart` and one `backgroundEnd`, then one report. What guards results (hooks, offloading) guards reports. A report is a message in the
- *   place of a user's, handed over with the next turn, without input filters: no person has said it.
- * - Nothing goes on after `close`: what runs is stopped, and has three seconds to end. A report that nobody has taken by then is kept in the history, as a message
- *   of the application; the next run begins with it. It also begins with a report of each task that was cut off with its process.
+ * - Each task has one `backgroundStart` and one `backgroundEnd`, then one report. Hooks and offloading apply to reports as to results. A
+ *   report is a user message of the next turn, without input filters, because it is not user input.
+ * - `close` stops running tasks and waits up to three seconds. Undelivered reports are stored in the history as extension messages; the
+ *   next run starts with them, and with a report of each task that its process interrupted.
  *
  * Source: docs/concepts/several-agents.md
  */
 export class BackgroundWork implements LoopBackground {
   readonly #loop: LoopState
   readonly #all: Running[] = []
-  /** By the id of its call, until the result of that is in the history. */
+  /** By call id, until the call's result is in the history. */
   readonly #begun = new Map<string, string>()
   #reports: Report[]
-  /** How many there were before, in this history. */
+  /** Number of earlier tasks in this history. */
   readonly #before: number
   #wake: (() => void) | undefined
 
@@ -118,7 +118,7 @@ export class BackgroundWork implements LoopBackground {
     const untold = this.#reports.filter(({ isKept }) => !isKept)
     this.#reports = []
     for (const { message } of untold) {
-      // Through JSON: what is written down is what the next run reads.
+      // Through JSON, so that it equals what the next run reads.
       await addNotice(this.#loop, extensionMessage(keptReportKind, { message: JSON.parse(JSON.stringify(message)) }))
     }
   }
@@ -185,7 +185,9 @@ export class BackgroundWork implements LoopBackground {
   }
 }
 
-/** An async function, so that what throws at once is a rejection too. What is shown of it meanwhile is no update of its call, which is over. */
+/**
+ * Runs the task. An async function turns a synchronous throw into a rejection. Its partial results are not updates of the finished call.
+ */
 async function work(entry: Running): Promise<ToolResult> {
   const update: ToolContext['update'] = (partial) => {
     entry.latest = partial

@@ -3,35 +3,35 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { BackgroundTasks, ToolContext } from '../../types/tool/tool.ts'
 
-/** A call that runs, as work beside the run needs it. */
+/** A running call, as background tasks need it. */
 export interface CallInRun {
   readonly id: string
   readonly name: string
   readonly stop: AbortScope
-  /** Whether its result is known: nothing more is heard of it. */
+  /** Whether its result is final; later events are ignored. */
   readonly isOver: boolean
   context(): ToolContext
-  /** The result of `work`, or an error result. Never rejects. */
+  /** Returns the result of `work`, or an error result. Never rejects. */
   settle(work: PromiseLike<unknown>): Promise<ToolResult>
-  /** The same call once more, with a signal and a clock of its own: it goes on when this one is over. */
+  /** Returns a copy of the call with its own signal and timeout, which continues after this one. */
   again(): CallInRun
 }
 
-/** What goes on beside a run, as its loop needs it. */
+/** Background tasks of a run, as its loop needs them. */
 export interface LoopBackground {
-  /** Whether a task runs, or is about to report. */
+  /** Whether a task runs or is about to report. */
   readonly isRunning: boolean
-  /** Whether there is something to do before the run may end. */
+  /** Whether something remains to be done before the run may end. */
   readonly isOpen: boolean
-  /** Whether the model has not been told of something that has ended. */
+  /** Whether a finished task has not been reported to the model. */
   readonly hasReports: boolean
   takeReports(): AgentMessage[]
-  /** What the call with this id has begun; once. */
+  /** Returns the task started by this call id; once. */
   begunBy(toolCallId: string): string | undefined
-  /** As `call` sees it, while that runs. */
+  /** Returns the tasks as the running `call` sees them. */
   of(call: CallInRun): BackgroundTasks
-  /** Waits until a task has ended, something is queued or the run is stopped; where the run need not wait for any, stops them. */
+  /** Waits until a task ends, a message is queued or the run is stopped. Stops the tasks if the run does not wait for any. */
   next(): Promise<void>
-  /** The run ends: stops what runs, and keeps what was not told. Never rejects. */
+  /** Ends the run: stops tasks and stores unreported results. Never rejects. */
   close(): Promise<void>
 }

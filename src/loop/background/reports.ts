@@ -4,13 +4,13 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { OpenBackground } from '../../types/tool/open-calls.ts'
 import type { BackgroundTask } from '../../types/tool/tool.ts'
 
-/** What the model is told of a task that has begun, in place of what it comes to. */
+/** Returns the immediate result of a call that started a background task. */
 export function startedResult({ backgroundId, task }: { backgroundId: string; task: BackgroundTask }): ToolResult {
   const words = `Started in the background as "${backgroundId}". Go on with something else: its report comes as a message of its own when it has ended.`
   return { content: [text(words)], details: { backgroundId, task: task.task } }
 }
 
-/** What the model is told of a task that has ended. Marked as what it is: the words of a tool stand in the place of a person's. */
+/** Returns the report of a finished task for the model. Marked as a report, because it is a user message without user input. */
 export function reportOf(
   { backgroundId, call }: { backgroundId: string; call: { name: string } },
   { content, isError }: ToolResult,
@@ -24,13 +24,13 @@ export function reportOf(
   )
 }
 
-/** What the model is told of a task of which nobody knows what it came to. */
+/** Returns the report of an interrupted task whose outcome is unknown. */
 export function cutOffReport({ backgroundId, toolName }: OpenBackground): AgentMessage {
   const words = `"${backgroundId}" was cut off: its process ended, or the conversation went on without it. Its outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.`
   return marked(backgroundId, toolName, words, [])
 }
 
-/** The report that an earlier run kept; `undefined` where there is none that can be read. */
+/** Returns the report that an earlier run stored; `undefined` if there is none, or it is invalid. */
 export function keptReport({ kept, backgroundId, toolName }: OpenBackground): AgentMessage | undefined {
   if (kept === undefined) return undefined
   try {

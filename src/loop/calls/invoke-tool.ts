@@ -15,18 +15,18 @@ import type { PreparedCall } from './prepare-call.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
 import { errorResult, toolErrorText, toToolResult } from './tool-result.ts'
 
-/** How long a call that was cut off waits for a tool that promised to end, in ms. */
+/** Milliseconds that a cancelled call waits for a tool with `endsOnAbort`. */
 const endingGraceMs = 3000
 
 /**
- * Runs a tool and returns its result; everything it throws becomes an error result. No promise for a tool that returns none.
+ * Runs a tool and returns its result; errors become error results. Returns no promise if the tool does not.
  *
  * **Contract**
- * - The tool is raced against the run's stop and its timeout (its own, else the configured one). It is signalled first; if it does not
- *   listen it is detached, and whatever it still does is dropped. One with `endsOnAbort` has three seconds to say what became of it.
- * - Update hooks have run before this settles, unless the call is stopped.
- * - What it wants taken out of the context is added to `changes`.
- * - After this settles, the context does nothing, nobody is asked any more, and no timer or listener is left.
+ * - The tool is raced against the run's stop and its timeout (its own or the configured one). Its signal aborts first; if it does not stop,
+ *   it is detached and its later output dropped. With `endsOnAbort` it has three seconds to report its outcome.
+ * - Update hooks finish before this settles, unless the call is stopped.
+ * - Requested context changes are added to `changes`.
+ * - After this settles, the tool context does nothing, requests are withdrawn, and no timer or listener is left.
  */
 export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
   const running = new RunningCall(loop, call, changes)
@@ -45,26 +45,26 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   try {
     return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
   } catch {
-    // A member that throws is no promise.
+    // A value with a throwing `then` is not a promise.
     return false
   }
 }
 
-/** A tool while it runs: turns its reports into events until the call has ended. */
+/** A running tool call: converts its reports to events until the call ends. */
 class RunningCall implements CallInRun {
-  /** Stops with the run, and when the call takes too long. */
+  /** Aborts with the run, and on the call's timeout. */
   readonly stop: AbortScope
   readonly #loop: LoopState
   readonly #call: PreparedCall
   readonly #changes: ContextChange[]
-  /** Milliseconds the call may take, and how to stop that clock. It stands still while a person is asked. */
+  /** Timeout of the call in milliseconds, and the function that stops its timer. It stands still during requests. */
   readonly #timeoutMs: number | undefined
   #stopTimer: (() => void) | undefined
   #asking = 0
-  /** Where the call asks people, and the loops that it starts; made when somebody does. */
+  /** Requests of the call and its nested loops; created on first use. */
   #questions: CallQuestions | undefined
   #isOver = false
-  /** The hooks of all updates so far; they keep their order. */
+  /** Update hooks so far, in order. */
   #reported: Promise<void> | undefined
 
   constructor(loop: LoopState, call: PreparedCall, changes: ContextChange[]) {
@@ -78,7 +78,7 @@ class RunningCall implements CallInRun {
     loop.options.runningTools?.set(call.id, timeoutMs)
   }
 
-  /** Calls the tool, inside of whoever watches the loop. */
+  /** Calls the tool, inside the watches of the loop. */
   execute(): unknown {
     const { tool, args, id: toolCallId, name: toolName } = this.#call
     const { watches, plugins } = this.#loop
@@ -87,7 +87,7 @@ class RunningCall implements CallInRun {
     if (watches === undefined) return work()
     return watches.around({ type: 'toolCall', toolCallId, toolName, description: tool.description, stop: this.stop }, () => {
       const returned = work()
-      // What begins only when it is waited for, as a query does, begins in here too.
+      // A lazy thenable, such as a query, must also start inside the watches.
       return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
     })
   }
@@ -126,7 +126,7 @@ class RunningCall implements CallInRun {
     return this.#loop.watches?.trace(this.#call.id)
   }
 
-  /** What the tool sees. Functions of its own, because tools pass them on as callbacks. */
+  /** Creates the tool context. Its functions are not methods, because tools pass them on as callbacks. */
   context(): ToolContext {
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = this.#loop
@@ -139,7 +139,7 @@ class RunningCall implements CallInRun {
       loopId: events.loopId,
       budget,
       update: (partial) => this.#update(partial),
-      // Whatever a tool passes: an event must be JSON, and this must not throw.
+      // Accepts any value: the event must be JSON, and this must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
       requestInput: (question, signal) => this.questions.input(question, signal),
@@ -158,7 +158,7 @@ class RunningCall implements CallInRun {
     })
   }
 
-  /** Waits for what the tool promised, unless the call is stopped before. Never rejects. */
+  /** Waits for the tool's promise, unless the call is stopped first. Never rejects. */
   async settle(work: PromiseLike<unknown>): Promise<ToolResult> {
     const { stop } = this
     const { tool, name } = this.#call
@@ -173,9 +173,9 @@ class RunningCall implements CallInRun {
   }
 
   #failed(error: unknown): ToolResult {
-    // A part of the program that is gone is no news for the model, which can do nothing about it: the run ends.
+    // A missing chunk ends the run, because the model can do nothing about it.
     if (LoadError.isInstance(error)) this.#loop.fail(error)
-    // A ToolError is meant for the model; anything else is a fault that whoever wrote the tool would never see.
+    // A ToolError is meant for the model. Any other error is a defect that the tool's author should see.
     else if (!this.#loop.stop.aborted && !ToolError.isInstance(error)) this.#warn(error)
     return this.#loop.stop.aborted || LoadError.isInstance(error) ? errorResult('Cancelled') : this.#told(error)
   }
@@ -190,7 +190,7 @@ class RunningCall implements CallInRun {
     })
   }
 
-  /** The call is over: nothing it does is heard any more. */
+  /** Ends the call: its later reports are ignored. */
   end(result: ToolResult): ToolResult {
     this.#isOver = true
     this.#questions?.close()
@@ -211,7 +211,7 @@ class RunningCall implements CallInRun {
     this.#startClock()
   }
 
-  /** The clock starts anew, once nobody is asked any more. */
+  /** The timeout restarts when no request is pending. */
   #pauseClock(): () => void {
     let isPaused = true
     this.#asking += 1
@@ -224,7 +224,7 @@ class RunningCall implements CallInRun {
     }
   }
 
-  /** The model is told why the call was cut off, in the tool's own words if it says the same; what became of its work is kept. */
+  /** Returns the error result of a cancelled call: in the tool's own words if they match the reason, with the `details` it reported. */
   async #cutOff(work: PromiseLike<unknown>, reason: unknown): Promise<ToolResult> {
     const failed = this.#failed(reason)
     const late = await within(work, endingGraceMs)
@@ -243,7 +243,7 @@ class RunningCall implements CallInRun {
     const { id: toolCallId, name: toolName } = this.#call
     const { hooks } = this.#loop
     const partialResult = toToolResult(toolName, partial, this.#loop.log)
-    // Looked up again when it is reported: a hook may take longer than the call.
+    // Checks again before emitting: a hook may take longer than the call.
     const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
     if (!hooks.watchesUpdates) {
       emit()
@@ -253,19 +253,19 @@ class RunningCall implements CallInRun {
     this.#reported = (this.#reported ?? Promise.resolve()).then(report)
   }
 
-  /** What is detached changes nothing any more. */
+  /** Throws if the call has ended, so that a detached tool changes nothing. */
   #assertOn(): void {
     if (this.#isOver || this.stop.aborted) throw new ToolError('cancelled', 'The call is over: it can change nothing any more.')
   }
 
-  /** Whether the call was still there to report it. */
+  /** Returns whether the call was still running. */
   #emit(body: ToolReport): boolean {
     if (!this.#isOver) this.#loop.events.emit(body)
     return !this.#isOver
   }
 }
 
-/** Leads from a context to its call. Not a private field: a proxy of a context has none. */
+/** Links a context to its call. Not a private field, because proxies of a context have none. */
 const running = Symbol('running call')
 
 type OfCall = { readonly [running]: RunningCall }
@@ -293,8 +293,8 @@ const lateTrace = {
 }
 
 /**
- * Adds what most tools never look at. Own properties, so that a copy of a context has them, with the same three functions for all contexts: V8 makes a
- * hidden class for each new getter and keeps it, with all that the getter refers to, until a full collection.
+ * Adds rarely used properties lazily, as own properties, so that copies of a context have them. All contexts share the same three
+ * functions: V8 would keep a hidden class per new getter, and everything the getter references, until a full collection.
  */
 function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: Rest): Rest & Pick<ToolContext, Late> {
   Object.defineProperty(context, 'signal', lateSignal)
@@ -303,14 +303,14 @@ function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: R
   return context as Rest & Pick<ToolContext, Late> // since the three lines before
 }
 
-/** What a running tool reports. */
+/** A report of a running tool. */
 type ToolReport = { toolCallId: string; toolName: string } & (
   | { type: 'toolExecutionUpdate'; partialResult: ToolResult }
   | { type: 'progressMessage'; text: string }
   | { type: 'childEvent'; event: AgentEvent }
 )
 
-/** What `work` comes to within `ms`; `undefined` when it takes longer. */
+/** Returns the outcome of `work` within `ms`, or `undefined` after that. */
 function within(work: PromiseLike<unknown>, ms: number): Promise<{ value: unknown } | { error: unknown } | undefined> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(ms, () => resolve(undefined))
@@ -325,18 +325,18 @@ function within(work: PromiseLike<unknown>, ms: number): Promise<{ value: unknow
   })
 }
 
-/** Whether a tool that was stopped says of its call what its signal said: that it took too long, or else that it was cancelled. */
+/** Returns whether the error of a stopped tool matches its abort reason: a timeout, or a cancellation. */
 function isSameEnd(error: unknown, reason: unknown): boolean {
   const code = ToolError.isInstance(reason) && reason.code === 'timeout' ? 'timeout' : 'cancelled'
   return ToolError.isInstance(error) && error.code === code
 }
 
-/** Tells a tool, and the model, that it ran too long. */
+/** Creates the timeout error for the tool and the model. */
 function timeout(ms: number): ToolError {
   return new ToolError('timeout', `Tool exceeded timeout of ${duration(ms)}`)
 }
 
-/** `250ms`, `1s`, `1.5s`, as the specification prints durations. */
+/** Formats a duration as the specification does: `250ms`, `1s`, `1.5s`. */
 function duration(ms: number): string {
   return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`
 }

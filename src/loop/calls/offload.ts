@@ -4,12 +4,12 @@ import type { LoopState } from '../loop-state.ts'
 
 const chunk = lateChunk('the offloading of results', () => import('./offload/write-result.ts'))
 
-/** Loads what writes results, before the first of them: a tool whose result is not known has run in vain. */
+/** Loads the chunk before the first result: a result that cannot be offloaded later would be lost. */
 export function loadOffload({ config }: LoopState): Promise<unknown> | undefined {
   return config.offload === undefined || chunk.loaded !== undefined ? undefined : chunk.load()
 }
 
-/** A result with its text in a file and the two ends of it in its place; `undefined` where it is short enough. */
+/** Writes a long result to a file and returns its start and end instead; `undefined` if it is short enough. */
 export function offload(loop: LoopState, call: { id: string; name: string }, result: ToolResult): Promise<ToolResult> | undefined {
   const { offload: options } = loop.config
   if (options === undefined) return undefined

@@ -11,31 +11,31 @@ import { checkArguments } from '../../validation/tool-parameters.ts'
 import type { LoopState } from '../loop-state.ts'
 import { errorResult } from './tool-result.ts'
 
-/** A call whose tool was found and whose arguments are valid. */
+/** A call of a known tool with valid arguments. */
 export interface PreparedCall {
   id: string
   name: string
   tool: AgentTool
-  /** As the model wrote them, plain JSON: what people see, approvals are bound to and journals keep. Nobody else has this object. */
+  /** Arguments as the model wrote them, in plain JSON: shown for approval, hashed and recorded. An exclusive copy. */
   written: JsonObject
-  /** As the schema parsed them, which may be anything: dates, bigints, maps. Only the tool sees these. */
+  /** Arguments as parsed by the schema, possibly not JSON: dates, bigints, maps. Only for the tool. */
   args: JsonObject
-  /** Only the decision is ours: the service runs it, with the arguments it has. */
+  /** Only the approval is decided here; the provider executes the call with its own arguments. */
   isOfService?: true
 }
 
-/** A call that is not run, and what the model is told instead. */
+/** A call that is not run, with the result for the model. */
 export interface RefusedCall {
   kind: 'refused'
   result: ToolResult
 }
 
-/** What the first look at a call comes to. */
+/** Result of preparing a call. */
 export type Preparation = { kind: 'ready'; call: PreparedCall } | RefusedCall
 
 /**
- * Finds the tool of a call and validates its arguments. No promise, unless the schema answers with one. Never throws; rejects with the reason
- * of a stopped run, and with `LoadError` when the JSON Schema interpreter cannot be had.
+ * Finds the tool of a call and validates its arguments. Returns no promise unless the schema does. Never throws; rejects with the reason of
+ * a stopped run, and with `LoadError` if the schema interpreter cannot be loaded.
  */
 export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation | Promise<Preparation> {
   if (call.isOfService === true) return decisionAbout(call)
@@ -48,7 +48,7 @@ export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation 
   return validateArguments(loop, tool, call.id, call.arguments)
 }
 
-/** A call that waited, and whose tool nobody has any more. */
+/** Refuses a pending call whose tool no longer exists. */
 function gone(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCall): RefusedCall {
   const message = `Tool ${toolName} not found: the call waited, and the tool is not there any more. It was not run.`
   loop.log.warn('callRefused', {
@@ -60,7 +60,10 @@ function gone(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCal
   return refused(message)
 }
 
-/** A call that its service runs once a person has said yes. Running it here is no more than that yes, which the codec tells the service. */
+/**
+ * Prepares a provider-executed call that needs an approval. Running it here only records the approval, which the codec sends to the
+ * provider.
+ */
 function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparation {
   const fault = argumentsFault(given)
   if (fault !== undefined) return refused(`Invalid arguments: ${fault}`)
@@ -77,10 +80,10 @@ function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparat
   return { kind: 'ready', call: { id, name, tool, written, args: written, isOfService: true } }
 }
 
-/** As {@link prepareCall}, for a tool that is known. */
+/** {@link prepareCall} for a known tool. */
 export function validateArguments(loop: LoopState, tool: AgentTool, id: string, given: JsonObject): Preparation | Promise<Preparation> {
   try {
-    // What is shown, what an approval is bound to and what runs are made of this one copy, and it means what its JSON says.
+    // Approval, hash and execution all derive from this one unambiguous copy.
     const fault = argumentsFault(given)
     if (fault !== undefined) return refused(`Invalid arguments: ${fault}`)
     const written = copyJson(given)
@@ -95,7 +98,7 @@ export function validateArguments(loop: LoopState, tool: AgentTool, id: string, 
   }
 }
 
-/** `written` as the schema of the tool parses it. A new object each time: whoever gets it can change nobody else's. */
+/** Parses `written` with the tool's schema into a new object, so that no caller can change another's arguments. */
 export function parsed(
   loop: LoopState,
   tool: AgentTool,
@@ -104,7 +107,7 @@ export function parsed(
   return checkArguments(tool, copyJson(written), loop.config.schemaValidator)
 }
 
-/** The model is told, and so is whoever runs it: a schema that no model gets right is seen nowhere else. */
+/** Also logged: a schema that no model satisfies would otherwise go unnoticed. */
 function misfit(loop: LoopState, toolName: string, toolCallId: string, issues: string): RefusedCall {
   loop.log.warn('callRefused', {
     toolCallId,

@@ -3,20 +3,17 @@ import { textOf } from '../../contract/message/message.ts'
 import { type ExecutionLimits, fullLimits, type ReachedLimit } from '../../contract/run/settings.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
-/** A refused call, and how many turns in a row it was refused in the same way. */
+/** A refused call, and the number of consecutive turns that refused it. */
 interface Refusal {
   toolName: string
   said: string
   turns: number
 }
 
-/**
- * Counts the turns in a row in which no call was run and the same one was refused: a model that was told three times what is wrong will not hear it the
- * fourth time.
- */
+/** Counts consecutive turns that ran no call and refused the same one. A model that ignores an error three times will not heed a fourth. */
 export class Refusals {
   readonly #max: number
-  /** Of the turn before, and of the one under way, by what they are the same in. */
+  /** Refusals of the previous and the current turn, by call and error. */
   #before = new Map<string, Refusal>()
   #now = new Map<string, Refusal>()
   #hasRun = false
@@ -25,19 +22,19 @@ export class Refusals {
     this.#max = limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxSameRefusals
   }
 
-  /** `call` is answered with `result` and not run. */
+  /** Counts a refused `call`. */
   add({ name: toolName, arguments: args, invalidArguments }: ToolCallContent, { content }: ToolResult): void {
     const said = textOf(content)
     const key = JSON.stringify([toolName, invalidArguments ?? args, said])
     this.#now.set(key, { toolName, said, turns: (this.#before.get(key)?.turns ?? 0) + 1 })
   }
 
-  /** A call is run: the turn gets somewhere. */
+  /** Resets the count: a call is run, so the turn makes progress. */
   clear(): void {
     this.#hasRun = true
   }
 
-  /** Closes a turn. The limit, where the same call was refused too often. */
+  /** Ends the turn. Returns the reached limit, if any. */
   closeTurn(): ReachedLimit | undefined {
     const hasRun = this.#hasRun
     this.#hasRun = false

@@ -9,8 +9,8 @@ import { parsed } from './prepare-call.ts'
 const chunk = lateChunk('the repair of tool arguments', () => import('./repair/repair-arguments.ts'))
 
 /**
- * Repairs arguments of a message that are no JSON, before the message is in the history: what is recorded, approved and run is the same. `undefined` where
- * nothing is broken, or the response was cut. Never rejects: a part that is missing fails the run.
+ * Repairs invalid arguments of a message before it enters the history, so that recorded, approved and executed arguments are the same.
+ * `undefined` if nothing is invalid, or the response is truncated. Never rejects: a missing chunk fails the run.
  */
 export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<void> | undefined {
   const { stopReason, content } = message

@@ -21,39 +21,39 @@ const truncatedSkip = 'The call was cut off by the output limit and was not run.
 /** A call before it is run. */
 export interface PlannedCall {
   call: AnswerableCall
-  /** Why it is not run. */
+  /** Reason not to run it. */
   skip?: string
-  /** Of a call that begins at once. */
+  /** Preparation of a call that starts at once. */
   preparation?: Preparation | Promise<Preparation>
-  /** Its intent, while that becomes durable. */
+  /** Record of its intent, while it is written. */
   intent?: Promise<void> | undefined
-  /** The hash of the arguments with which it may run: it was permitted, and then waited for a page. */
+  /** Hash of the approved arguments, if it then waited for a client. */
   permitted?: string | undefined
 }
 
-/** Calls that wait for nobody. */
+/** The outcome of a turn without calls. */
 export const noCalls: () => CallOutcome = () => ({ results: [], waiting: [], clientCalls: [], heldBack: [], changes: [] })
 
-/** Whether a call waits for somebody, so that the run cannot go on. */
+/** Returns whether a call is pending, so that the run cannot continue. */
 export function isPaused({ waiting, clientCalls }: CallOutcome): boolean {
   return waiting.length > 0 || clientCalls.length > 0
 }
 
-/** What the calls of a turn came to. */
+/** Outcome of a turn's calls. */
 export interface CallOutcome {
-  /** In the order of the calls. */
+  /** In call order. */
   results: ToolResultEntry[]
-  /** Calls that wait for a person; they have no result. */
+  /** Calls with a pending approval, without a result. */
   waiting: PendingApproval[]
-  /** Calls that wait for a page; they have no result either. */
+  /** Pending client tool calls, without a result. */
   clientCalls: PendingClientCall[]
-  /** Ids of the calls that come after one that waits; they have no result either. */
+  /** Ids of calls held back behind a pending one, without a result. */
   heldBack: string[]
-  /** What the tools asked to be taken out of what is sent, or put back. */
+  /** Context changes requested by the tools. */
   changes: ContextChange[]
 }
 
-/** Plans the calls of a response that may be run: none when the model was stopped or failed. As {@link planCalls}. */
+/** Plans the calls of a response; none if the model was stopped or failed. See {@link planCalls}. */
 export function planAndRecordIntents(loop: LoopState, { stopReason, content }: AssistantMessage): PlannedCall[] {
   if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
   const calls = callsToAnswer(content)
@@ -61,9 +61,9 @@ export function planAndRecordIntents(loop: LoopState, { stopReason, content }: A
 }
 
 /**
- * Plans the calls of one assistant message. Those that begin at once are prepared, and where nobody has to be asked their intents are recorded:
- * in the same step as the message, so that a journal can write them together. With `isCut`, the last call is not run: the output limit may
- * have cut its arguments.
+ * Plans the calls of one assistant message. Calls of the first step are prepared; the intents of those without approval are recorded in the
+ * same step as the message, so that a journal can write them together. With `isCut`, the last call is not run, because the output limit may
+ * have truncated it.
  */
 export function planCalls(loop: LoopState, calls: readonly AnswerableCall[], isCut: boolean): PlannedCall[] {
   const size = stepSize(loop, calls.length)
@@ -73,11 +73,11 @@ export function planCalls(loop: LoopState, calls: readonly AnswerableCall[], isC
   })
 }
 
-/** Prepares a call of the first step, and records its intent where nobody has to be asked. */
+/** Prepares a call of the first step, and records its intent if no approval or hook applies. */
 function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
   const preparation = prepareCall(loop, call)
   if (preparation instanceof Promise) {
-    // It is awaited later, or never: when the run is stopped before.
+    // Awaited later, or never if the run is stopped first.
     preparation.catch(() => undefined)
     return { call, preparation }
   }
@@ -88,20 +88,20 @@ function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
 }
 
 /**
- * Runs the calls of one assistant message and puts the results into the history, in the order of the calls.
+ * Runs the calls of one assistant message and appends the results to the history, in call order.
  *
  * **Contract**
- * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
- *   what has not begun; a call that waits for a person holds it back.
- * - What the tools want taken out of the context is in `changes`; `pruneAndRevert` does it.
- * - Never rejects: what cannot be done fails the run.
+ * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a queued steering message skips
+ *   the calls that have not started, and a pending call holds them back.
+ * - Requested context changes are in `changes`; `pruneAndRevert` applies them.
+ * - Never rejects: errors fail the run.
  */
 export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
   const outcome = noCalls()
   const size = stepSize(loop, planned.length)
   try {
     for (let at = 0; at < planned.length; at += size) {
-      // Their order was asked for, and what comes later may rest on what comes first.
+      // Later calls may depend on earlier ones.
       const isHeld = isPaused(outcome) && !loop.stop.aborted
       const isSkipped = !isHeld && at > 0 && loop.inputs.isSteered
       const step = isHeld ? holdBack(planned.slice(at, at + size), outcome) : planned.slice(at, at + size)
@@ -125,13 +125,13 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
   return outcome
 }
 
-/** Notes which calls of a step are held back; gives back those that are answered all the same, because they are never run. */
+/** Records the calls of a step that are held back. Returns those that get a result anyway, because they never run. */
 function holdBack(step: readonly PlannedCall[], { heldBack }: CallOutcome): PlannedCall[] {
   for (const { call, skip } of step) if (skip === undefined) heldBack.push(call.id)
   return step.filter(({ skip }) => skip !== undefined)
 }
 
-/** How many calls run at the same time. */
+/** Returns how many calls run concurrently. */
 function stepSize({ config }: LoopState, calls: number): number {
   const { toolExecution = plainDefaults.toolExecution } = config
   const strategy = typeof toolExecution === 'string' ? { type: toolExecution } : toolExecution
@@ -140,16 +140,16 @@ function stepSize({ config }: LoopState, calls: number): number {
   return Math.max(1, calls)
 }
 
-/** What tells calls apart. */
+/** Identifies a call. */
 type CallName = Pick<AnswerableCall, 'id' | 'name'>
 
 /**
- * Takes one call from request to result: find, validate, ask, journal the intent, run, journal the result.
+ * Executes one call: find, validate, approve, record the intent, run, record the result.
  *
  * **Contract**
- * - Never rejects. Resolves with the message that answers the call, or `undefined` when the call waits for a person or a page.
- * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call that is answered.
- * - After the run was stopped or has failed, the tool is not run; the answer is `Cancelled`.
+ * - Never rejects. Resolves with the tool result, or `undefined` if the call is pending.
+ * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call with a result.
+ * - If the run was stopped or has failed, the tool is not run; the result is `Cancelled`.
  */
 async function executeCall(
   loop: LoopState,
@@ -178,12 +178,12 @@ async function executeCall(
     return conclude(loop, call, await invokeTool(loop, permission.call, outcome.changes))
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
-    // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.
+    // A failing schema or hash costs this call, not the run. The call is not announced yet; after an announcement, nothing throws.
     return refuseCall(loop, call, errorResult(errorText(error)))
   }
 }
 
-/** As {@link executeCall}, for a call that a page runs. */
+/** {@link executeCall} for a client tool call. */
 async function answerFromPage(
   loop: LoopState,
   call: PreparedCall,
@@ -217,13 +217,13 @@ function recordIntent(loop: LoopState, { id, name, written, tool }: PreparedCall
   return loop.record({ type: 'toolIntent', toolCallId: id, toolName: name, arguments: written, idempotent: tool.idempotent === true })
 }
 
-/** Answers a call that is not run because of what it is. One that comes again and again ends the run. */
+/** Returns an error for an invalid call. Repeated ones end the run. */
 function refuseCall(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   loop.refusals.add(call, result)
   return answerUnrun(loop, call, result)
 }
 
-/** Answers a call that is not run, with the pair of events every call has. */
+/** Returns a result without running the call, with its pair of events. */
 async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   try {
     loop.stop.throwIfAborted()
@@ -234,9 +234,9 @@ async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolRe
   }
 }
 
-/** The run was stopped, or has failed with `error`: the call is answered, not run. */
+/** Returns the result of a call that is not run because the run was stopped or failed with `error`. */
 function answerStopped(loop: LoopState, call: AnswerableCall, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
-  // Also after an abort: a journal that has refused is told nothing more.
+  // Also after an abort: a journal that rejected a record gets no more.
   if (error instanceof JournalError || !loop.stop.aborted) loop.fail(error)
   announce(loop, call, call.arguments)
   return conclude(loop, call, errorResult('Cancelled'))
@@ -246,7 +246,7 @@ function announce(loop: LoopState, call: CallName, args: JsonObject): void {
   loop.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
 }
 
-/** Ends a call whose start was announced, then makes the result durable. Never rejects. */
+/** Ends an announced call and records its result. Never rejects. */
 async function conclude(loop: LoopState, call: CallName, given: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
   const { id: toolCallId, name: toolName } = call

@@ -2,7 +2,7 @@ import { type ContextChange, revertCategory } from '../../contract/context/conte
 import { ConfigError } from '../../contract/errors.ts'
 import { fits } from '../../contract/shape/read.ts'
 
-/** Throws `ConfigError` `invalidOption` unless `event` has what every event has. O(1): it comes with every delta of a child. */
+/** Throws `ConfigError` `invalidOption` unless `event` has the common event fields. O(1), because it runs for every delta of a child. */
 export function checkChildEvent(event: unknown): void {
   const { type, runId, loopId, sessionId, seq, at, event: inner }: EventFields = Object(event)
   const isEvent = [type, runId, loopId, sessionId].every((value) => typeof value === 'string') && isFigure(seq) && isFigure(at)
@@ -12,7 +12,7 @@ export function checkChildEvent(event: unknown): void {
 
 type EventFields = Partial<Record<'type' | 'runId' | 'loopId' | 'sessionId' | 'seq' | 'at' | 'event', unknown>>
 
-/** A copy of `change`. Throws `ConfigError` `invalidOption` for what is none: applied, it would end the run. */
+/** Returns a copy of `change`. Throws `ConfigError` `invalidOption` if it is invalid, because applying it would fail the run. */
 export function checkChange(change: unknown): ContextChange {
   const { type, tokens, memo, category, targetNodeId, summary }: ChangeFields = Object(change)
   if (type === 'prune' && isFigure(tokens) && isOptionalText(memo)) {

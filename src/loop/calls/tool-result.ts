@@ -7,22 +7,22 @@ import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../c
 import { faultIn, toldCaller } from '../../contract/shape/fault.ts'
 import { type ToolResult, toolResultFields } from '../../contract/tool/tool-result.ts'
 
-/** A tool result with its envelope, as it stands in the history. */
+/** A tool result with its envelope, as in the history. */
 export type ToolResultEntry = ToolResultMessage & MessageEnvelope
 
-/** A result that tells the model what went wrong. */
+/** Creates an error result for the model. */
 export function errorResult(message: string): ToolResult {
   return { content: [text(message)], isError: true }
 }
 
-/** How the specification prints an error of a tool. Source: docs/reference/errors.md */
+/** Prefixes of tool errors in the specification. Source: docs/reference/errors.md */
 const prefixes: Partial<Record<ToolErrorCode, string>> = {
   invalidArguments: 'Invalid arguments',
   notFound: 'Tool not found',
   cancelled: 'Cancelled',
 }
 
-/** What the model is told of what a tool threw. A `ToolError` begins with the words of its code, unless it says them, or what was not found. */
+/** Formats a tool's error for the model. A `ToolError` starts with the prefix of its code, unless the message already does. */
 export function toolErrorText(error: unknown): string {
   const prefix = ToolError.isInstance(error) ? prefixes[error.code] : undefined
   if (prefix === undefined || !ToolError.isInstance(error)) return errorText(error)
@@ -32,19 +32,20 @@ export function toolErrorText(error: unknown): string {
   return isSaid ? message : `${prefix}: ${message}`
 }
 
-/** The part of a loop that hears of results which cannot be used whole. */
+/** Receives warnings about results that cannot be used in full. */
 export interface ResultWarnings {
   warn(event: string, fields: JsonObject): void
   withoutSecrets?(text: string): string
 }
 
 /**
- * What a tool returned or reported, as a result that can be stored and sent.
+ * Converts a tool's return value or report to a result that can be stored and sent.
  *
  * **Contract**
- * - A string becomes text; nothing becomes `(no output)`; any other JSON value becomes its JSON as text, and `details`. An object whose `content` is a string is a
- *   `ToolResult` if it has no other keys than a `ToolResult` has. Everything is copied, and what does not belong to a `ToolResult` is left out.
- * - Never throws, and makes no error of what it cannot show: the tool has run, and a model that reads of an error runs it again. The text says why, and `warnings` hears of it.
+ * - A string becomes text; nothing becomes `(no output)`; other JSON becomes text and `details`. An object with a string `content` is a
+ *   `ToolResult` if all its keys are those of a `ToolResult`. Everything is copied; unknown keys are dropped.
+ * - Never throws, and never turns an unusable value into an error, because the tool has run and a model would retry. The text gives the
+ *   reason, and `warnings` is called.
  */
 export function toToolResult(toolName: string, returned: unknown, warnings?: ResultWarnings): ToolResult {
   if (typeof returned === 'string') return { content: [text(returned)] }
@@ -91,10 +92,10 @@ function flagOf(value: unknown, name: (typeof flags)[number]): boolean {
   }
 }
 
-/** What is wrong with a block of a result. */
+/** An invalid block in a result. */
 class BlockFault extends Error {}
 
-/** The message that answers a call. */
+/** Creates the tool result message of a call. */
 export function toolResultEntry(
   call: { id: string; name: string },
   result: ToolResult,
@@ -116,7 +117,7 @@ export function toolResultEntry(
   return entry
 }
 
-/** A copy of a `ToolResult`; `undefined` when `value` is none. */
+/** Returns a copy of a `ToolResult`; `undefined` if `value` is none. */
 function plainResult(value: unknown, withoutDetails: (why: string) => void): ToolResult | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { content: given }: { content?: unknown } = value
@@ -124,7 +125,7 @@ function plainResult(value: unknown, withoutDetails: (why: string) => void): Too
   if (!isText && !Array.isArray(given)) return undefined
   const { details, isError, childLoopId, endRun, offers }: Partial<Record<keyof ToolResult, unknown>> = value
   const blocks: Content[] = isText ? [text(given)] : []
-  // Not `map`: it passes over holes.
+  // Not `map`, which skips holes.
   if (!isText && Array.isArray(given)) for (const [index, item] of given.entries()) blocks.push(plainBlock(item, `content[${index}]`))
   const result: ToolResult = { content: blocks }
   const shown = details === undefined ? undefined : shownOutput(details)
@@ -137,7 +138,7 @@ function plainResult(value: unknown, withoutDetails: (why: string) => void): Too
   return result
 }
 
-/** A copy of a block without what does not belong to it. Throws `BlockFault` for what no tool may return. */
+/** Returns a copy of a block without unknown fields. Throws `BlockFault` for blocks that tools may not return. */
 function plainBlock(value: unknown, place: string): Content {
   const type: unknown = Object(value).type
   const names = type === 'text' || type === 'image' || type === 'file' ? fieldsOfBlock(type) : undefined
@@ -145,7 +146,7 @@ function plainBlock(value: unknown, place: string): Content {
   const copy: Record<string, unknown> = {}
   for (const name of names) {
     const part: unknown = Object(value)[name]
-    // Bytes may be megabytes: only what can change is copied.
+    // Bytes may be megabytes, so only mutable parts are copied.
     if (part !== undefined) copy[name] = typeof part === 'string' ? part : JSON.parse(JSON.stringify(part))
   }
   const fault = faultIn(content, copy, 'given')
@@ -153,7 +154,7 @@ function plainBlock(value: unknown, place: string): Content {
   return copy as unknown as Content // just checked
 }
 
-/** The fields of a kind of block, but for what a service attaches to it. */
+/** Returns the fields of a kind of block, without provider state. */
 function fieldsOfBlock(type: string): readonly string[] {
   const form = content.form.of === 'tagged' ? content.form.variants.get(type)?.form : undefined
   return form?.of === 'object' ? Object.keys(form.fields).filter((name) => name !== 'providerState') : []

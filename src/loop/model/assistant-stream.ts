@@ -16,25 +16,25 @@ import type { WordFilter } from '../plugins/plugin-port.ts'
 export type AssistantEntry = AssistantMessage & MessageEnvelope
 
 /**
- * One attempt to receive an assistant message: turns provider events into message events and closes the message exactly once.
+ * Receives one attempt of an assistant message: turns provider events into message events and closes the message exactly once.
  *
  * **Contract**
- * - `messageStart` waits for the first output, so that an attempt which fails before it leaves no trace.
+ * - `messageStart` waits for the first output, so that an attempt that fails before it leaves no trace.
  * - After `finish`, `fail` or `discard`, late provider events are dropped.
  */
 export class AssistantStream {
   readonly #loop: LoopState
   readonly #id = newId()
   #entry: AssistantEntry | undefined
-  /** Names of the tools of the service that this message has shown, by id; `undefined` once one has ended. */
+  /** Names of provider-executed tools in this message, by id; `undefined` once ended. */
   #shown: Map<string, string | undefined> | undefined
   #isOpen = true
   #hasBegun = false
   #hasOutput = false
-  /** A word of text came: known from the first one, so that nobody has to look through all of a long answer. */
+  /** Whether text has arrived, so that long responses need not be searched. */
   hasWords = false
 
-  /** Where plugins give other words. */
+  /** Set if plugins replace text. */
   readonly #words: WordFilter | undefined
 
   constructor(loop: LoopState) {
@@ -42,22 +42,22 @@ export class AssistantStream {
     this.#words = loop.plugins?.words(this.#id)
   }
 
-  /** Whether anything was shown: from then on a failure is visible. Of an answer that is continued: since then. */
+  /** Whether output was emitted, which makes a failure visible. For a continued response: since its continuation. */
   get hasOutput(): boolean {
     return this.#hasOutput
   }
 
-  /** Whether it may still receive something. */
+  /** Whether it can still receive events. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** Another request continues the answer. */
+  /** Continues the response with another request. */
   continue(): void {
     this.#hasOutput = false
   }
 
-  /** Shows what a paused response holds, where a message that held it too has failed: this one goes on with it. */
+  /** Emits the content of a paused response again, if the message that had it failed. */
   restate(paused: AssistantMessage): void {
     if (this.#hasBegun) return
     const message = structuredClone(paused)
@@ -104,7 +104,7 @@ export class AssistantStream {
     if (event.type === 'block' && event.block.type === 'serviceTool') this.#follow(event.block)
   }
 
-  /** The provider is done: closes the stream and returns the message, which the caller completes with `messageEnd`. */
+  /** Closes the stream and returns the finished message; the caller emits its `messageEnd`. */
   finish(message: AssistantMessage): AssistantEntry {
     const entry = this.#enveloped(message)
     uniqueCallIds(entry)
@@ -112,16 +112,16 @@ export class AssistantStream {
     return this.#close(entry)
   }
 
-  /** The provider failed or was stopped: closes the stream with what had come, marked with why it ended. */
+  /** Closes the stream after a failure or stop, with the partial content and the reason. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string, error?: ProviderError): AssistantEntry {
     const partial = this.#entry ?? (error?.partial && this.#enveloped(error.partial))
-    // A copy: whoever still writes to the live message cannot change what is in the history.
+    // A copy, so that late writes to the live message cannot change the history.
     const entry = partial ? { ...partial, content: withToolsEnded(partial.content.map((block) => ({ ...block }))) } : this.#empty()
     keepSound(entry)
     return this.#close({ ...entry, stopReason, errorMessage })
   }
 
-  /** Forgets an attempt that showed nothing. What is continued stays. */
+  /** Discards an attempt without output. A continued response stays. */
   discard(): void {
     if (!this.#hasBegun) this.#isOpen = false
   }
@@ -141,7 +141,7 @@ export class AssistantStream {
     return entry
   }
 
-  /** A tool of the service begins when it is seen first, and ends when it says so. */
+  /** Emits the start of a provider-executed tool when it first appears, and its end. */
   #follow({ id: toolCallId, name: toolName, status, error }: ServiceToolContent): void {
     this.#shown ??= new Map()
     const shown = this.#shown
@@ -158,7 +158,7 @@ export class AssistantStream {
     this.#loop.events.emit({ type: 'serviceToolEnd', messageId: this.#id, ...ending })
   }
 
-  /** The message itself, because it goes on growing; a copy of one that is in a history already, or frozen. */
+  /** Returns the live message itself, or a copy if it is frozen or already in a history. */
   #enveloped(message: AssistantMessage): AssistantEntry {
     const { turns, turnIndex, events } = this.#loop
     const { outputForm } = turns
@@ -181,7 +181,7 @@ export class AssistantStream {
   }
 }
 
-/** The message itself grows by the words of the model. */
+/** Returns the message without the model's text, which plugins replace. */
 function wordless(message: LlmMessage): LlmMessage {
   if (message.role !== 'assistant') return message
   const { refusal: _refusal, logprobs: _logprobs, ...rest } = message
@@ -189,8 +189,8 @@ function wordless(message: LlmMessage): LlmMessage {
 }
 
 /**
- * What a model or a service wrote is kept only as far as it can be stored, copied and sent again: arguments that are no JSON object of at most 200
- * levels are invalid, state of a service that is no such JSON is dropped.
+ * Makes model output storable: arguments that are not a JSON object of at most 200 levels become invalid, and such provider state is
+ * dropped.
  */
 function keepSound(message: AssistantMessage): void {
   if (message.content.every((block) => faultOf(block) === undefined)) return
@@ -212,7 +212,7 @@ function faultOf(block: Content): string | undefined {
   return jsonFault(args, 'arguments')
 }
 
-/** Services have repeated a call id within one message; every call must be answerable on its own. */
+/** Providers have repeated a call id within one message; every call needs its own. */
 function uniqueCallIds(message: AssistantMessage): void {
   const calls = toolCallsOf(message.content)
   if (calls.length < 2) return

@@ -14,50 +14,50 @@ import type { LoopState } from '../loop-state.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { deriveRequest } from './request.ts'
 
-/** What one turn has tried so far. */
+/** Attempts of one turn so far. */
 interface Tries {
-  /** The retry that would come next, from 1. */
+  /** Number of the next retry, from 1. */
   attempt: number
   retry: RetryConfig
   hasRefreshed: boolean
   hasCompacted: boolean
   hasBeenEmpty: boolean
-  /** How often plugins had the request sent again. */
+  /** Number of retries that plugins requested. */
   askedAgain: number
-  /** The answer that its service paused, which is continued. */
+  /** The paused response to continue. */
   paused?: PausedAnswer | undefined
 }
 
-/** Half a response, whose usage is charged already, and how often it was continued. Nothing changes the message any more. */
+/** A paused response with its charged usage and the number of continuations. Its message is frozen. */
 interface PausedAnswer {
   message: AssistantMessage
   times: number
 }
 
-/** `charged`: what of the message's usage the run has been charged already. */
+/** `charged`: the part of the message's usage that is already charged to the run. */
 export interface ChargedAnswer extends ModelAnswer {
   message: AssistantEntry
   charged?: Usage | undefined
 }
 
-/** What follows a failed call: its error as the answer, the same request again, or one of a shorter history. */
+/** Next step after a failed call: return the error, retry, or retry with a shorter history. */
 type NextTry = 'close' | 'repeat' | 'shorten'
 
 /**
- * Asks the model once per turn, repeating failed calls. The answer is closed, but not yet in the history.
+ * Calls the model for one turn, with retries. The response is closed, but not yet in the history.
  *
  * **Contract**
- * - Failure and abort come back as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`, and with
- *   `LoadError` where the history cannot be compacted.
- * - The request is derived once and is the same for every attempt, but for one: when the service says that the prompt is too long, the
- *   history is compacted once and the call repeated, which does not count as a retry. So it is for an answer that filled the context
- *   window; what came of that one goes into the history as a failed message.
- * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
- *   error, goes into the history and a new message begins.
- * - An answer that its service paused is continued by another request, as one message: until it ends, a limit is reached, or it was continued
- *   `maxContinuations` times. A continuation that failed is repeated alone; after output, a new message begins with what was paused.
- * - An answer without content is asked for once more, as a retry. The second one is an answer like any other, with a warning.
- * - A wait that the service asks for and that is too long ends the call instead; the error names the time.
+ * - Failure and abort are returned as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`, and
+ *   with `LoadError` if compaction cannot be loaded.
+ * - The request is derived once and reused for every attempt, with one exception: if the provider rejects the prompt as too long, or the
+ *   response filled the context window, the history is compacted once and the call repeated. This does not count as a retry; a partial
+ *   response enters the history as a failed message.
+ * - A retry before any output emits one `providerRetry` and one log line. After output, the failed message ends with an error, enters the
+ *   history, and a new message starts.
+ * - A paused response is continued by further requests as one message, until it ends, a limit is reached, or after `maxContinuations`. A
+ *   failed continuation is retried alone; after output, a new message starts with the paused content.
+ * - An empty response is retried once. A second one is accepted with a warning.
+ * - A requested wait that is too long ends the call; the error gives the time.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
  *
  * Source: docs/concepts/limits.md
@@ -84,7 +84,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
       tries.paused = undefined
       request = undefined
     } catch (thrown) {
-      // What stopped the run from elsewhere closes the message like any abort.
+      // Any other stop closes the message like an abort.
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
       const error = withinPatience(thrown)
       const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(error), tries)
@@ -98,10 +98,10 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
   return retry === false ? { ...defaultRetry, maxRetries: 0 } : fullRetry(retry)
 }
 
-/** What shows and records the requests of a run that asks for it. */
+/** Loaded only for runs that capture requests. */
 const capture = lateChunk('the capture of requests', () => import('../capture/capture-request.ts'))
 
-/** What is sent this turn. */
+/** Returns the request of this turn. */
 async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
   const derived = await deriveRequest(loop)
   if (loop.plugins !== undefined) derived.request = await loop.plugins.request(derived.request)
@@ -125,7 +125,7 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
   return { message, charged, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
 }
 
-/** One request. */
+/** Sends one request. */
 async function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
   const { provider, credentials } = loop.turn.model
   const { stop } = loop
@@ -134,15 +134,15 @@ async function streamOnce(loop: LoopState, request: StreamRequest, stream: Assis
   return stop.race(provider.stream(sent, stream.accept, stop.signal))
 }
 
-/** Makes the request for the rest of a response. Each try gets a copy that the codec may change, so a failed one leaves the paused response whole. */
+/** Creates the request for the rest of a response. Each attempt gets a copy, so that a failed one cannot change the paused response. */
 function continuation(request: StreamRequest, answered: AssistantMessage): StreamRequest {
   const continues: AssistantMessage & { id?: string } = structuredClone(answered)
-  // It is in no history: what receives it takes it as it is.
+  // It is in no history, so the receiver may adopt it.
   delete continues.id
   return { ...request, messages: [...request.messages, answered], continues }
 }
 
-/** Charges what the paused answer has used. Whether it is continued: a limit may be reached by now. */
+/** Charges a paused response. Returns whether to continue it: a limit may be reached by now. */
 function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
   const times = tries.paused?.times ?? 0
   charge(loop, message, tries)
@@ -150,17 +150,17 @@ function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): 
   return times < continuationsOf(loop) && loop.budget.reached() === undefined
 }
 
-/** Charges what `message` has used beyond its paused part, which is charged already. */
+/** Charges the usage of `message` beyond its paused part. */
 function charge(loop: LoopState, message: AssistantMessage | AssistantEntry, { paused }: Tries): void {
   loop.addUsage(paused === undefined ? message.usage : usageBeyond(message.usage, paused.message.usage), message)
 }
 
-/** How often a paused answer is continued. */
+/** Returns the maximum continuations of a paused response. */
 export function continuationsOf({ config: { limits } }: LoopState): number {
   return limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxContinuations
 }
 
-/** Throws for the first answer without content, which is tried again; says so of the next. */
+/** Throws for the first empty response, which is retried; warns of the next. */
 function countEmpty(loop: LoopState, stream: AssistantStream, answered: AssistantMessage, tries: Tries): void {
   const message = `${loop.turn.model.config.id} gave an answer without content.`
   if (tries.hasBeenEmpty || tries.attempt > tries.retry.maxRetries) {
@@ -168,12 +168,12 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
     return
   }
   tries.hasBeenEmpty = true
-  // What was shown counts when it goes into the history.
+  // Emitted output is charged when the message enters the history.
   if (!stream.hasOutput) charge(loop, answered, tries)
   throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
-/** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
+/** Returns the key of this call. Wraps errors of a credential provider, except model call failures, which may be retried. */
 async function keyOf({ stop, log }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
     const given: unknown = credentials.current(stop.signal)
@@ -198,12 +198,12 @@ function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unkno
   return { message: stream.fail('error', loop.log.withoutSecrets(error.message), error), failure: loop.log.failureOf(thrown) }
 }
 
-/** An answer that was cut off because it filled the context window, and so is an overflow. */
+/** Returns whether a response was truncated because it filled the context window, which counts as an overflow. */
 function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
   return stopReason === 'length' && isContextOverflowText(errorMessage)
 }
 
-/** What was thrown; a service that asks for a wait which nobody waits for is not asked again, and the error says when it may be. */
+/** Returns the error; if the requested wait is too long, as a final error with the time. */
 function withinPatience(thrown: unknown): unknown {
   if (!ProviderError.isInstance(thrown)) return thrown
   const { isRetryable, retryAfterMs } = thrown
@@ -214,14 +214,14 @@ function withinPatience(thrown: unknown): unknown {
   return withWords(thrown, `It asks to wait ${seconds} s${until}; runs wait ${maxServerDelayMs / 1000} s at most. Try again then.`)
 }
 
-/** What was thrown; after retries the error says how often the model was asked. */
+/** Returns the error; after retries with the number of attempts. */
 function withTries(thrown: unknown, { attempt }: Tries): unknown {
   return attempt > 1 && ProviderError.isInstance(thrown) && thrown.code !== 'cancelled'
     ? withWords(thrown, `Tried ${attempt} times.`)
     : thrown
 }
 
-/** `error`, which is final, with `words` after its message. */
+/** Returns `error` as final, with `words` appended to its message. */
 function withWords(error: ProviderError, words: string): ProviderError {
   const { code, message, retryAfterMs, status, limits, partial } = error
   const known = {
@@ -234,7 +234,7 @@ function withWords(error: ProviderError, words: string): ProviderError {
 }
 
 /**
- * Decides what follows a failed model call, and waits as long as that asks for. An attempt that is repeated is closed here. Rejects only with
+ * Decides the next step after a failed model call, and waits for the backoff. Closes an attempt that is repeated. Rejects only with
  * `JournalError` and `LoadError`.
  */
 async function afterFailure(loop: LoopState, stream: AssistantStream, error: ProviderError, tries: Tries): Promise<NextTry> {
@@ -259,7 +259,7 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
   return 'repeat'
 }
 
-/** A request that would fail for good is sent again where a plugin says so. */
+/** Asks plugins whether to retry a request that failed for good. */
 async function askPlugins(loop: LoopState, stream: AssistantStream, error: ProviderError, tries: Tries): Promise<NextTry> {
   const again = await loop.plugins?.requestFailed(error, tries.askedAgain)
   if (again === undefined) return 'close'
@@ -269,7 +269,7 @@ async function askPlugins(loop: LoopState, stream: AssistantStream, error: Provi
   return 'repeat'
 }
 
-/** Asks for a new key. False when there is no hope of another one. */
+/** Refreshes the key. Returns false if it cannot be refreshed. */
 async function refreshCredential(loop: LoopState): Promise<boolean> {
   const { credentials } = loop.turn.model
   if (credentials === undefined || 'isStatic' in credentials) return false
@@ -282,7 +282,7 @@ async function refreshCredential(loop: LoopState): Promise<boolean> {
   return true
 }
 
-/** Closes the failed attempt and says that the call is repeated. Rejects with `JournalError`. */
+/** Closes the failed attempt and emits the retry. Rejects with `JournalError`. */
 async function announceRetry(
   loop: LoopState,
   stream: AssistantStream,
@@ -298,7 +298,7 @@ async function announceRetry(
   loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, ...retry, error: failure, afterOutput })
 }
 
-/** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */
+/** Keeps a failed message with emitted output in the history; codecs never send it. Rejects with `JournalError`. */
 async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
   charge(loop, entry, tries)
@@ -309,7 +309,7 @@ async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries):
   }
 }
 
-/** Waits `ms`, or until the run is stopped. Leaves neither timer nor waiter. */
+/** Waits `ms`, or until the run is stopped. Leaves neither timer nor listener. */
 function pause({ stop }: LoopState, ms: number): Promise<void> {
   return new Promise((resolve) => {
     let stopTimer: (() => void) | undefined

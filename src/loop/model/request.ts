@@ -11,16 +11,16 @@ import { responseFormatOf } from '../../validation/response-format.ts'
 import { toolJsonSchema } from '../../validation/tool-parameters.ts'
 import type { LoopState } from '../loop-state.ts'
 
-/** A request, and the history entries it was made of, as they were before `convertToLlm`. */
+/** A request, and its history entries before `convertToLlm`. */
 export interface DerivedRequest {
   request: StreamRequest
   entries: readonly AgentMessage[]
 }
 
 /**
- * Derives what the model is sent from the history: prunes, reverts and compaction, `transformContext`, `convertToLlm`, then
- * `contextTranslation`. The history is not changed, unchanged messages keep their identity. Throws, or rejects, with what a callback throws, or
- * with the reason of a stopped run.
+ * Derives the request from the history: prunes, reverts and compaction, `transformContext`, `convertToLlm`, then `contextTranslation`. The
+ * history does not change, and unchanged messages keep their identity. Throws or rejects with the error of a callback, or with the reason
+ * of a stopped run.
  *
  * Source: docs/internals/architecture.md
  */
@@ -73,13 +73,13 @@ function translated({ config, turn }: LoopState, messages: readonly Message[]): 
   }
 }
 
-/** The tools as the model sees them; the same array for the same tools. */
+/** Tool definitions for the model; the same array for the same tools. */
 const definitions = new WeakMap<readonly AgentTool[], { of: readonly AgentTool[]; made: readonly ToolDefinition[] }>()
 
-/** Throws `ConfigError` `invalidTool` for a tool whose parameters have no JSON Schema. */
+/** Throws `ConfigError` `invalidTool` for a tool without a JSON Schema. */
 function definitionsOf(tools: readonly AgentTool[]): readonly ToolDefinition[] {
   const known = definitions.get(tools)
-  // A list may change between two turns: that of an MCP server does.
+  // A list may change between turns, such as that of an MCP server.
   if (known !== undefined && known.of.length === tools.length && known.of.every((tool, at) => tool === tools[at])) return known.made
   const made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
   definitions.set(tools, { of: [...tools], made })
@@ -87,8 +87,8 @@ function definitionsOf(tools: readonly AgentTool[]): readonly ToolDefinition[] {
 }
 
 /**
- * Runs `transformContext` and `convertToLlm`. They get copies, so that what they change in place is sent but never gets into the history;
- * messages they did not change keep their identity, because what is encoded is remembered by it.
+ * Runs `transformContext` and `convertToLlm` on copies, so that they cannot change the history. Unchanged messages keep their identity,
+ * because encoded forms are cached by it.
  */
 async function throughCallbacks(loop: LoopState, history: readonly AgentMessage[]): Promise<DerivedRequest> {
   const { stop } = loop
@@ -108,7 +108,7 @@ function isSpoken(message: Message | AgentMessage): message is Message {
   return message.role !== 'extension'
 }
 
-/** What a callback makes of copies of `entries`; those it left as they were keep their identity. What it throws is named after it. */
+/** Runs a callback on copies of `entries`; unchanged ones keep their identity. Errors are named after the callback. */
 async function onCopies(
   name: string,
   { stop }: LoopState,
@@ -122,7 +122,7 @@ async function onCopies(
     return copy
   })
   try {
-    // An async function, so that a callback that throws at once is a rejection too.
+    // An async function turns a synchronous throw into a rejection.
     const returned = await stop.race((async () => callback(copies))())
     return listOf(returned, name).map((message, at) => {
       const original = originals.get(message)

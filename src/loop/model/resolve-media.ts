@@ -9,12 +9,12 @@ import type { LoopConfig } from '../loop-config.ts'
 
 type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>
 
-/** What was got so far from each that was asked. Another one may refuse what this one fetched. */
+/** Resolved media per resolver, because another resolver may reject them. */
 const resolved = new WeakMap<object, WeakMap<MediaContent, MediaContent>>()
 
 /**
- * Who has the bytes of media, for one run that `stop` stops: the session of its journal, and `resolveMedia`. Each block is asked for once, and what
- * failed is not asked for again. `undefined` where there is nobody.
+ * Returns a resolver of media bytes for one run: from the journal's session, then `resolveMedia`. Each block is resolved once; failures are
+ * cached. `undefined` without a source.
  */
 export function mediaOf(sources: MediaSources, sessionId: string, stop: AbortScope): MediaWithBytes | undefined {
   const asks = sources.resolveMedia ?? sources.journal?.media
@@ -43,7 +43,7 @@ async function fetched(
   const { url, ...rest } = block
   if (block.blob) return stop.race(journal?.media?.(sessionId, block) ?? Promise.resolve(block))
   if (!resolveMedia || !url) return block
-  // An async function, so that one that throws at once is a rejection too.
+  // An async function turns a synchronous throw into a rejection.
   const given: unknown = await stop.race((async () => resolveMedia({ url, mimeType: block.mimeType, signal: stop.signal }))())
   if (!(given instanceof Uint8Array) && !(given instanceof Blob)) refuse(`resolveMedia gave ${kindOf(given)} instead of a Blob or bytes`)
   const size = given instanceof Blob ? given.size : given.length

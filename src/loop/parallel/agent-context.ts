@@ -4,7 +4,7 @@ import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import { type SkillSet, withSkills } from '../../types/tool/skills.ts'
 import type { AgentContext } from '../loop-config.ts'
 
-/** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools and skills are given beside it. */
+/** Converts the snapshot of `agent.checkpoint()` to a context for `parallelLoop`; pass tools and skills separately. */
 export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] = [], skills?: SkillSet): AgentContext {
   const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
   return {
@@ -19,7 +19,7 @@ export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] 
   }
 }
 
-/** The conversation of a context, such as `selectedContext`, for `agent.restore`; the settings of the agent stay. */
+/** Converts a context, such as `selectedContext`, to a snapshot for `agent.restore`; the agent keeps its settings. */
 export function snapshotOfContext({ messages, state = {}, agentId, sessionId, lastLoopId, loopCounts = {} }: AgentContext): AgentSnapshot {
   return structuredClone({
     version: 1,

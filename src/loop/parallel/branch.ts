@@ -5,10 +5,10 @@ import type { AgentContext, LoopConfig, LoopOptions } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
 import type { ParallelOutcome } from './strategies.ts'
 
-/** A conversation whose identity is settled. */
+/** A context with ids. */
 export type IdentifiedContext = AgentContext & { agentId: string; sessionId: string }
 
-/** One of several loops that begin at the same point of a conversation, each with its own list of messages and its own abort. */
+/** One of several loops that start at the same point of a conversation, with its own message list and abort signal. */
 export class Branch {
   readonly index: number
   readonly loopId: string
@@ -17,7 +17,7 @@ export class Branch {
   readonly #stop: AbortScope
   readonly #originalContextLength: number
 
-  /** Copies `base` and counts the new loop there. `signal` is followed until `release`. */
+  /** Copies `base` and counts the new loop there. `signal` is observed until `release`. */
   constructor(index: number, base: IdentifiedContext, config: LoopConfig, signal: AbortSignal) {
     this.index = index
     this.loopId = nextLoopId(base, base.sessionId, config)
@@ -27,7 +27,7 @@ export class Branch {
     this.#stop = new AbortScope(signal)
   }
 
-  /** Runs to the end: with `prompt`, or on from the history when that is empty. */
+  /** Runs the branch: with `prompt`, or as a continuation if it is empty. */
   async run(prompt: readonly AgentMessage[], options: Omit<LoopOptions, 'signal'>): Promise<ParallelOutcome> {
     const context = this.#context
     const loopOptions = { ...options, signal: this.#stop.signal }
@@ -35,7 +35,7 @@ export class Branch {
       prompt.length > 0
         ? await agentLoop(prompt, context, this.#config, loopOptions)
         : await continueLoop(context, this.#config, loopOptions)
-    // What goes on from here descends from this branch, not from where it began.
+    // Continuations descend from this branch, not from its start.
     context.parentLoopId = this.loopId
     return { index: this.index, loopId: this.loopId, context, originalContextLength: this.#originalContextLength, result }
   }
@@ -44,14 +44,14 @@ export class Branch {
     this.#stop.abort(reason)
   }
 
-  /** Stops the branch, should it still run, and lets go of the caller's signal. */
+  /** Stops the branch if it still runs, and stops observing the caller's signal. */
   release(): void {
     this.#stop.abort(new Error('the parallel loop has ended'))
     this.#stop.release()
   }
 }
 
-/** The loop that one which begins at `base` descends from. */
+/** Returns the parent of a loop that starts at `base`. */
 export function parentOf(base: AgentContext): { parentLoopId?: string } {
   const parentLoopId = base.lastLoopId ?? base.parentLoopId
   return parentLoopId === undefined ? {} : { parentLoopId }

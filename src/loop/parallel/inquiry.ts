@@ -9,12 +9,12 @@ import { type IdentifiedContext, parentOf } from './branch.ts'
 import type { ParallelEvents } from './parallel-events.ts'
 
 /**
- * The loops a strategy runs to decide.
+ * Loops of a strategy.
  *
- * **Contract**: `close` stops those that still run and resolves when all have ended; no listener is left then.
+ * **Contract**: `close` stops running loops and resolves when all have ended, without leaving listeners.
  */
 export class Inquiry {
-  /** Of all loops that have ended. */
+  /** Usage of all ended loops. */
   usage: Usage = emptyUsage()
   readonly #base: IdentifiedContext
   readonly #events: ParallelEvents
@@ -37,7 +37,7 @@ export class Inquiry {
   readonly ask = (prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult> => {
     const running: Promise<RunResult> = this.#ask(prompt, config, systemPrompt).finally(() => this.#running.delete(running))
     this.#running.add(running)
-    // A strategy may not wait for what it asked.
+    // A strategy may not await its model call.
     running.catch(() => undefined)
     return running
   }

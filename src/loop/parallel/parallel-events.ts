@@ -6,13 +6,13 @@ import type { Logger } from '../../types/logger.ts'
 import { type EventBody, EventEmitter } from '../event-emitter.ts'
 import type { Watches } from '../watches.ts'
 
-/** The events of a parallel loop as a whole, and the gate that its strategy's loops report through: after `end` nothing comes. */
+/** Events of a parallel loop as a whole, and the gate for events of its strategy's loops: nothing is emitted after `end`. */
 export class ParallelEvents {
   readonly #events: EventEmitter
   readonly #sink: (event: AgentEvent) => void
   readonly #logger: Logger | false | undefined
   #isOpen = true
-  /** Whoever watches the whole from within. */
+  /** Watches of the parallel loop. */
   watches: Watches | undefined
 
   constructor(
@@ -24,24 +24,24 @@ export class ParallelEvents {
     this.#events = new EventEmitter(ids, (event) => this.#deliver(event))
   }
 
-  /** Of the whole, for its record. */
+  /** Ids of the parallel loop, for its record. */
   get ids(): { runId: string; loopId: string } {
     const { runId, loopId } = this.#events
     return { runId, loopId }
   }
 
-  /** Reports an event of the whole. What the sink throws, or rejects with, is logged. */
+  /** Emits an event of the parallel loop. Errors of the sink are logged. */
   emit(body: EventBody): void {
     if (this.#isOpen) this.#events.emit(body)
   }
 
-  /** Reports the last event. */
+  /** Emits the last event. */
   end(body: EventBody): void {
     this.emit(body)
     this.#isOpen = false
   }
 
-  /** Passes on an event of a loop, which catches what the sink throws. */
+  /** Forwards an event of a nested loop, which handles errors of the sink. */
   // What the sink returns goes back: it may be async all the same, and the loop looks after what it rejects with.
   readonly pass = (event: AgentEvent): void => (this.#isOpen ? this.#sink(event) : undefined)
 

@@ -35,22 +35,22 @@ import { ParallelEvents } from './parallel-events.ts'
 import { Selection } from './selection.ts'
 import type { EvaluationStrategy, ParallelOutcome } from './strategies.ts'
 
-/** What is tried in parallel, and how one of the outcomes is chosen. */
+/** Branches to run concurrently, and how to select one outcome. */
 export interface ParallelOptions {
-  /** What every branch is asked. Without it, every branch continues the history, as `continueLoop` does. */
+  /** Prompt of every branch. Without it, every branch continues the history, as `continueLoop` does. */
   prompt?: PromptInput
-  /** Where all branches begin. Missing ids and the loops counted are written back; the messages stay as they are. */
+  /** Start of all branches. Missing ids and loop counts are written back; messages do not change. */
   context: AgentContext
-  /** One branch for each. The limits of a configuration hold for its own branch. */
+  /** One branch per configuration. Limits of a configuration apply to its own branch. */
   configs: readonly LoopConfig[]
   strategy: EvaluationStrategy
-  /** Receives the events of all branches, interleaved, synchronously. What it throws, or rejects with, is logged and ignored. */
+  /** Receives the events of all branches, interleaved, synchronously. Errors and rejections are logged and ignored. */
   emit: (event: AgentEvent) => void
   /** Owned by the caller; stops all branches and the evaluation. */
   signal: AbortSignal
-  /** Of all branches and the evaluation together, beside those of each configuration. Default: none. */
+  /** Limits of all branches and the evaluation together, besides those of each configuration. Default: none. */
   limits?: Partial<SharedLimits>
-  /** Of the run that this is part of: a tool passes on `ctx.budget`. Shared by all branches and the evaluation. */
+  /** Budget of the parent run, such as `ctx.budget` of a tool. Shared by all branches and the evaluation. */
   budget?: Budget
   /** `runId` of `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */
   runId?: string
@@ -58,45 +58,45 @@ export interface ParallelOptions {
   metadata?: JsonValue
 }
 
-/** The branch that was chosen, and the others. Source: docs/concepts/several-agents.md */
+/** The selected branch, and the others. Source: docs/concepts/several-agents.md */
 export interface ParallelResult {
-  /** The conversation to go on with: `agentLoop` and `continueLoop` take it as it is. */
+  /** Context to continue with: pass it to `agentLoop` or `continueLoop`. */
   selectedContext: AgentContext
-  /** What the chosen branch added. */
+  /** Messages that the selected branch added. */
   selectedMessages: AgentMessage[]
-  /** Position of its configuration. */
+  /** Index of its configuration. */
   selectedIndex: number
   selectedLoopId: string
   /** The other branches, in the order of their configurations. */
   outcomes: ParallelOutcome[]
-  /** Tokens spent on the choice; zero without a judge. */
+  /** Tokens of the evaluation; zero without a judge. */
   evaluationUsage: Usage
-  /** Why it was chosen, where the strategy says so. */
+  /** Reason of the strategy, if it gives one. */
   reason?: string
-  /** All branches and the evaluation. */
+  /** Usage of all branches and the evaluation. */
   totalUsage: Usage
-  /** Of the chosen branch. */
+  /** Result of the selected branch. */
   result: RunResult
 }
 
 /**
- * Runs the same prompt with several configurations at the same time and chooses one outcome.
+ * Runs the same prompt with several configurations concurrently and selects one outcome.
  *
  * **Contract**
- * - Each branch has its own copy of the list of messages, its own loop id, `runId` and `seq`, and the loop before as its parent; the session
- *   is the same. `parallelLoopStart`, `parallelLoopEnd` and the status lines of a strategy have the `runId` and a loop id
- *   `{session}.parallel.{N}` of the whole. Tell branches apart by `loopId`.
- * - Loop ids are counted on `context`: no two parallel loops that begin there use the same. Go on with one context of the result only.
- * - `parallelLoopStart` comes first and `parallelLoopEnd` last; in between every branch that began ends. An abort ends all of them and the
- *   evaluation; then the first branch that completed is chosen, else the first.
- * - The observers of the first configuration that has any watch the whole, and from within it every branch and what the strategy asks.
- * - Rejects only with `ConfigError`, before the first event: `branchCount` for no configuration, or a number the strategy cannot take;
- *   otherwise what `agentLoop` or `continueLoop` reject with.
+ * - Each branch has its own message list, loop id, `runId` and `seq`; parent loop and session are the same. `parallelLoopStart`,
+ *   `parallelLoopEnd` and the status lines of a strategy have their own `runId` and the loop id `{session}.parallel.{N}`. Tell branches
+ *   apart by `loopId`.
+ * - Loop ids are counted on `context`, so parallel loops that start there never share ids. Continue with only one context of the result.
+ * - `parallelLoopStart` comes first and `parallelLoopEnd` last; every started branch ends in between. An abort ends all of them and the
+ *   evaluation; the first completed branch is then selected, or the first.
+ * - The observers of the first configuration that has any watch the parallel loop, every branch and the strategy's model calls.
+ * - Rejects only with `ConfigError`, before the first event: `branchCount` for a number of configurations that the strategy does not
+ *   support, otherwise as `agentLoop` or `continueLoop`.
  *
  * Source: docs/concepts/several-agents.md
  *
- * @example
- * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
+ * @example const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config:
+ * deep }), emit, signal })
  */
 export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
   const { prompt, first } = checkParallel(options)
@@ -128,7 +128,7 @@ async function runBranches(
     )
     const inquiry = new Inquiry(base, events, { signal, budget })
     const { selectedIndex, usage, reason } = await selection.decide(prompt, outcomes, inquiry)
-    // Every loop of this session is counted wherever the conversation goes on.
+    // Every context counts all loops of this session.
     for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
     const words = reason === undefined ? {} : { reason }
     const result = { ...resultOf(outcomes, selectedIndex, usage), ...words }
@@ -142,12 +142,15 @@ async function runBranches(
   }
 }
 
-/** `config`, watched by whoever watches the whole. */
+/** Returns `config` with the watches of the parallel loop. */
 function watchedBy(config: LoopConfig, { watches }: ParallelEvents): LoopConfig {
   return watches === undefined ? config : { ...config, observers: watches.inner() }
 }
 
-/** Tells the journal of the first configuration that has one which branch was chosen. What it refuses is logged: the branches themselves are durable. */
+/**
+ * Records the selected branch in the first journal of the configurations. A rejection is only logged, because the branches themselves are
+ * durable.
+ */
 async function recordGroup(
   group: Omit<ParallelGroupRecord, 'isSelected'>,
   { base, events, configs }: { base: IdentifiedContext; events: ParallelEvents; configs: readonly LoopConfig[] },
@@ -163,7 +166,7 @@ async function recordGroup(
 }
 
 const parallelOptions = optionsOf<ParallelOptions>({
-  // Checked by `toMessages`.
+  // Validated by `toMessages`.
   prompt: anything,
   context: required(anObject),
   configs: required(listOf(anObject)),
@@ -176,7 +179,7 @@ const parallelOptions = optionsOf<ParallelOptions>({
   metadata: json,
 })
 
-/** Throws `ConfigError` for what cannot work; returns the prompt as history entries, none in order to continue. */
+/** Throws `ConfigError` for invalid options. Returns the prompt as history entries; empty for a continuation. */
 function checkParallel(given: ParallelOptions): { prompt: AgentMessage[]; first: LoopConfig } {
   checkOptions(given, parallelOptions)
   const { prompt, context, configs, strategy } = given
@@ -190,7 +193,7 @@ function checkParallel(given: ParallelOptions): { prompt: AgentMessage[]; first:
   return { prompt: [], first }
 }
 
-/** What all loops draw on. Limits that are not given are none. */
+/** Creates the shared budget. Missing limits do not apply. */
 function sharedBudget({ limits, budget }: ParallelOptions): Budget {
   return new ExecutionBudget({ maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity, ...limits }, budget)
 }

@@ -7,7 +7,7 @@ import type { Inquiry } from './inquiry.ts'
 import type { ParallelEvents } from './parallel-events.ts'
 import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './strategies.ts'
 
-/** Lets a strategy choose one of `branches`. Always comes to a choice and never throws; what the strategy gets wrong is logged. */
+/** Lets a strategy select one of `branches`. Always selects one and never throws; errors of the strategy are logged. */
 export class Selection {
   readonly #strategy: EvaluationStrategy
   readonly #branches: readonly Branch[]
@@ -21,7 +21,7 @@ export class Selection {
     this.#events = events
   }
 
-  /** A branch has ended. Where that decides the matter, all others are aborted. */
+  /** Reports an ended branch. If that decides, all others are aborted. */
   settle(outcome: ParallelOutcome): void {
     this.#settled.push(outcome)
     if (this.#early !== undefined) return
@@ -30,7 +30,7 @@ export class Selection {
     for (const branch of this.#branches) if (branch.index !== this.#early) branch.abort(new Error('another branch was chosen'))
   }
 
-  /** The choice, once all branches have ended; closes `inquiry`. */
+  /** Selects a branch after all have ended; closes `inquiry`. */
   async decide(prompt: readonly AgentMessage[], outcomes: readonly ParallelOutcome[], inquiry: Inquiry): Promise<Evaluation> {
     try {
       if (this.#early !== undefined) return { selectedIndex: this.#early, usage: emptyUsage() }
@@ -47,7 +47,7 @@ export class Selection {
     const { signal, ask } = inquiry
     const progress = (line: { toolCallId: string; toolName: string; text: string }) =>
       this.#events.emit({ type: 'progressMessage', ...line })
-    // An async function, so that a strategy that throws at once is a rejection too.
+    // An async function turns a synchronous throw into a rejection.
     const work = (async () => this.#strategy.evaluate({ prompt, outcomes, signal, ask, progress }))()
     const { selectedIndex, usage, reason } = await raceAbort(work, signal)
     const own = { ...emptyUsage(), ...usage }
@@ -55,14 +55,14 @@ export class Selection {
       if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
     }
     const words = typeof reason === 'string' ? { reason } : {}
-    // What a strategy says it used, but no less than what it is known to have used.
+    // Reported usage, but at least the known one.
     return { selectedIndex: this.#checked(selectedIndex), usage: largerUsage(own, inquiry.usage), ...words }
   }
 
   #askEarly(outcome: ParallelOutcome): number | undefined {
     try {
       const index: unknown = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
-      // A promise comes too late to choose by; what it rejects with must not go unheard.
+      // A promise is too late for a selection; its rejection must be handled nevertheless.
       catchLate(index, (error) => this.#failed(error))
       return index === undefined ? undefined : this.#checked(index)
     } catch (error) {

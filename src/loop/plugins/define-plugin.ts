@@ -13,13 +13,14 @@ const definitionTable = options<PluginDefinition>({
 })
 
 /**
- * Makes a plugin of an agent: a feature that joins its runs, with state of its own for each run. Experimental: a minor version may change it.
+ * Creates a plugin: a feature that joins the runs of an agent, with state of its own for each run. Experimental: a minor version may change
+ * it.
  *
  * **Contract**
- * - `begin` is called when a run begins, after `agentStart`; what it returns are the stages of that run. See {@link PluginDefinition}'s `PluginStages` for
- *   what each may do and in which order plugins are asked.
- * - Two plugins of one name are refused, as their notes would be one.
- * - Throws `ConfigError` `invalidOption` for a definition that cannot work.
+ * - `begin` is called when a run starts, after `agentStart`, and returns the stages for that run. See `PluginStages` of {@link
+ *   PluginDefinition} for their effects and order.
+ * - Duplicate names are rejected, because plugins of one name would share notes.
+ * - Throws `ConfigError` `invalidOption` for an invalid definition.
  *
  * Source: docs/concepts/plugins.md
  *
@@ -53,7 +54,7 @@ class Plugin implements JoinablePlugin {
   }
 }
 
-/** Also one that another copy of this package made. */
+/** Accepts plugins of another copy of this package. */
 function isPlugin(plugin: AgentPlugin): plugin is AgentPlugin & Pick<PluginDefinition, 'begin'> {
   return 'begin' in plugin && typeof plugin.begin === 'function'
 }

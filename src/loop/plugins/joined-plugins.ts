@@ -16,9 +16,9 @@ import type { AnswerGuard, JoinedPlugins, PluginHost } from './plugin-port.ts'
 import { PluginNotes, pluginRun } from './plugin-run.ts'
 import { type WordStage, wordFilter } from './word-filter.ts'
 
-/** How often plugins may have the request of one turn sent again. */
+/** Maximum retries per turn that plugins may request. */
 const maxRetries = 3
-/** How long an aborted run still waits for a plugin to close, in ms. */
+/** Milliseconds that an aborted run still waits for a plugin to close. */
 const closeGraceMs = 1000
 
 const stageTable: { readonly [Name in keyof PluginStages]-?: Shape } = {
@@ -36,11 +36,11 @@ const stageTable: { readonly [Name in keyof PluginStages]-?: Shape } = {
 const requestChanges = options<RequestChanges>({ systemPrompt: aText, messages: listOf(anything) })
 const requestRetry = options<RequestRetry>({ retry: required(isTrue), delayMs: aNumberFromZero })
 
-/** What a stage may answer. */
+/** Return value of a stage. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a stage that returns nothing is the common case
 type StageAnswer<T> = T | undefined | void
 
-/** A plugin that has begun. */
+/** A started plugin. */
 interface Joined {
   name: string
   stages: PluginStages
@@ -48,7 +48,7 @@ interface Joined {
   notes: PluginNotes
 }
 
-/** Begins the plugins of a loop. One that cannot has failed the loop; those before it are told how it ends, and closed. */
+/** Starts the plugins of a loop. If one fails, the loop has failed; plugins before it get the ending and are closed. */
 export function joined(plugins: readonly (AgentPlugin & Pick<PluginDefinition, 'begin'>)[], host: PluginHost): JoinedPlugins {
   const all: Joined[] = []
   try {
@@ -140,7 +140,7 @@ class RunningPlugins implements JoinedPlugins {
     return this.#words.length === 0 ? undefined : wordFilter(this.#words, messageId)
   }
 
-  /** Words that cannot be judged are not shown. */
+  /** Text that cannot be checked is not shown. */
   #closed(name: string, stages: PluginStages): WordStage {
     return (words) => {
       if (this.#host.failure !== undefined) return ''
@@ -180,13 +180,13 @@ class RunningPlugins implements JoinedPlugins {
 
   async #aroundOne(name: string, stages: PluginStages, call: PluginCall, run: () => Promise<ToolResult>): Promise<ToolResult> {
     let isOver = false
-    // What is detached, or has its result, runs no tool any more.
+    // A detached or finished call runs no tool.
     const whileOn = async (): Promise<ToolResult> => {
       call.signal.throwIfAborted()
       if (isOver) throw new ToolError('cancelled', 'The call is over: run() does nothing any more. Wait for run() within the call stage.')
       return run()
     }
-    // A stage that does not wait for it ends no process when the tool fails.
+    // A stage may not await the tool: its failure must not be an unhandled rejection.
     const started = (): Promise<ToolResult> => {
       const running = whileOn()
       running.catch(() => undefined)
@@ -249,7 +249,7 @@ class RunningPlugins implements JoinedPlugins {
     }
   }
 
-  /** What a stage decided. Fails closed: an answer that cannot be had, or that is none, ends the run. */
+  /** Returns the decision of a stage. Fails closed: a missing or invalid decision ends the run. */
   async #decided<T>(
     name: string,
     stage: string,

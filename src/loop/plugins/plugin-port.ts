@@ -21,37 +21,37 @@ export interface PluginHost extends Omit<InputLoop, 'turn' | 'log'>, HookedLoop 
   fail(error: unknown): ReturnType<HookedLoop['fail']>
 }
 
-/** What judges a response before it is in the history. `who` begins the sentence that says what became of it. */
+/** Checks a response before it enters the history. `who` starts the sentence about the outcome. */
 export interface AnswerGuard {
   who: string
   judge(info: AnswerHookInfo): unknown
 }
 
-/** Gives the words of one message in place of those that the model writes. */
+/** Replaces the text of one message. */
 export interface WordFilter {
-  /** The event in its place; `undefined`: nothing is shown yet. */
+  /** Returns the replacement of an event; `undefined` if nothing is shown yet. */
   take(event: StreamDelta): StreamDelta | undefined
-  /** Gives what was held back to `show`, and makes the message say what was shown. */
+  /** Emits text held back with `show`, and sets the message to the shown text. */
   close(message: AssistantMessage & MessageEnvelope, show: (event: StreamDelta) => void): void
 }
 
 /**
- * The plugins of one loop, joined. What their stages mean is in {@link AgentPlugin}'s `PluginStages`.
+ * All plugins of one loop. See `PluginStages` of {@link AgentPlugin} for the stages.
  *
- * **Contract**: a stage that fails has failed the loop when its promise settles; only `request` and `call` reject.
+ * **Contract**: a failing stage has failed the loop when its promise settles; only `request` and `call` reject.
  */
 export interface JoinedPlugins {
   beforeTurn(): Promise<RunEnding | undefined>
   request(request: StreamRequest): Promise<StreamRequest>
-  /** `undefined` where no plugin looks at words. */
+  /** `undefined` if no plugin replaces text. */
   words(messageId: string): WordFilter | undefined
   readonly responseStages: readonly AnswerGuard[]
-  /** How long to wait before the request is sent again, in ms, and how often that may be; `undefined`: it is not. */
+  /** Returns the delay in milliseconds and the maximum retries; `undefined` for no retry. */
   requestFailed(error: ProviderError, retries: number): Promise<{ delayMs: number; maxRetries: number } | undefined>
-  /** What stands around `work`; the same function where no plugin has the stage. */
+  /** Wraps `work` in the `call` stages; returns `work` itself without any. */
   around(call: PluginCall, work: () => Promise<ToolResult>): () => Promise<ToolResult>
   readonly watchesCalls: boolean
-  /** Whether a plugin is asked for more when the model has nothing more to do. */
+  /** Whether a plugin has an `idle` stage. */
   readonly mayGoOn: boolean
   endTurn(turn: Pick<PluginTurn, 'message' | 'toolResults' | 'usage'>): Promise<void>
   idle(): AgentMessage | undefined
@@ -59,12 +59,12 @@ export interface JoinedPlugins {
   close(): Promise<void>
 }
 
-/** A plugin that brings what joins it, and others, to a loop: a program without plugins loads nothing of it. */
+/** A plugin that carries the code to join plugins, so that programs without plugins do not load it. */
 export interface JoinablePlugin extends AgentPlugin {
   join(plugins: readonly AgentPlugin[], host: PluginHost): JoinedPlugins
 }
 
-/** Joins the plugins of a loop. A plugin that cannot begin has failed the loop. */
+/** Joins the plugins of a loop. If a plugin fails to start, the loop has failed. */
 export function joinPlugins(plugins: readonly AgentPlugin[] | undefined, host: PluginHost): JoinedPlugins | undefined {
   return plugins?.find(isJoinable)?.join(plugins, host)
 }

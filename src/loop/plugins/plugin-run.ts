@@ -12,7 +12,7 @@ import type { PluginHost } from './plugin-port.ts'
 
 const question = options<PluginQuestion>({ model: aModel, systemPrompt: aText })
 
-/** The run as a plugin sees it. */
+/** Creates the run that a plugin sees. */
 export function pluginRun(host: PluginHost, notes: PluginNotes): PluginRun {
   const { agentId, events, options, stop } = host
   const { runId, loopId, sessionId } = events
@@ -30,7 +30,7 @@ export function pluginRun(host: PluginHost, notes: PluginNotes): PluginRun {
   }
 }
 
-/** One question, as a loop of its own that nobody watches and nothing records. */
+/** Runs one model call as a loop without observers and records. */
 async function asked(host: PluginHost, prompt: string, given: PluginQuestion): Promise<string> {
   checkOptions(given, question, 'ask()')
   const { model = host.turn.model, systemPrompt = '' } = given
@@ -43,7 +43,7 @@ async function asked(host: PluginHost, prompt: string, given: PluginQuestion): P
   throw new ProviderError('api', `The model could not be asked: ${'error' in result && result.error ? result.error.message : status}`)
 }
 
-/** What a plugin keeps in the session. */
+/** Notes of a plugin in the session. */
 export class PluginNotes {
   readonly #kind: string
   readonly #host: PluginHost

@@ -9,22 +9,22 @@ export type WordStage = (delta: ResponseDelta) => string
 type Words = ResponseDelta['type']
 type WordBlock = Extract<AssistantMessage['content'][number], { type: Words }>
 
-/** More may follow. */
+/** More text may follow. */
 const on = { isLast: false, isCut: false }
 
-/** What a block has come to: the words of the model, and what is shown in their place. */
+/** State of a block: the model's text, and the shown text. */
 interface Block {
   contentIndex: number
   raw: string
   shown: string
 }
 
-/** A refusal is streamed behind all blocks, and is no block of the message. */
+/** Key of the refusal, which is streamed after all blocks and is not a block. */
 const refused = 'refusal'
 
 /**
- * Passes the words of one message through `stages`, in order. The message then says what was shown, and nothing that still holds the words of the model:
- * no citations and no state of the service for a block that was changed, no figures of its tokens.
+ * Passes the text of one message through `stages`, in order. The message then contains only the shown text: changed blocks lose citations,
+ * provider state and token probabilities.
  */
 export function wordFilter(stages: readonly WordStage[], messageId: string): WordFilter {
   const blocks = new Map<number | typeof refused, Block>()
@@ -35,7 +35,7 @@ export function wordFilter(stages: readonly WordStage[], messageId: string): Wor
     return block
   }
 
-  /** What is shown now that `text` has come. */
+  /** Returns the text to show for the new `text`. */
   const pass = (block: Block, type: Words, text: string, end: Pick<ResponseDelta, 'isLast' | 'isCut'> = on): string => {
     const { contentIndex } = block
     block.raw += text
@@ -44,7 +44,7 @@ export function wordFilter(stages: readonly WordStage[], messageId: string): Wor
     return shown
   }
 
-  /** The last words of a block, of which the message has `words`. What no event said is passed now; another text than was said is no news of the model. */
+  /** Passes the remaining text of a block that no event had. If the final text differs from the streamed one, the streamed one is kept. */
   const passRest = (block: Block, type: Words, words: string, message: AssistantMessage): string =>
     pass(block, type, words.startsWith(block.raw) ? words.slice(block.raw.length) : '', { isLast: true, isCut: isCut(message) })
 
@@ -80,7 +80,7 @@ export function wordFilter(stages: readonly WordStage[], messageId: string): Wor
   }
 }
 
-/** Whether the model may have been stopped within a word. A response that it refused is whole. */
+/** Returns whether the text may be truncated within a word. A refusal is complete. */
 function isCut({ stopReason, refusal }: AssistantMessage): boolean {
   return stopReason !== 'stop' && stopReason !== 'toolUse' && (stopReason !== 'guardRail' || refusal === undefined)
 }

@@ -1,28 +1,28 @@
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 
-/** The tools, then those that come with them. */
+/** Returns the tools, followed by their companions. */
 function withCompanions(tools: readonly AgentTool[]): readonly AgentTool[] {
   const companions = new Set(tools.flatMap((tool) => tool.companions ?? []))
   for (const tool of tools) companions.delete(tool)
   return companions.size === 0 ? tools : [...tools, ...companions]
 }
 
-/** What of a list of tools a turn works with. */
+/** Tools of a turn. */
 export interface Offer {
-  /** Those that the model is shown. */
+  /** Tools offered to the model. */
   tools: readonly AgentTool[]
-  /** Those among which a service may search; they can be called too. */
+  /** Tools that a provider's search may find; they can be called too. */
   searchable: readonly AgentTool[]
 }
 
-/** Which tools of a list are offered: all, but for those that a search has to find first. Of a history that grows only what is new is looked at. */
+/** Selects the offered tools: all except those that must be found by search. Reads only new entries of a growing history. */
 export class OfferedTools {
-  /** Names, in the order in which they were found, or called. */
+  /** Names of found or called tools, in order. */
   readonly #named = new Map<string, 'found' | 'called'>()
   #seen = 0
   #changes = 0
-  /** What was made last, of which tools and after how many names: the same lists each time, so that encoded forms are found again. */
+  /** Cached result, so that the same lists are returned and encoded forms can be reused. */
   #last: { of: readonly AgentTool[]; changes: number; offer: Offer } | undefined
 
   of(tools: readonly AgentTool[], messages: readonly AgentMessage[]): Offer {
@@ -36,7 +36,7 @@ export class OfferedTools {
   #offer(tools: readonly AgentTool[]): Offer {
     const hidden = new Map(tools.filter(({ isOffered }) => isOffered === 'whenFound').map((tool) => [tool.name, tool]))
     const names = new Set(tools.flatMap(({ searches = [] }) => searches))
-    // A service finds tools without a word to us: the call tells it.
+    // A provider's search is invisible here: the call shows what it found.
     const found = [...this.#named].flatMap(([name, how]) => (how === 'found' || names.has(name) ? (hidden.get(name) ?? []) : []))
     return {
       tools: withCompanions([...tools.filter(({ isOffered }) => isOffered !== 'whenFound'), ...found]),
@@ -56,7 +56,7 @@ export class OfferedTools {
     const known = this.#named.get(name)
     if (known === 'found' || known === how) return
     this.#changes += 1
-    // What a model called in vain stands where it was found later.
+    // A tool that was called before it was found moves to the position of its discovery.
     if (how === 'found') this.#named.delete(name)
     this.#named.set(name, how)
   }

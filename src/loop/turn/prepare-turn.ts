@@ -15,7 +15,7 @@ import type { LoopState } from '../loop-state.ts'
 import type { Offer } from './offered-tools.ts'
 import type { TurnSetup } from './turn-setup.ts'
 
-/** Asks who may change this turn: a system prompt that is a function, then the `prepareTurn` hook. `undefined` where nobody is asked. */
+/** Runs the callbacks that may change this turn: a system prompt function, then the `prepareTurn` hook. `undefined` without any. */
 export function prepareTurn(loop: LoopState): Promise<void> | undefined {
   loop.turn = loop.turns.turn()
   const { systemPrompt, hooks } = loop.config
@@ -28,7 +28,7 @@ async function prepared(loop: LoopState): Promise<void> {
   if (hooks?.prepareTurn === undefined) return
   const changes = await askedChanges(loop, hooks.prepareTurn)
   if (changes === undefined) return
-  // What a model's factory says holds for that model: the turn begins anew with the one it has.
+  // Settings of a model's factory apply to that model: the turn is set up again for the new one.
   const { systemPrompt: own } = loop.turn
   loop.turn = changed(loop, { ...loop.turns.turn(changes.model), systemPrompt: own }, changes)
   loop.turn.changes = recordOf(loop.turn, changes)
@@ -36,8 +36,8 @@ async function prepared(loop: LoopState): Promise<void> {
 }
 
 /**
- * Gives the turn that runs calls which waited the tools it needs: those that `prepareTurn` gives come before those of the agent, as they did when they were
- * called. Nothing else of it counts, no model is asked.
+ * Sets the tools of a turn that runs calls approved later: those of `prepareTurn` first, then the agent's, as at the time of the call.
+ * Other changes are ignored, because no model is called.
  */
 export async function prepareToGoOn(loop: LoopState): Promise<void> {
   loop.turn.goesOn = true
@@ -69,7 +69,7 @@ async function askedPrompt(loop: LoopState, systemPrompt: (turn: UpcomingTurn) =
   }
 }
 
-/** Fails closed: a turn that cannot be prepared is not made as if nothing had been asked for. */
+/** Fails closed: if preparation fails, the turn must not run unprepared. */
 async function askedChanges(
   loop: LoopState,
   hook: NonNullable<NonNullable<LoopConfig['hooks']>['prepareTurn']>,
@@ -114,7 +114,7 @@ function changed({ context, turns }: LoopState, turn: TurnSetup, changes: TurnCh
   }
 }
 
-/** In the order of the tools: the prompt's prefix stays. One that a search has still to find may be named too. */
+/** In tool order, so that the prompt prefix stays cached. Tools still to be found may be named too. */
 function active(all: readonly AgentTool[], { tools, searchable }: Offer, names: readonly string[]): Offer {
   const unknown = names.find((name) => ![...tools, ...all].some((tool) => tool.name === name))
   if (unknown === undefined) {

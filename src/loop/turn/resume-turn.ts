@@ -9,15 +9,15 @@ import type { AssistantEntry } from '../model/assistant-stream.ts'
 import { prepareToGoOn } from './prepare-turn.ts'
 import { closeTurn, failUnlessStopped, openTurn, type TurnOutcome } from './turn.ts'
 
-/** The calls of an earlier run that still have to be run, and the message they belong to: they wait for an approval, or their process ended. */
+/** Open calls of an earlier run and their message: pending approvals, or calls of an interrupted process. */
 export interface PausedTurn {
   message: AssistantEntry
   calls: AnswerableCall[]
-  /** Of those that were permitted and wait for a page: the hash of the arguments with which they may run, by id. */
+  /** Hashes of the approved arguments by call id, for approved calls that wait for a client. */
   permitted: ReadonlyMap<string, string>
 }
 
-/** The paused turn a history ends with. Only calls that a marker names count: others may have run. */
+/** Returns the paused turn at the end of a history. Only calls listed in a marker count, because others may have run. */
 export function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | undefined {
   const marked = new Set<string>()
   const permitted = new Map<string, string>()
@@ -26,7 +26,7 @@ export function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | 
     if (message === undefined || message.role === 'user') return undefined
     for (const id of openCallsOf(message)) marked.add(id)
     for (const { toolCallId, argumentsHash } of shownClientCallsOf(message)) {
-      // What was shown last counts.
+      // The latest shown arguments count.
       if (!permitted.has(toolCallId)) permitted.set(toolCallId, argumentsHash)
     }
     if (message.role !== 'assistant') continue
@@ -37,7 +37,7 @@ export function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | 
   return undefined
 }
 
-/** Runs the calls that an earlier run left open, as a turn of its own without a model call. Never rejects. */
+/** Runs the open calls of an earlier run, as a turn without a model call. Never rejects. */
 export async function resumeTurn(
   loop: LoopState,
   { message, calls, permitted }: PausedTurn,
@@ -47,7 +47,7 @@ export async function resumeTurn(
   try {
     await prepareToGoOn(loop)
   } catch (error) {
-    // The calls go on waiting: an answer would be 'Cancelled' for good.
+    // The calls stay pending, because a result `Cancelled` would be final.
     failUnlessStopped(loop, error)
     await started
     return closeTurn(loop, { ...noCalls(), message, usage: emptyUsage() })

@@ -5,19 +5,25 @@ import { hookFailed } from '../hooks.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { TurnOutcome } from './turn.ts'
 
-/** Ends a run after `count` turns, as completed. Throws `ConfigError` `invalidOption` for what is no whole number from 1. Source: docs/concepts/limits.md */
+/**
+ * Creates a condition that ends a run as completed after `count` turns. Throws `ConfigError` `invalidOption` unless it is a whole number
+ * from 1. Source: docs/concepts/limits.md
+ */
 export function turnCount(count: number): StopCondition {
   if (!Number.isInteger(count) || count < 1) throw notPossible('turnCount', count, 'a whole number from 1')
   return labelled(`turnCount(${count})`, ({ turns }) => turns >= count)
 }
 
-/** Ends a run after a turn in which the tool of this name was called, whatever came of it. Source: docs/concepts/limits.md */
+/** Creates a condition that ends a run after a turn that called this tool, whatever its result. Source: docs/concepts/limits.md */
 export function toolCalled(name: string): StopCondition {
   if (typeof name !== 'string' || name === '') throw notPossible('toolCalled', name, 'the name of a tool')
   return labelled(`toolCalled(${JSON.stringify(name)})`, ({ toolResults }) => toolResults.some(({ toolName }) => toolName === name))
 }
 
-/** Ends a run that has cost more than `usd`, at the prices that are known. Unlike `limits.maxCost`, the run is then completed. Source: docs/concepts/limits.md */
+/**
+ * Creates a condition that ends a run after it cost more than `usd`, at known prices. Unlike `limits.maxCost`, the run is then completed.
+ * Source: docs/concepts/limits.md
+ */
 export function costOver(usd: number): StopCondition {
   if (typeof usd !== 'number' || !(usd >= 0)) throw notPossible('costOver', usd, 'USD, a number from 0')
   return labelled(`costOver(${usd})`, ({ costUsd }) => costUsd > usd)
@@ -32,8 +38,8 @@ function notPossible(name: string, value: unknown, allowed: string): ConfigError
 }
 
 /**
- * The condition that ends the run, if any does: the first that says so. One that throws, or says neither yes nor no, fails the run: a run that should
- * have ended must not go on.
+ * Returns the first condition that ends the run, if any. A condition that throws or returns no boolean fails the run, because a run that
+ * should have ended must not continue.
  */
 export async function metCondition(loop: LoopState, outcome: TurnOutcome): Promise<EndedBy | undefined> {
   const { stopWhen = [] } = loop.config

@@ -7,31 +7,31 @@ import { outputFormOf } from '../../validation/response-format.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { type Offer, OfferedTools } from './offered-tools.ts'
 
-/** What one turn works with. */
+/** Setup of one turn. */
 export interface TurnSetup {
   model: Model
   tools: readonly AgentTool[]
-  /** Those that a service may find by itself; they can be called too. */
+  /** Tools that a provider's search may find; they can be called too. */
   searchable: readonly AgentTool[]
   systemPrompt: string
   thinking: NonNullable<LoopConfig['thinking']>
   settings: RequestSettings
-  /** Whether it only runs calls that waited. */
+  /** Whether it only runs calls of an earlier run. */
   goesOn?: true
-  /** What is sent in place of the history. */
+  /** Messages to send instead of the history. */
   messages?: readonly Message[] | undefined
-  /** What was changed for this turn. */
+  /** Changes made for this turn. */
   changes?: TurnChangesRecord | undefined
 }
 
-/** What the turns of one loop are made of. */
+/** Creates the turns of one loop. */
 export class TurnSource {
   readonly #config: LoopConfig
   readonly #context: AgentContext
-  /** What each request says, unless its turn says otherwise. */
+  /** Request settings, unless a turn overrides them. */
   readonly #settings: RequestSettings
   readonly #offered = new OfferedTools()
-  /** Where in its text an answer stands, where JSON is asked for. */
+  /** Location of the requested value in a JSON response. */
   readonly outputForm: OutputForm | undefined
   /** Whether the model has called a tool. */
   hasCalled = false
@@ -43,7 +43,7 @@ export class TurnSource {
     this.outputForm = config.responseFormat && outputFormOf(config.responseFormat)
   }
 
-  /** Gives a turn as the agent's settings say, with its model or another. */
+  /** Creates a turn with the agent's settings, and its model or another. */
   turn(model: Model = this.#config.model): TurnSetup {
     const { systemPrompt, tools } = this.#context
     const ofModel = model.config.settings
@@ -57,13 +57,13 @@ export class TurnSource {
     }
   }
 
-  /** Says which of `tools` the model is shown now. */
+  /** Returns which of `tools` the model is offered now. */
   offer(tools: readonly AgentTool[]): Offer {
     return this.#offered.of(tools, this.#context.messages)
   }
 }
 
-/** A choice that forces a call holds until the run has made one: the model could never say what it found. */
+/** Drops a forced tool choice after the first call: otherwise the model could never respond with its findings. */
 function unforced(settings: RequestSettings): RequestSettings {
   const { toolChoice: choice } = settings
   if (choice === 'required' || (typeof choice === 'object' && 'tool' in choice)) return { ...settings, toolChoice: 'auto' }

@@ -7,7 +7,7 @@ import { addNotice } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
 import { type AssistantEntry, AssistantStream } from '../model/assistant-stream.ts'
 
-/** What a turn came to. */
+/** Outcome of a turn. */
 export interface TurnOutcome extends CallOutcome {
   message: AssistantEntry
   usage: Usage
@@ -16,15 +16,15 @@ export interface TurnOutcome extends CallOutcome {
 }
 
 /**
- * Opens a turn. `turnStart` and `turnEnd` always come as a pair. Nothing depends on the record of the start alone: a journal may write it with the next
- * one, so what it returns is waited for only after that.
+ * Opens a turn. `turnStart` and `turnEnd` always come as a pair. A journal may write the record of the start with the next one, so the
+ * returned promise is awaited only after that.
  */
 export function openTurn(loop: LoopState, triggeredBy: TurnTrigger): Promise<unknown> | undefined {
   loop.events.emit({ type: 'turnStart', turnIndex: loop.turnIndex, triggeredBy })
   return loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error))
 }
 
-/** Closes a turn, once its hooks have run. Never rejects. */
+/** Closes a turn after its hooks. Never rejects. */
 export async function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<TurnOutcome> {
   const { message, usage, results, failure } = outcome
   if (failure !== undefined) await loop.hooks.onError(failure)
@@ -35,25 +35,22 @@ export async function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<
   return outcome
 }
 
-/**
- * Leaves a mark in the history that says which calls wait, and which they hold back, so that another process can continue, whatever else ended the
- * run. Models never see it.
- */
+/** Adds a marker to the history with the pending and held-back calls, so that another process can continue. Models never see it. */
 function markPaused(loop: LoopState, { waiting, clientCalls, heldBack }: TurnOutcome): Promise<void> {
   const toolCallIds = [...waiting, ...clientCalls].map((pending) => pending.toolCallId).concat(heldBack)
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
-  // Its record says when its time is over.
+  // Its own record has the deadline.
   const pendingClientCalls = clientCalls.map(({ subAgent: _, deadline: _end, ...pending }) => pending)
   const mark = { toolCallIds, pendingApprovals, ...(pendingClientCalls.length > 0 && { pendingClientCalls }) }
   return addNotice(loop, extensionMessage('approvalPaused', mark))
 }
 
-/** An abort while a hook is asked is no failure of the run. */
+/** An abort during a hook is not a failure of the run. */
 export function failUnlessStopped(loop: LoopState, error: unknown): void {
   if (!loop.stop.aborted || error !== loop.stop.reason) loop.fail(error)
 }
 
-/** The message that closes a turn whose model was never asked: its input could not be stored, or what is sent of the history not be had. */
+/** Creates the message of a turn without a model call: its input could not be recorded, or the request could not be derived. */
 export function messageUnasked(loop: LoopState, error: unknown): AssistantEntry {
   const stream = new AssistantStream(loop)
   const message = loop.failure === undefined ? stream.fail('aborted', 'Cancelled') : stream.fail('error', errorText(error))
@@ -61,9 +58,9 @@ export function messageUnasked(loop: LoopState, error: unknown): AssistantEntry 
   return message
 }
 
-/** What nobody would notice: an answer that completes the run, and is not what was asked for. */
+/** Warns of a completed response that is not what was requested and would go unnoticed. */
 export function warnOfAnswer(loop: LoopState, { stopReason, content, usage, guarded }: AssistantEntry): void {
-  // The application has said its own word about it.
+  // The application has handled it.
   if (guarded !== undefined) return
   if (stopReason === 'length') {
     loop.log.warn('answerCut', {
@@ -83,7 +80,7 @@ export function warnOfAnswer(loop: LoopState, { stopReason, content, usage, guar
   }
 }
 
-/** A loop in a run whose cost is limited, such as a sub-agent's: where its model has no prices, nothing of it counts. */
+/** Warns if the cost of the run is limited but this model has no prices, such as in a sub-agent. */
 export function warnOfUncountedCost(loop: LoopState): void {
   const { config } = loop.config.model
   if (!loop.budget.limitsCost || hasRates(config)) return

@@ -7,18 +7,17 @@ import type { CompactionFigures } from '../../types/run/hooks.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'
 
-/** Why the context is compacted, which decides how much is left. `focusMessage` stands instead of the configured one. */
+/** Why the context is compacted, which decides how much remains. `focusMessage` overrides the configured one. */
 type CompactionReason = { cause: 'due' | 'overflow' } | { cause: 'asked'; focusMessage: string | undefined }
 
 /**
- * Puts an overlay over the older part of the history, with its events and hooks. Resolves with whether less is sent from now on.
+ * Compacts the older part of the history with an overlay, including events and hooks. Resolves with whether requests get smaller.
  *
  * **Contract**
- * - When it is `due`, nothing happens unless what is sent has come too near to the limit. After an `overflow` it goes to what is configured, and to
- *   half of what was sent at most.
- * - No event when there is nothing to compact, or when a `beforeCompactionStart` hook says no.
- * - `compactionStarted` is always followed by `compactionEnded`; on failure nothing has changed.
- * - Rejects with what went wrong, after `compactionEnded`: `JournalError`, the signal's reason, a defect.
+ * - `due`: compacts only if the request is near the limit. `overflow`: compacts to the configured size, and at most half of the request.
+ * - Emits nothing if there is nothing to compact, or if a `beforeCompactionStart` hook refuses.
+ * - `compactionStarted` is always followed by `compactionEnded`; a failure changes nothing.
+ * - Rejects after `compactionEnded` with the error: `JournalError`, the signal's reason, a defect.
  *
  * Source: docs/concepts/context.md
  */
@@ -30,7 +29,7 @@ export async function compactContext(loop: LoopState, view: RequestView, reason:
   const limits = withFocus(contextWindow.limits, cause === 'asked' ? reason.focusMessage : undefined)
   const sent = view.sent()
   const { messageTokens: ownEstimate } = size
-  // Of the messages: what system prompt and tools take stays.
+  // Of the messages only: system prompt and tools are not compacted.
   const estimatedTokens = size.promptTokens - limits.systemPromptTokens
   const targetTokens = compactionTarget(limits, size, cause)
   const { messages, state = {} } = context
@@ -80,7 +79,7 @@ function withFocus(limits: ResolvedContext, focusMessage: string | undefined): R
   return focusMessage === undefined ? limits : { ...limits, compaction: { ...limits.compaction, focusMessage } }
 }
 
-/** How a compaction has ended, and what the models that it asked have used. */
+/** Outcome of a compaction, and the usage of its model calls. */
 interface CompactionEnd {
   figures: CompactionFigures
   loopsCompacted: number

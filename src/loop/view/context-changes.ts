@@ -8,10 +8,10 @@ type Prune = Extract<ContextChange, { type: 'prune' }>
 type Revert = Extract<ContextChange, { type: 'revert' }>
 
 /**
- * Applies what the tools of this turn asked for, prunes before reverts, each in the order asked. The history stays; what is sent changes.
+ * Applies the context changes that the tools of this turn requested: prunes, then reverts, each in order. The history stays unchanged.
  * Rejects with `JournalError`.
  *
- * Source: docs/concepts/context.md, docs/concepts/context.md
+ * Source: docs/concepts/context.md
  */
 export async function applyContextChanges(loop: LoopState, view: RequestView, changes: readonly ContextChange[]): Promise<void> {
   for (const change of changes) if (change.type === 'prune') await applyPrune(loop, view, change)

@@ -1,4 +1,4 @@
-// One chunk, loaded when a run first needs any of it. See `loop/compaction.ts`.
+// One chunk, loaded on first use. See `loop/compaction.ts`.
 export { compactContext } from './compact-context.ts'
 export { applyContextChanges } from './context-changes.ts'
 export { RequestView } from './request-view.ts'

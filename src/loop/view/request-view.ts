@@ -8,19 +8,19 @@ import type { AgentContext } from '../loop-config.ts'
 
 const noState: ContextState = {}
 
-/** How large a prompt is, by a meter that may change. */
+/** Measures a prompt with a meter that may change. */
 interface Measured {
   readonly meter: PromptMeter
 }
 
 /**
- * What of the history one loop sends, and how much room it takes.
+ * View of the history for requests, and its size.
  *
  * **Contract**
- * - Of a history that has grown only what is new is looked at; unchanged messages keep their identity.
- * - Where a tool can go back, messages have numbers: they count up over the whole history, and each names the one it follows.
+ * - Looks only at new entries of a growing history; unchanged messages keep their identity.
+ * - In revert mode, messages are numbered over the whole history, and each references its predecessor.
  *
- * Source: docs/concepts/context.md, docs/concepts/context.md
+ * Source: docs/concepts/context.md
  */
 export class RequestView {
   readonly #context: AgentContext
@@ -39,29 +39,29 @@ export class RequestView {
     this.#parentNodeId = activeNodeId(context.messages, context.state?.reverts ?? [])
   }
 
-  /** What of the history is sent, as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
+  /** Returns the messages to send; in revert mode with their numbers and notes. */
   sent(): readonly AgentMessage[] {
     const view = this.#view.of(this.#context.messages, this.#context.state)
     if (this.#revertPolicy === undefined) return view
     return renderNodes(view, this.#context.state ?? {}, { policy: this.#revertPolicy, turnIndex: this.turnNumber() })
   }
 
-  /** Turns of the whole conversation so far: what notes are as old as. */
+  /** Returns the number of turns of the whole conversation, which determines the age of notes. */
   turnNumber(): number {
     return this.#context.messages.reduce((turns, { role }) => (role === 'assistant' ? turns + 1 : turns), 0)
   }
 
-  /** How large the prompt is that is sent now. */
+  /** Returns the size of the current prompt. */
   size(): PromptSize {
     return this.#measured.meter.measure(this.sent(), this.#context.state ?? noState)
   }
 
-  /** Sends something else of the history from now on. */
+  /** Changes the context state. */
   change(changes: Partial<ContextState>): void {
     this.#context.state = { ...this.#context.state, ...changes }
   }
 
-  /** Numbers a message that is not yet in the history, where messages have numbers. */
+  /** Numbers a message before it enters the history, in revert mode. */
   number(message: AgentMessage): void {
     if (this.#revertPolicy === undefined || message.role === 'extension') return
     message.nodeId = this.#nextNodeId++
@@ -70,7 +70,7 @@ export class RequestView {
     this.#parentNodeId = message.nodeId
   }
 
-  /** What comes next follows the node `id`. */
+  /** Continues after the node `id`. */
   goBackTo(id: number): void {
     this.#parentNodeId = id
   }

@@ -8,13 +8,16 @@ import type { ToolResult } from '../../../contract/tool/tool-result.ts'
 import type { OffloadOptions, Workspace } from '../../../types/tool/workspace.ts'
 import type { LoopState } from '../../loop-state.ts'
 
-/** Characters that the model is shown at most: two thirds from the beginning, the rest from the end. */
+/** Maximum characters that remain for the model: two thirds from the start, the rest from the end. */
 const mostShown = 3000
 
-/** How long a workspace may take to write a result, in ms. */
+/** Milliseconds that a workspace may take to write a result. */
 const writeTimeoutMs = 30_000
 
-/** Writes the text of `result` to a file; the result with the two ends of it in its place. Never rejects: what cannot be written stays as it is. */
+/**
+ * Writes the text of `result` to a file and returns a result with its start and end. Never rejects: a result that cannot be written stays
+ * as it is.
+ */
 export async function writeResult(
   loop: LoopState,
   { id, name }: { id: string; name: string },
@@ -22,12 +25,12 @@ export async function writeResult(
   { workspace, over }: OffloadOptions,
 ): Promise<ToolResult> {
   const whole = textOf(result.content)
-  // Services give the same ids again and again.
+  // Call ids are not unique: providers repeat them.
   const path = `tool-results/${safe(name)}-${newId()}.txt`
   try {
     await write(loop, workspace, path, whole)
   } catch (error) {
-    // Too long is better than lost.
+    // A long result is better than a lost one.
     if (!loop.stop.aborted) loop.log.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
     return result
   }
@@ -37,7 +40,7 @@ export async function writeResult(
   return { ...result, content: [shown, ...result.content.filter((block) => block.type !== 'text')] }
 }
 
-/** A workspace that takes for ever is one that refuses. */
+/** A write that takes too long counts as failed. */
 async function write(loop: LoopState, workspace: Workspace, path: string, whole: string): Promise<void> {
   const late = new AbortScope(loop.stop)
   const stopTimer = startTimer(writeTimeoutMs, () => late.abort(new Error('The workspace took too long.')))
@@ -49,7 +52,7 @@ async function write(loop: LoopState, workspace: Workspace, path: string, whole:
   }
 }
 
-/** Models may write any name. */
+/** Models may call tools by any name. */
 function safe(name: string): string {
   return name.replace(/[^\w-]+/g, '_').slice(0, 80) || 'call'
 }

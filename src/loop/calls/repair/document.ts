@@ -1,24 +1,27 @@
-/** How a text that begins as a JSON object goes on, read with the damages that models and gateways do. */
+/** Result of scanning a text that starts as a JSON object, with the typical defects of models and gateways. */
 export type Scan =
-  /** It is one object to its end; `fixed` is that object as JSON, `undefined` where it has several readings. */
+  /** A complete object; `fixed` is its JSON, or `undefined` if it is ambiguous. */
   | { kind: 'whole'; fixed: string | undefined }
-  /** It ends where more has to follow. */
+  /** The object is incomplete. */
   | { kind: 'open' }
   | { kind: 'broken' }
 
 const open = { kind: 'open' } as const
 const broken = { kind: 'broken' } as const
 
-/** Steps that the search for readings may still take, so that a hostile text costs no more than a long one. */
+/** Remaining steps of the search, so that hostile input costs no more than long input. */
 export interface Work {
   left: number
 }
 
 const fence = '```'
 const whitespace = ' \n\r\t'
-/** What JSON does not know after a backslash, and what means a backslash there: letters of regular expressions and paths, no escapes of another language. */
+/**
+ * Characters after which a backslash is literal: invalid JSON escapes from regular expressions and paths, without escapes of other
+ * languages.
+ */
 const literal = /^[A-Z.()[\]{}+*?|^\-:;,=<>!#%&@~_ cdghijklmopqswyz89]$/
-/** What strings may hold as it is, and how JSON writes it. */
+/** Characters allowed unescaped in strings, and their JSON escapes. */
 const rawInStrings = new Map([
   ['\n', '\\n'],
   ['\r', '\\r'],
@@ -26,8 +29,8 @@ const rawInStrings = new Map([
 ])
 
 /**
- * Reads `text` from `start` to its end: an object, in a code fence or not, with at most one `}` too many. Strings may hold line breaks and tabs, and a comma
- * may come before a closing bracket. An escape that JSON does not know is a backslash, unless the object has others too: then nobody knows which are meant.
+ * Scans an object from `start`, with or without a code fence and with at most one extra `}`. Accepts line breaks and tabs in strings, and
+ * trailing commas. An invalid escape is a literal backslash, unless the object also has valid ones; then it is ambiguous.
  */
 export function scanDocument(text: string, start: number, work: Work): Scan {
   const scanner = new Scanner(text, start)
@@ -36,16 +39,16 @@ export function scanDocument(text: string, start: number, work: Work): Scan {
   return scan
 }
 
-/** What may come next. */
+/** The next expected token. */
 type Expected = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'more'
 
 class Scanner {
   at: number
   readonly #text: string
-  /** The brackets that are open. */
+  /** Open brackets. */
   readonly #open: ('{' | '[')[] = []
   readonly #parts: string[] = []
-  /** Where what is not in `parts` yet begins. */
+  /** Start of the text that is not yet in `parts`. */
   #copied: number
   #hasUnknownEscape = false
   #hasOtherEscape = false
@@ -63,7 +66,7 @@ class Scanner {
       if (this.#text.slice(this.at, this.at + 4).toLowerCase() === 'json') this.at += 4
       this.#skip()
     }
-    // A fence without an object: it may be the one that closes.
+    // A fence without an object may be the closing one.
     if (this.#text[this.at] !== '{') return broken
     this.#copied = this.at
     const failure = this.#object()
@@ -72,10 +75,10 @@ class Scanner {
     return this.#ending(isFenced) ?? { kind: 'whole', fixed }
   }
 
-  /** Reads to the end of the object; a failure where there is none. */
+  /** Scans to the end of the object; returns a failure if there is none. */
   #object(): Scan | undefined {
     let expected: Expected | undefined = 'value'
-    /** A comma that may turn out to be one too many. */
+    /** Position of a comma that may be a trailing one. */
     let comma = -1
     do {
       this.#skip()
@@ -98,7 +101,7 @@ class Scanner {
     return undefined
   }
 
-  /** Reads one token. */
+  /** Scans one token. */
   #token(character: string, expected: Expected): Expected | Scan {
     if (expected === 'colon') {
       this.at++
@@ -123,7 +126,7 @@ class Scanner {
     return 'more'
   }
 
-  /** Reads a number or a word; what it is `JSON.parse` decides. */
+  /** Scans a number or word; `JSON.parse` decides what it is. */
   #scalar(): Scan | undefined {
     const start = this.at
     while (this.at < this.#text.length && /[-+.\w]/.test(this.#text.charAt(this.at))) this.at++
@@ -151,20 +154,20 @@ class Scanner {
     return open
   }
 
-  /** Reads an escape; afterwards `at` is on its last character. */
+  /** Scans an escape; leaves `at` on its last character. */
   #escape(): Scan | undefined {
     const escaped = this.#text[this.at + 1]
     if (escaped === undefined) return open
     if (escaped === '"') {
-      // Where the backslash stands for itself, the string ends here.
+      // If the backslash is literal, the string ends here.
       if (/^[,:}\]]/.test(this.#afterWhitespace(this.at + 2))) this.#hasOtherEscape = true
     } else if ('\\/bfnrtu'.includes(escaped)) this.#hasOtherEscape = true
     else {
-      // An escape of another language has two readings. The object goes on, so that its end is found.
+      // An escape of another language is ambiguous. The scan continues to find the end of the object.
       if (!literal.test(escaped)) this.#hasOtherEscape = true
       this.#hasUnknownEscape = true
       this.#replace(this.at, this.at + 1, '\\\\')
-      // A line break or tab is looked at again.
+      // A line break or tab is scanned again.
       if (escaped < ' ') return undefined
     }
     this.at++
@@ -173,12 +176,12 @@ class Scanner {
 
   #afterWhitespace(from: number): string {
     let at = from
-    // Blank lines without an end are no reason to read them again and again.
+    // Limits the look-ahead over whitespace.
     while (at < from + 16 && whitespace.includes(this.#text.charAt(at)) && at < this.#text.length) at++
     return at === from + 16 ? ',' : this.#text.charAt(at)
   }
 
-  /** What follows the object: the end of its fence, and a bracket too many. */
+  /** Scans the text after the object: a closing fence, and one extra bracket. */
   #ending(isFenced: boolean): Scan | undefined {
     this.#skip()
     if (this.#text[this.at] === '}') this.at++

@@ -1,29 +1,30 @@
 import { type Scan, scanDocument, type Work } from './document.ts'
 
-/** Longer arguments are not repaired: the model is told, and writes them again. */
+/** Maximum length of repaired arguments; for longer ones the model gets an error. */
 const maxRepaired = 1_000_000
-/** How often a text may be read from end to end, in all. */
+/** Maximum number of passes over a text. */
 const maxPasses = 8
 
-/** More objects than this are no damage that is known. */
+/** Maximum number of candidate objects; more are no known defect. */
 const maxReadings = 8
 
-/** What a text that is no JSON may mean. */
+/** Possible meanings of invalid JSON. */
 export interface Readings {
-  /** Every object that it may mean, as JSON. None where one of them is not clear. */
+  /** All possible objects as JSON; empty if one of them is ambiguous. */
   texts: readonly string[]
-  /** It may stop where more has to follow, so that nobody may complete it. */
+  /** Whether the text may be truncated, so that it must not be completed. */
   isOpen: boolean
 }
 
 /**
- * Finds all that broken arguments may mean.
+ * Finds all possible meanings of invalid arguments.
  *
  * **Contract**
- * - Knows: an object with local damages (`scanDocument`), which may come in pieces that each repeat all before them, or several times, and behind `{}`.
- * - Each reading of these damages is among the objects, so the one that fits a schema is the one that was meant. An empty object that came first is a reading too.
- * - No objects where one may be cut: wherever an object may begin, it must not be open at the end of the text.
- * - Takes time in proportion to the length of `text`, whatever is in it.
+ * - Supports one object with local defects (`scanDocument`), sent in pieces that each repeat all earlier text, sent several times, or sent
+ *   after `{}`.
+ * - Contains every possible meaning of these defects, so that exactly one can match a schema. A leading empty object is one of them.
+ * - Returns none if any object may be truncated: no object may be open at the end of the text.
+ * - Runs in linear time for any input.
  */
 export function readingsOf(text: string): Readings {
   const trimmed = text.trim()
@@ -47,7 +48,7 @@ export function readingsOf(text: string): Readings {
   return { texts: [...found], isOpen }
 }
 
-/** Where empty objects at the start of `text` end. */
+/** Returns the ends of the empty objects at the start of `text`. */
 function emptyObjects(text: string): number[] {
   const ends: number[] = []
   const empty = /\{\s*\}\s*/y
@@ -56,13 +57,13 @@ function emptyObjects(text: string): number[] {
 }
 
 /**
- * Whether what comes before `start` is made of beginnings of what begins there, behind empty objects if need be. Of an object that is open nobody
- * knows how it goes on, so a piece that is as long as all of it may be longer.
+ * Returns whether the text before `start` consists of prefixes of the text at `start`, possibly after empty objects. If the object is open,
+ * its continuation is unknown, so a piece of its full length may be longer.
  */
 function isPrecededByPieces(text: string, start: number, { scan, empties, work }: { scan: Scan; empties: number[]; work: Work }): boolean {
   if (start === 0 || empties.includes(start)) return true
   const common = commonPrefixes(text, start, work)
-  // Too much work: the caller gives up.
+  // The limit is reached: the caller gives up.
   if (common === undefined) return false
   let reach = empties.at(-1) ?? 0
   for (let at = 0; at < start && at <= reach; at++) {
@@ -74,7 +75,10 @@ function isPrecededByPieces(text: string, start: number, { scan, empties, work }
   return reach >= start
 }
 
-/** For each place before `start`, how much of what begins at `start` stands there (Z function). `undefined`: that is too much work. */
+/**
+ * For each position before `start`, returns the length of the common prefix with the text at `start` (Z function). `undefined` if the work
+ * limit is reached.
+ */
 function commonPrefixes(text: string, start: number, work: Work): Int32Array | undefined {
   const length = text.length - start
   work.left -= text.length

@@ -8,7 +8,7 @@ import type { AssistantEntry } from '../../model/assistant-stream.ts'
 import type { parsed } from '../prepare-call.ts'
 import { type Readings, readingsOf } from './readings.ts'
 
-/** What of the loop this part uses. It is handed over: what two parts import, a bundler loads into every program. */
+/** Functions of the loop that this chunk uses. Passed in, because bundlers load shared imports into every program. */
 export interface LoopParts {
   argumentsFault: typeof argumentsFault
   cutFault: typeof cutFault
@@ -25,8 +25,8 @@ interface Repair {
 }
 
 /**
- * Repairs the broken arguments of `message`, each call on its own: by the only reading that the schema accepts, else by the
- * `repairToolCall` hook. The other calls stay as they are. Rejects when the run is stopped.
+ * Repairs the invalid arguments of each call in `message`: by the only reading that the schema accepts, else by the `repairToolCall` hook.
+ * Rejects if the run is stopped.
  */
 export async function repairArguments(loop: LoopState, message: AssistantEntry, parts: LoopParts): Promise<void> {
   message.content = await Promise.all(message.content.map((block) => repaired({ loop, parts }, block)))
@@ -55,7 +55,7 @@ async function repaired(repair: Repair, block: Content): Promise<Content> {
   return { ...call, arguments: args, repairedFrom: text }
 }
 
-/** The one of `readings` that the schema accepts. None where a text that means something else than it says is among them. */
+/** Returns the only reading that the schema accepts; none if a reading is ambiguous. */
 async function onlyReading(repair: Repair, tool: AgentTool, { texts }: Readings): Promise<JsonObject | undefined> {
   const fitting = new Map<string, JsonObject>()
   for (const json of texts) {
@@ -67,7 +67,7 @@ async function onlyReading(repair: Repair, tool: AgentTool, { texts }: Readings)
   return others.length === 0 ? only : undefined
 }
 
-/** A schema that throws accepts nothing here; the call itself says what is wrong with it. */
+/** A schema that throws accepts nothing here; validation of the call reports it. */
 async function fits({ loop, parts }: Repair, tool: AgentTool, args: JsonObject): Promise<boolean> {
   const checking = (async () => parts.parsed(loop, tool, args))()
   const result = await loop.stop.race(checking).catch((error) => {
