@@ -1,18 +1,18 @@
 import type { Chat } from '../../src/store.ts'
 import type { Words } from './phi-chat-options.ts'
 
-/** What the elements need of the `<phi-chat>` that they stand in. */
+/** The interface of `<phi-chat>` that its inner elements use. */
 export interface ChatOwner {
   readonly chat: Chat | undefined
-  readonly said: Words
-  /** Calls `look` at every change, also of the chat itself; returns how to stop. */
+  readonly labels: Words
+  /** Calls `look` after every change of the state or of the chat. Returns a function that unsubscribes. */
   watch(look: () => void): () => void
 }
 
-/** A page that is made on a server has no elements: importing this file there does nothing. */
+/** The base class `HTMLElement`, or an empty class during server rendering, so that the import does not throw there. */
 export const ElementBase: typeof HTMLElement = globalThis.HTMLElement ?? class {}
 
-/** An element that shows something of the `<phi-chat>` around it: in its shadow tree, or in one of its slots. */
+/** An element that renders a part of the enclosing `<phi-chat>`, from its shadow tree or from a slot. */
 export abstract class ChatElement extends ElementBase {
   #stop: (() => void) | undefined
   #owner: ChatOwner | undefined
@@ -30,14 +30,14 @@ export abstract class ChatElement extends ElementBase {
 
   #look(): void {
     const owner = this.#owner
-    if (owner?.chat !== undefined) this.show(owner.chat, owner.said)
+    if (owner?.chat !== undefined) this.show(owner.chat, owner.labels)
   }
 
-  /** Shows what has changed. */
-  protected abstract show(chat: Chat, said: Words): void
+  /** Renders the current state of the chat. */
+  protected abstract show(chat: Chat, labels: Words): void
 }
 
-/** The `<phi-chat>` around an element. */
+/** Returns the enclosing `<phi-chat>`, also across shadow roots. */
 export function chatAround(element: Element): (Element & ChatOwner) | undefined {
   const near = element.closest('phi-chat')
   const root = element.getRootNode()
@@ -47,5 +47,5 @@ export function chatAround(element: Element): (Element & ChatOwner) | undefined 
 }
 
 function isOwner(element: Element): element is Element & ChatOwner {
-  return 'watch' in element && 'said' in element
+  return 'watch' in element && 'labels' in element
 }

@@ -1,4 +1,4 @@
-/** An element with a part that the page can style, and what is in it. Strings become text, never HTML. */
+/** Creates an element with a CSS `part` name and children. Strings become text, never HTML. */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   part: string,
@@ -12,17 +12,17 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** A button that does `act`. */
+/** Creates a button that calls `act` on click. */
 export function button(part: string, label: string, act: () => unknown): HTMLButtonElement {
   const element = make('button', part, { type: 'button' }, label)
   element.addEventListener('click', act)
   return element
 }
 
-/** How far a pointer may go, in CSS pixels, between being pressed on a button and let go there. */
+/** The distance in CSS pixels that a pointer may move between press and release. */
 const slack = 24
 
-/** As `button`, also where it moves away under the pointer that presses it, as below an answer that grows: browsers call that no click. `act` may be done twice. */
+/** Creates a button that also works if layout moves it during the press: browsers then fire no click. `act` may run twice. */
 export function steadyButton(part: string, label: string, act: () => unknown): HTMLButtonElement {
   const element = button(part, label, act)
   element.addEventListener('pointerdown', ({ clientX: x, clientY: y, pointerId, button: key }) => {
@@ -35,13 +35,13 @@ export function steadyButton(part: string, label: string, act: () => unknown): H
       const isNear = Math.hypot(event.clientX - x, event.clientY - y) <= slack
       if (event.type === 'pointerup' && isNear) act()
     }
-    // Wherever it is let go.
+    // The listeners are global, because the release can happen outside the button.
     for (const type of ['pointerup', 'pointercancel'] as const) addEventListener(type, release, { capture: true, signal })
   })
   return element
 }
 
-/** Makes `list` hold an element for each id, in this order; those that are there stay. */
+/** Syncs the children of `list` with `ids`, in this order. Reuses elements that exist. */
 export function arrange(list: Element, ids: readonly string[], create: (id: string) => Element): void {
   const known = new Map(Array.from(list.children, (child) => [child.getAttribute('data-id') ?? '', child]))
   const wanted = new Set(ids)

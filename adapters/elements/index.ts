@@ -3,7 +3,7 @@ import { PhiComposerElement } from './phi-composer.ts'
 import { PhiMessageElement } from './phi-message.ts'
 import { PhiApprovalElement, PhiToolElement } from './phi-tool.ts'
 
-/** The elements look for the first of them around themselves: it is there before they are. */
+/** `phi-chat` comes first: the other elements look for it when they connect. */
 const elements = {
   'phi-chat': PhiChatElement,
   'phi-message': PhiMessageElement,
@@ -13,8 +13,11 @@ const elements = {
 }
 
 /**
- * Gives the page the elements `<phi-chat>`, `<phi-message>`, `<phi-tool>`, `<phi-approval>` and `<phi-composer>`. They have no styles. Does nothing on a server, nor a
- * second time.
+ * Registers the custom elements `<phi-chat>`, `<phi-message>`, `<phi-tool>`, `<phi-approval>` and `<phi-composer>`.
+ *
+ * **Contract**
+ * - The elements have no styles.
+ * - Does nothing during server rendering, or if the elements are already registered.
  *
  * Source: docs/guides/frameworks.md
  */

@@ -1,4 +1,4 @@
-// `dist/elements/page.js`: all of it in one file, for a page that has no bundler.
+// The source of `dist/elements/page.js`: one file with all elements, for web pages without a bundler.
 import { defineElements } from './index.ts'
 
 defineElements()

@@ -1,7 +1,7 @@
 import type { ClientTools } from '../../src/client.ts'
 import type { ChatSource } from '../../src/store.ts'
 
-/** What the elements say, in the words of the page. */
+/** The labels of the elements, for translation. */
 export interface Words {
   conversation: string
   message: string
@@ -14,14 +14,15 @@ export interface Words {
   refuse: string
   decline: string
   takeBack: string
-  /** Names the list of models, and the place for files. */
+  /** The label of the model list. */
   choice: string
+  /** The label of the file input. */
   files: string
-  /** What stands in place of something that cannot be shown, such as a sound. */
+  /** Shown in place of content that cannot be rendered, such as audio. */
   hidden: string
 }
 
-/** In English. */
+/** The default labels. */
 export const english: Words = {
   conversation: 'Conversation',
   message: 'Message',
@@ -31,25 +32,30 @@ export const english: Words = {
   model: 'Assistant',
   thinking: 'Thinking',
   allow: 'Allow',
-  refuse: 'Refuse',
+  refuse: 'Deny',
   decline: 'Decline',
-  takeBack: 'Take back',
+  takeBack: 'Remove from queue',
   choice: 'Model',
-  files: 'Picture',
-  hidden: 'not shown here',
+  files: 'Files',
+  hidden: 'cannot be shown',
 }
 
 /**
- * What `<phi-chat>` has beside what every element has. Its attributes are `endpoint`, where `createAgentApp` is mounted, and `session`, an id; without one the
- * tab keeps its own. `models` names the models that the server lets a message choose, the first is the agent's own; `files` says which files go along, such as `image/*`.
+ * The properties of `<phi-chat>`.
+ *
+ * **Attributes**
+ * - `endpoint`: the URL of `createAgentApp`.
+ * - `session`: the session id. Default: one id per browser tab, kept in `sessionStorage`.
+ * - `models`: space-separated names of models that the server accepts per message. The first is the agent's own model.
+ * - `files`: accepted file types, such as `image/*`. Without it, messages have no files.
  *
  * Source: docs/guides/frameworks.md
  */
 export interface PhiChat {
-  /** An agent in the page, or a session with headers of your own, in place of an endpoint. */
+  /** A local agent, or a `remoteSession` with your own headers. Replaces `endpoint`. */
   agent: ChatSource | undefined
-  /** What it says in place of its English. */
+  /** Labels that replace the English defaults. */
   words: Partial<Words>
-  /** What the agent can have done in this page: its tools of pages, by name. */
+  /** Client tools that run in this browser tab, by name. */
   tools: ClientTools | undefined
 }

@@ -5,8 +5,7 @@ import { arrange, make } from './dom.ts'
 import { english, type PhiChat, type Words } from './phi-chat-options.ts'
 
 /**
- * A conversation: its messages, what waits for a person, and where one writes. The only element with a shadow tree, so that `phi-chat::part(…)` reaches
- * everything in it.
+ * The element `<phi-chat>`: message list, pending approvals and composer. Only this element has a shadow tree, so `phi-chat::part(…)` can style all parts.
  */
 export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   static readonly observedAttributes = ['endpoint', 'session']
@@ -59,7 +58,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
 
   set words(words: Partial<Words>) {
     this.#words = words
-    // What is there was made in other words.
+    // Rebuild the messages: they contain the old labels.
     this.#list.replaceChildren()
     this.#shown = []
     this.#look()
@@ -69,7 +68,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     return this.#chat
   }
 
-  get said(): Words {
+  get labels(): Words {
     return { ...english, ...this.#words }
   }
 
@@ -79,7 +78,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   }
 
   connectedCallback(): void {
-    // What the page said before the element was defined.
+    // Properties set before the element was defined shadow the accessors: set them again.
     for (const name of ['tools', 'agent', 'words'] as const) {
       if (!Object.hasOwn(this, name)) continue
       const early = { [name]: this[name] }
@@ -100,7 +99,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     if (this.isConnected && this.#agent === undefined) this.#begin(true)
   }
 
-  /** Shows the agent, or the session of the endpoint. An element that is moved within the page shows the same as before. */
+  /** Connects to the agent or to the endpoint's session. An element that moves within the document keeps its session. */
   #begin(isElsewhere = false): void {
     this.#stop?.()
     const endpoint = this.getAttribute('endpoint')
@@ -115,7 +114,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     this.#look()
   }
 
-  /** Runs the tools of the page for whatever agent is shown. */
+  /** Runs the client tools for the current agent. */
   #runTools(): void {
     this.#stopTools?.()
     this.#stopTools = undefined
@@ -134,14 +133,14 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
       sessionStorage.setItem(key, kept)
       return kept
     } catch {
-      // Where pages may keep nothing, a reload begins another conversation.
+      // Without storage, a reload starts a new conversation.
       return fresh
     }
   }
 
   #look(): void {
     const state = this.#chat?.getSnapshot()
-    this.#log.setAttribute('aria-label', this.said.conversation)
+    this.#log.setAttribute('aria-label', this.labels.conversation)
     if (state !== undefined) {
       this.setAttribute('status', state.status)
       this.#log.setAttribute('aria-busy', String(state.status === 'running' || state.status === 'loading'))

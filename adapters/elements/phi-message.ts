@@ -3,13 +3,13 @@ import { ChatElement } from './chat-element.ts'
 import { make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'
 
-/** A message: who says it, and its parts. `message` is its id. */
+/** The element `<phi-message>`: author and parts of one message. The attribute `message` is its id. */
 export class PhiMessageElement extends ChatElement {
   #shown: ChatMessage | undefined
   #parts: readonly ChatPart[] = []
   #author: HTMLElement | undefined
 
-  protected show(chat: Chat, said: Words): void {
+  protected show(chat: Chat, labels: Words): void {
     const id = this.getAttribute('message') ?? ''
     const message = messageOf(chat.getSnapshot(), id)
     if (message === undefined || message === this.#shown) return
@@ -17,32 +17,32 @@ export class PhiMessageElement extends ChatElement {
     this.setAttribute('part', `message message-${message.role}`)
     this.setAttribute('status', message.status)
     if (this.#author === undefined) {
-      this.#author = make('span', 'author', {}, message.role === 'user' ? said.you : said.model)
+      this.#author = make('span', 'author', {}, message.role === 'user' ? labels.you : labels.model)
       this.replaceChildren(this.#author)
     }
     const { parts } = message
     for (const [index, part] of parts.entries()) {
-      if (part !== this.#parts[index]) this.#showPart(id, part, index, said)
+      if (part !== this.#parts[index]) this.#showPart(id, part, index, labels)
     }
     while (this.children.length > parts.length + 1) this.lastElementChild?.remove()
     this.#parts = parts
   }
 
-  #showPart(id: string, part: ChatPart, index: number, said: Words): void {
+  #showPart(id: string, part: ChatPart, index: number, labels: Words): void {
     const shown = this.children[index + 1]
     const before = this.#parts[index]
     const isSameKind = shown !== undefined && before?.type === part.type
     if (isSameKind && part.type === 'text') write(shown, part.text)
     else if (isSameKind && part.type === 'thinking') write(shown.lastElementChild ?? shown, part.text)
-    // A call looks for itself.
+    // `<phi-tool>` subscribes by itself.
     if (isSameKind && (part.type === 'text' || part.type === 'thinking' || part.type === 'tool')) return
-    const element = partElement(id, part, index, said)
+    const element = partElement(id, part, index, labels)
     if (shown === undefined) this.append(element)
     else shown.replaceWith(element)
   }
 }
 
-/** What a model says is text, whatever it looks like. */
+/** Updates the text of an element; appends if the text only grew. Model output is never HTML. */
 function write(element: Element, text: string): void {
   const node = element.firstChild
   const before = node instanceof Text ? node.data : undefined
@@ -50,7 +50,7 @@ function write(element: Element, text: string): void {
   else element.textContent = text
 }
 
-function partElement(id: string, part: ChatPart, index: number, said: Words): HTMLElement {
+function partElement(id: string, part: ChatPart, index: number, labels: Words): HTMLElement {
   switch (part.type) {
     case 'text':
       return make('p', 'text', {}, part.text)
@@ -59,7 +59,7 @@ function partElement(id: string, part: ChatPart, index: number, said: Words): HT
         'details',
         'thinking',
         {},
-        make('summary', 'thinking-label', {}, said.thinking),
+        make('summary', 'thinking-label', {}, labels.thinking),
         make('p', 'thinking-text', {}, part.text),
       )
     case 'tool': {
@@ -69,8 +69,8 @@ function partElement(id: string, part: ChatPart, index: number, said: Words): HT
       return tool
     }
     case 'image':
-      // A picture by its address is not asked for: whoever has it would learn of the reader.
+      // An image URL is never loaded: the request would reveal the reader to its host.
       if (part.data !== undefined) return make('img', 'image', { alt: '', src: `data:${part.mimeType};base64,${part.data}` })
   }
-  return make('p', 'hidden', {}, `${part.type}: ${said.hidden}`)
+  return make('p', 'hidden', {}, `${part.type}: ${labels.hidden}`)
 }

@@ -3,18 +3,18 @@ import { ChatElement } from './chat-element.ts'
 import { button, make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'
 
-/** The call that an element is about, by its attributes `message` and `index`. */
+/** Returns the tool call that the attributes `message` and `index` point to. */
 function callOf(element: Element, chat: Chat): ToolPart | undefined {
   const message = messageOf(chat.getSnapshot(), element.getAttribute('message') ?? '')
   const part = message?.parts[Number(element.getAttribute('index'))]
   return part?.type === 'tool' ? part : undefined
 }
 
-/** A call of a tool: what it gets, what it says while it runs, what it gives back, and what a person is asked. */
+/** The element `<phi-tool>`: input, progress, output and approval of one tool call. */
 export class PhiToolElement extends ChatElement {
   #shown: ToolPart | undefined
 
-  protected show(chat: Chat, said: Words): void {
+  protected show(chat: Chat, labels: Words): void {
     const call = callOf(this, chat)
     if (call === undefined || call === this.#shown) return
     this.#shown = call
@@ -32,7 +32,7 @@ export class PhiToolElement extends ChatElement {
       output === undefined ? undefined : make('pre', 'output', {}, typeof output === 'string' ? output : JSON.stringify(output, null, 2)),
       reason === undefined ? undefined : make('p', 'reason', {}, reason),
       question === undefined ? undefined : make('p', 'question', {}, question.message),
-      question === undefined ? undefined : button('decline', said.decline, () => chat.actions.answer(question, { action: 'decline' })),
+      question === undefined ? undefined : button('decline', labels.decline, () => chat.actions.answer(question, { action: 'decline' })),
       approval === undefined ? undefined : (asked ?? this.#approval()),
     ]
     this.replaceChildren(...parts.filter((part) => part !== undefined))
@@ -45,14 +45,14 @@ export class PhiToolElement extends ChatElement {
   }
 }
 
-/** What a person is asked before a call runs. */
+/** The element `<phi-approval>`: the buttons that approve or deny a tool call. */
 export class PhiApprovalElement extends ChatElement {
-  protected show(chat: Chat, said: Words): void {
+  protected show(chat: Chat, labels: Words): void {
     const approval = callOf(this, chat)?.approval
     if (approval === undefined || this.childElementCount > 0) return
     this.setAttribute('part', 'approval')
     const decide = (act: () => Promise<void>) => () => {
-      // The buttons go, and the focus with them: it goes on where one writes.
+      // The buttons disappear with the focus: move it to the composer.
       const root = this.getRootNode()
       void act()
       const next = root instanceof ShadowRoot ? (root.host.querySelector('phi-composer') ?? root.querySelector('phi-composer')) : undefined
@@ -61,12 +61,12 @@ export class PhiApprovalElement extends ChatElement {
     this.append(
       button(
         'allow',
-        said.allow,
+        labels.allow,
         decide(() => chat.actions.approve(approval)),
       ),
       button(
         'refuse',
-        said.refuse,
+        labels.refuse,
         decide(() => chat.actions.deny(approval)),
       ),
     )

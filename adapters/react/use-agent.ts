@@ -3,12 +3,13 @@ import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatO
 import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
- * A conversation in a component: what is shown, and what a person does. The component is rendered when anything changes; with `select` when what is selected
- * does. The same for an `Agent` in this page and a `remoteSession`; all components share one chat.
+ * Returns the state and the actions of a conversation. Works with a local `Agent` and with a `remoteSession`.
  *
  * **Contract**
- * - `select` gets the whole state and gives back a part of it that is kept by identity, or a plain value.
- * - On a server, and for its first look in the browser, it gives what the agent knew when it was first shown; nothing is asked of it there.
+ * - The component renders when the state changes. With `select`, it renders only when the selected value changes.
+ * - `select` must return a referentially stable part of the state, or a primitive.
+ * - All components of one agent share one chat.
+ * - Server rendering and hydration use the snapshot of the first render and send no request.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -26,7 +27,7 @@ export function useAgent<Tools extends ToolTypesByName>(
   return useSyncExternalStore(chat.subscribe, look, first)
 }
 
-/** A message, for the component that shows it: rendered when that message changes. */
+/** Returns one message, or `undefined` if it does not exist. The component renders when that message changes. */
 export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,
@@ -34,7 +35,7 @@ export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   return useAgent(source, (state: ChatState<ChatPart<Tools>>) => messageOf(state, id))
 }
 
-/** A part of a message, for the component that shows it: a delta renders this one alone. */
+/** Returns one part of a message, or `undefined` if it does not exist. A delta renders only the component of its part. */
 export function usePart<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,
@@ -47,7 +48,7 @@ function all<State>(state: State): State {
   return state
 }
 
-/** React looks more than once at the same state and must see the same. */
+/** Memoizes `select` per state, because React reads a snapshot several times and compares the results. */
 function once<State, Selected>(read: () => State, select: (state: State) => Selected): () => Selected {
   let seen: { state: State; selected: Selected } | undefined
   return () => {

@@ -3,13 +3,14 @@ import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatO
 import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
- * A conversation as a signal: what is shown, and what a person does; with `select` a part of that, told when it changes. The same for an `Agent` in this page
- * and a `remoteSession`; all components share one chat.
+ * Returns the state and the actions of a conversation as a signal. Works with a local `Agent` and with a `remoteSession`.
  *
  * **Contract**
- * - Call it in a component; it ends with that.
- * - `select` gives back a part of the state that is kept by identity, or a plain value.
- * - On a server it gives what the agent knows; nothing is asked of it there.
+ * - Call it in a component. It unsubscribes when the component is disposed.
+ * - With `select`, the signal notifies only when the selected value changes.
+ * - `select` must return a referentially stable part of the state, or a primitive.
+ * - All components of one agent share one chat.
+ * - Server rendering uses the current snapshot and sends no request.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -24,7 +25,7 @@ export function useAgent<Tools extends ToolTypesByName>(
 ): Accessor<unknown> {
   const chat = chatOf(source)
   const [shown, show] = createSignal(select(chat.getSnapshot()))
-  // A function within a function: Solid would call one that was selected.
+  // The wrapper keeps Solid from calling a selected function as an updater.
   const look = () => void show(() => select(chat.getSnapshot()))
   onMount(() => {
     onCleanup(chat.subscribe(look))
@@ -33,7 +34,7 @@ export function useAgent<Tools extends ToolTypesByName>(
   return shown
 }
 
-/** A message, for the component that shows it. */
+/** Returns one message as an accessor; its value is `undefined` if the message does not exist. */
 export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,
@@ -41,7 +42,7 @@ export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   return useAgent(source, (state: ChatState<ChatPart<Tools>>) => messageOf(state, id))
 }
 
-/** A part of a message, for the component that shows it: a delta updates this one alone. */
+/** Returns one part of a message as an accessor; its value is `undefined` if the part does not exist. A delta updates only its own part. */
 export function usePart<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,

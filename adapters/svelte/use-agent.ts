@@ -1,18 +1,19 @@
 import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
 import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
-/** A store as Svelte reads it: `$chat` in a component. It needs nothing of Svelte, and works with 3, 4 and 5. */
+/** A readable store for Svelte 3, 4 and 5: read it as `$chat` in a component. It does not import Svelte. */
 export interface AgentStore<Value> {
   subscribe(run: (value: Value) => void): () => void
 }
 
 /**
- * A conversation as a store: what is shown, and what a person does; with `select` a part of that, told when it changes. The same for an `Agent` in this page
- * and a `remoteSession`; all components share one chat.
+ * Returns the state and the actions of a conversation as a store. Works with a local `Agent` and with a `remoteSession`.
  *
  * **Contract**
- * - `select` gives back a part of the state that is kept by identity, or a plain value.
- * - On a server it gives what the agent knows; nothing is asked of it there.
+ * - With `select`, the store notifies only when the selected value changes.
+ * - `select` must return a referentially stable part of the state, or a primitive.
+ * - All components of one agent share one chat.
+ * - Server rendering uses the current snapshot and sends no request.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -40,7 +41,7 @@ export function useAgent<Tools extends ToolTypesByName>(
   }
 }
 
-/** A message, for the component that shows it. */
+/** Returns one message as a store; its value is `undefined` if the message does not exist. */
 export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,
@@ -48,7 +49,7 @@ export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   return useAgent(source, (state: ChatState<ChatPart<Tools>>) => messageOf(state, id))
 }
 
-/** A part of a message, for the component that shows it: a delta updates this one alone. */
+/** Returns one part of a message as a store; its value is `undefined` if the part does not exist. A delta updates only its own part. */
 export function usePart<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,

@@ -3,13 +3,13 @@ import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatO
 import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
- * A conversation in a component, as a shallow ref: what is shown, and what a person does; with `select` a part of that. The same for an `Agent` in this page
- * and a `remoteSession`; all components share one chat.
+ * Returns the state and the actions of a conversation as a shallow ref. Works with a local `Agent` and with a `remoteSession`.
  *
  * **Contract**
- * - Call it in `setup`, or in an effect scope; it ends with that.
- * - `select` gives back a part of the state that is kept by identity, or a plain value.
- * - On a server it gives what the agent knows; nothing is asked of it there.
+ * - Call it in `setup` or in an effect scope. It unsubscribes when the scope is disposed.
+ * - `select` must return a referentially stable part of the state, or a primitive.
+ * - All components of one agent share one chat.
+ * - Server rendering uses the current snapshot and sends no request.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -34,14 +34,14 @@ export function useAgent<Tools extends ToolTypesByName>(
     stop = chat.subscribe(look)
     look()
   }
-  // Pages made on a server mount nothing.
+  // Server rendering never mounts, so it never subscribes.
   if (getCurrentInstance() === null) begin()
   else onMounted(begin)
   onScopeDispose(() => stop?.())
   return shown
 }
 
-/** A message, for the component that shows it. */
+/** Returns one message as a ref; its value is `undefined` if the message does not exist. */
 export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,
@@ -49,7 +49,7 @@ export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   return useAgent(source, (state: ChatState<ChatPart<Tools>>) => messageOf(state, id))
 }
 
-/** A part of a message, for the component that shows it: a delta updates this one alone. */
+/** Returns one part of a message as a ref; its value is `undefined` if the part does not exist. A delta updates only its own part. */
 export function usePart<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,

@@ -56,7 +56,7 @@ function drawCall({ toolName, status, inputText, result, approval }: ToolPart, {
   if (approval === undefined) return section
   // The decision holds for exactly the arguments that are shown.
   const allow = button('Allow', () => actions.approve(approval))
-  const refuse = button('Refuse', () => actions.deny(approval, 'The person said no.'))
+  const refuse = button('Deny', () => actions.deny(approval, 'The user denied the call.'))
   section.append(allow, refuse)
   return section
 }

@@ -23,7 +23,7 @@ const Part = memo(({ id, index }: { id: string; index: number }) => {
     <section aria-label={part.toolName} data-status={status}>
       {part.toolName === 'weather' ? <p>The weather in {part.input?.city}</p> : <p>The page turns {part.input?.theme}</p>}
       {approval && <Button label="Allow" act={() => approve(approval)} />}
-      {approval && <Button label="Refuse" act={() => deny(approval, 'not now')} />}
+      {approval && <Button label="Deny" act={() => deny(approval, 'not now')} />}
       {part.toolName === 'weather' && part.output && <p>Rain: {part.output.rain * 100} %</p>}
     </section>
   )

@@ -20,7 +20,7 @@ function Call(props: { part: ToolPart<Tools> }) {
     <section aria-label={props.part.toolName} data-status={props.part.status}>
       <p>{words()}</p>
       <Show when={props.part.approval}>{(approval) => <Button label="Allow" act={() => approve(approval())} />}</Show>
-      <Show when={props.part.approval}>{(approval) => <Button label="Refuse" act={() => deny(approval(), 'not now')} />}</Show>
+      <Show when={props.part.approval}>{(approval) => <Button label="Deny" act={() => deny(approval(), 'not now')} />}</Show>
       <Show when={weather()?.output}>{(output) => <p>Rain: {output().rain * 100} %</p>}</Show>
     </section>
   )

@@ -74,7 +74,7 @@ function Part({ session, id, index }) {
             Allow
           </button>
           <button type="button" onClick={() => deny(approval, 'not now')}>
-            Refuse
+            Deny
           </button>
         </>
       )}
