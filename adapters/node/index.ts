@@ -1,4 +1,4 @@
-// The entry `./node`: named exports only, each with its contract in TSDoc. It needs no optional peer: what needs one is an entry of its own.
+// The entry `phi-core/node`. It needs no optional peer dependency; code that needs one is a separate entry.
 export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/bash-settings.ts'
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'

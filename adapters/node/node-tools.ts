@@ -9,18 +9,18 @@ import { type ProtectionOptions, protectionTable } from './policy/workspace-poli
 import { ripgrepSearcher } from './search/ripgrep.ts'
 import { nodeWorkspace } from './workspace/node-workspace.ts'
 
-/** Where the tools of `nodeTools` work, what they may change, and how `bash` among them runs. */
+/** Options of `nodeTools`: root directory, protection and `bash` settings. */
 export interface NodeToolsOptions extends ProtectionOptions {
-  /** The directory all tools are confined to. */
+  /** The directory that confines all tools. */
   root: string
-  /** How `bash` runs, or `false` to go without it. Default: in a sandbox, after approval. */
+  /** Settings of `bash`, or `false` to omit it. Default: sandboxed, with approval. */
   bash?: Partial<Omit<BashOptions, 'root' | 'programs' | keyof ProtectionOptions>> | false
-  /** Programs of the host to use in place of the system's own. */
+  /** Absolute paths of host programs that replace the system defaults. */
   programs?: HostPrograms
 }
 
 const { root: _root, programs: _programs, unprotected: _names, allowSystemRoot: _any, ...ofBash } = bashTable
-/** What `nodeTools` may be told. */
+/** The option table of `nodeTools`. */
 export const nodeToolTable: OptionTable<NodeToolsOptions> = {
   ...protectionTable,
   root: bashTable.root,
@@ -33,10 +33,11 @@ export const nodeToolTable: OptionTable<NodeToolsOptions> = {
 const nodeToolOptions = optionsOf<NodeToolsOptions>(nodeToolTable)
 
 /**
- * The six built-in tools over one directory: `bash`, `read_file`, `write_file`, `edit_file`, `list_files`, `search`, in this order.
+ * Creates the six built-in tools for one directory: `bash`, `read_file`, `write_file`, `edit_file`, `list_files`, `search`, in this order.
  *
- * `search` uses ripgrep where it is installed. One policy of protected names holds for `bash` and the file tools. Throws what `nodeWorkspace`
- * and `bashTool` throw: without bubblewrap `SandboxUnavailable`, unless `bash` is `false` or says `sandbox: 'none'`.
+ * - `search` uses ripgrep if it is installed.
+ * - `bash` and the file tools share one policy of protected names.
+ * - Throws the errors of `nodeWorkspace` and `bashTool`: `SandboxUnavailable` without bubblewrap, unless `bash` is `false` or has `sandbox: 'none'`.
  */
 export function nodeTools(options: NodeToolsOptions): AgentTool[] {
   checkOptions(options, nodeToolOptions)

@@ -21,31 +21,31 @@ import { DenyList } from './deny/deny-list.ts'
 import type { BashLimits } from './launch.ts'
 import { requireSandbox, type Sandbox } from './sandbox.ts'
 
-/** Where the commands of `bashTool` run, how confined, and how long. */
+/** Options of `bashTool`: working directory, sandbox, limits and approval. */
 export interface BashOptions extends ProtectionOptions {
-  /** Directory the commands work in: `/workspace` inside the sandbox. */
+  /** The working directory of commands, mounted at `/workspace` in the sandbox. */
   root: string
-  /** Default `bubblewrap`. `none` runs commands on the host with all rights of this process. */
+  /** Default: `bubblewrap`. `none` runs commands on the host with all rights of this process. */
   sandbox?: 'bubblewrap' | 'none'
-  /** Milliseconds per command. Default 120 000. */
+  /** Milliseconds per command. Default: 120 000. */
   timeoutMs?: number
-  /** Bytes kept of each of the two outputs. Default 262 144. */
+  /** Bytes kept of stdout, and of stderr. Default: 262 144. */
   maxOutputBytes?: number
-  /** What the processes of one command may use together, in the sandbox. */
+  /** Limits for all processes of one command together. They apply in the sandbox only. */
   limits?: BashLimits
   /**
-   * Commands that `bash` refuses: a seat belt against accidents, not a wall. The sandbox and the approval are the wall. Default `defaultDenyPatterns`.
+   * Commands that `bash` rejects. The list prevents accidents; security comes from the sandbox and the approval. Default: `defaultDenyPatterns`.
    *
-   * - `rm -rf /` refuses `sudo rm -r -f /` and `sh -c "rm -fr //"`, but not `rm -rf /tmp/build`.
-   * - An entry that is no single command, such as `DROP TABLE` or `| sh`, is looked for as text, without regard to spaces.
-   * - A command line that is not understood is refused if it contains the text of an entry.
+   * - `rm -rf /` rejects `sudo rm -r -f /` and `sh -c "rm -fr //"`, but not `rm -rf /tmp/build`.
+   * - An entry that is not a single command, such as `DROP TABLE` or `| sh`, matches as text; spaces are ignored.
+   * - A command line that cannot be parsed is rejected if it contains the text of an entry.
    */
   denyPatterns?: readonly string[]
-  /** Ask a person before each command, or as the arguments require. Default true. */
+  /** Requires approval for each command, or depending on the arguments. Default: true. */
   needsApproval?: boolean | ((args: JsonObject) => boolean | Promise<boolean>)
-  /** Variables the commands get beside PATH, HOME, LANG and TMPDIR. */
+  /** Environment variables in addition to PATH, HOME, LANG and TMPDIR. */
   env?: Record<string, string>
-  /** Programs of the host to use in place of the system's own. */
+  /** Absolute paths of host programs that replace the system defaults. */
   programs?: HostPrograms
 }
 
@@ -63,41 +63,41 @@ export const bashTable: OptionTable<BashOptions> = {
 }
 const bashOptions = optionsOf<BashOptions>(bashTable)
 
-/** What `bash` refuses unless told otherwise. */
+/** The default deny list of `bash`. */
 export const defaultDenyPatterns: readonly string[] = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:']
 
-/** How the commands of a `bash` tool are confined on this machine, to be shown to a person. */
+/** Describes how a `bash` tool confines commands on this machine, for display. */
 export interface Confinement {
   readonly sandbox: 'bubblewrap' | 'none'
-  /** `controlGroup`: the kernel bounds memory and tasks of a whole command. `watched`: this process looks every 100 ms, and kills. */
+  /** `controlGroup`: the kernel limits memory and tasks of a command. `watched`: this process polls every 100 ms and kills. */
   readonly memory: 'controlGroup' | 'watched' | 'unbounded'
-  /** Looked at every 20 ms; with a control group the kernel allows four times as many tasks at most. */
+  /** Polled every 20 ms. With a control group, the kernel also limits tasks to four times `limits.processes`. */
   readonly processes: 'watched' | 'unbounded'
-  /** Looked at every 100 ms: no kernel bounds the disk of a group of processes. */
+  /** Polled every 100 ms, because the kernel has no disk limit for a process group. */
   readonly disk: 'watched' | 'unbounded'
-  /** What is weaker here than it could be, as sentences; empty when nothing is. */
+  /** Sentences that name each weakness of the confinement. Empty if there is none. */
   readonly warnings: readonly string[]
 }
 
-/** The options of a `bash` tool, checked, and what was found on this machine when it was made. */
+/** Validated options of a `bash` tool, and the programs found on this machine. */
 export interface BashSettings
   extends Required<Omit<BashOptions, 'root' | 'sandbox' | 'programs' | 'limits' | 'denyPatterns' | keyof ProtectionOptions>> {
   policy: WorkspacePolicy
   denyList: DenyList
-  /** Undefined: commands run on the host. */
+  /** `undefined` if commands run on the host. */
   sandbox: Sandbox | undefined
   limits: Required<BashLimits>
-  /** The shell of the host, where there is no sandbox. */
+  /** The host shell, used without a sandbox. */
   bash: string
   confinement: Confinement
 }
 
-/** The shell that enters a control group; every Linux has it there. */
+/** The shell that enters a control group. Every Linux has it at this path. */
 export const groupShell = '/bin/sh'
 
 const gibibyte = 2 ** 30
 
-/** Throws what `bashTool` throws. */
+/** Validates the options of `bashTool` and finds its programs. Throws the errors of `bashTool`. */
 export function bashSettings(options: BashOptions): BashSettings {
   checkOptions(options, bashOptions)
   const policy = workspacePolicy(options.root, options)
@@ -114,7 +114,10 @@ export function bashSettings(options: BashOptions): BashSettings {
   for (const name of ['timeoutMs', 'maxOutputBytes'] as const) checkPositive(name, settings[name])
   const unusable = Object.entries(settings.env).find(([name, value]) => name === '' || /[=\0]/.test(name) || value.includes('\0'))
   if (unusable !== undefined)
-    throw new ConfigError('invalidOption', `bashTool: env ${JSON.stringify(unusable[0])} cannot be an environment variable.`)
+    throw new ConfigError(
+      'invalidOption',
+      `bashTool: env ${JSON.stringify(unusable[0])} is not a valid environment variable. Use letters, digits and _ in the name, and a string as value.`,
+    )
   return { ...settings, ...placeOf(options, policy.root) }
 }
 
@@ -135,8 +138,8 @@ function placeOf(options: BashOptions, root: string): Pick<BashSettings, 'sandbo
   if (kind === 'bubblewrap') return { sandbox: requireSandbox(root, options.programs), bash: groupShell, confinement: confined() }
   const bash = hostProgram('bash', root, options.programs?.bash)
   if (bash === undefined) {
-    const advice = 'programs.bash names another one'
-    throw new ConfigError('invalidOption', `bashTool: bash is in no directory of the system outside the root; ${advice}.`)
+    const advice = 'Install it, or set programs.bash'
+    throw new ConfigError('invalidOption', `bashTool: no bash in the system directories outside the root. ${advice}.`)
   }
   const warnings = ['Commands run on the host with all rights of this process.']
   return {
@@ -146,16 +149,15 @@ function placeOf(options: BashOptions, root: string): Pick<BashSettings, 'sandbo
   }
 }
 
-/** What it means that there is no user to lose the rights of. */
 const rootWarning =
-  'This process is root: what a command writes belongs to root, and a fault of the kernel or of bubblewrap would cost the whole machine. Run it as a user of its own.'
+  'This process is root: commands write files as root, and a vulnerability in the kernel or bubblewrap would expose the whole machine. Run it as an unprivileged user.'
 
 let hasGroups: boolean | undefined
 
 function confined(): Confinement {
   hasGroups ??= canOpenControlGroup(groupShell)
   const warning =
-    'No control group can be made here (run as a service with delegated cgroups, or as root): memory is bounded by watching, so for a moment a command may use more than its limit.'
+    'Cannot create a control group, so memory is polled and a command may exceed its limit for a moment. Run as a service with delegated cgroups, or as root.'
   return {
     sandbox: 'bubblewrap',
     memory: hasGroups ? 'controlGroup' : 'watched',

@@ -12,31 +12,30 @@ import { beforeCommand, undoPlanted } from './planted.ts'
 import { reserveProtected } from './reservation.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** The tool `bash`, and how it is confined on this machine. */
+/** The tool `bash`, with a description of its confinement. */
 export interface BashTool extends AgentTool {
   readonly confinement: Confinement
 }
 
 /**
- * The tool `bash`: runs a command line and gives the model its exit code and output.
+ * Creates the tool `bash`, which runs a command line and returns exit code and output to the model.
  *
  * **Contract**
- * - On Linux a command runs in a bubblewrap sandbox: no network, no Unix sockets, no files of the host but its programs (read-only) and the
- *   workspace, none of this process's environment. Memory, processes and disk of a command are bounded by `limits`, as far as `confinement`
- *   says.
- * - Files that other programs obey (the names of `nodeWorkspace`) are read-only wherever they are in the workspace, and so are this package, its
- *   dependencies and their lock file. At the root missing names cannot be created; while a command runs, empty placeholders stand for
- *   them. Below the root, what a command makes under such a name, and the `HEAD` of a git directory it makes, is renamed when it ends.
- * - Throws `SandboxUnavailable` where that cannot be had, unless `sandbox` is `none`; then commands have all rights of this process, only
- *   its environment is withheld. Throws `ConfigError` `invalidOption` for a `root` or a program that cannot be used and for options out of
- *   range. Programs of the host are looked up here, never in `PATH`, and not again.
- * - On timeout and abort everything the command started is killed, and so is what it left in the background when it ends. Under `none` a
- *   process that leaves its group is found by its environment (Linux); one that clears that too survives.
- * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal, and `renamed` with the first 20 paths
- *   that were. Of each output the first and last half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update`
- *   gets the last 8 KiB.
- * - After a timeout, an abort or a limit the message of the error has the output so far, bounded in the same way, and what was renamed.
- * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes, too much memory or disk), `timeout`, `cancelled`,
+ * - Sandbox: on Linux a command runs in bubblewrap, without network, Unix sockets or the environment of this process. It sees the workspace and
+ *   the host's programs (read-only). `limits` bounds memory, processes and disk; `confinement` tells how strictly.
+ * - Protected files: the names that `nodeWorkspace` protects, this package, its dependencies and their lock file are read-only.
+ *   At the root, missing protected names cannot be created; empty placeholders stand for them while a command runs. Below the root, a
+ *   protected name that a command created, or the `HEAD` of a new git directory, is renamed after the command.
+ * - Throws `SandboxUnavailable` if no sandbox can be built, unless `sandbox` is `none`. Commands then have all rights of this process, but not
+ *   its environment.
+ * - Throws `ConfigError` `invalidOption` for an unusable `root` or program, and for options out of range.
+ * - Host programs are resolved once, when the tool is created, and never through `PATH`.
+ * - A timeout or an abort kills all processes of the command. Background processes are killed when the command ends. With `none`, a
+ *   process that leaves its group is found by its environment (Linux); a process that clears its environment too survives.
+ * - Every exit code is a result, not an error. `details` is `{ exit_code, success }` (-1 after a signal) and `renamed`, the first 20 renamed paths.
+ * - The first and the last half of `maxOutputBytes` of each output are kept. While the command runs, `ctx.update` gets the last 8 KiB.
+ * - After a timeout, an abort or a limit, the error message contains the bounded output so far and the renamed paths.
+ * - Rejects with `ToolError`: `failed` (denied, cannot start, too many processes, too much memory or disk), `timeout`, `cancelled`,
  *   `invalidArguments`.
  *
  * Source: docs/guides/files-and-bash.md
@@ -53,7 +52,7 @@ export function bashTool(options: BashOptions): BashTool {
       required: ['command'],
     },
     needsApproval: settings.needsApproval,
-    // Ours strikes first and says so in words; the loop's is the net below.
+    // The tool's own timeout fires first with a better message; the loop's timeout is the fallback.
     timeoutMs: settings.timeoutMs + 5_000,
     endsOnAbort: true,
     confinement: settings.confinement,
@@ -100,7 +99,7 @@ function blockedBy({ entry, by }: Denial): ToolError {
   return new ToolError('failed', `Command blocked by safety policy: ${why[by]}. This is denied for safety; do the task in another way.`)
 }
 
-/** How a command ended, and what of its work was renamed. */
+/** The end of a command, and the paths that were renamed. */
 interface Done {
   end: ProcessEnd
   renamed: string[]
@@ -157,7 +156,7 @@ function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd, 
     case 'exit':
       return undefined
     case 'abort':
-      // The loop stops a call that takes too long in the same way as one that a person stops, and says so in the reason.
+      // The loop aborts for a timeout and for a cancellation alike; the reason tells which.
       return ToolError.isInstance(signal.reason) ? signal.reason : new ToolError('cancelled', 'Cancelled')
     case 'timeout':
       return new ToolError('timeout', `Command timed out after ${timeoutMs / 1000}s`)
@@ -173,7 +172,7 @@ function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd, 
   }
 }
 
-/** `failure` with what the command wrote before it was stopped: the model reads how far it came. */
+/** Returns `failure` with the output so far, so the model can see the progress. */
 function withOutput(failure: ToolError, output: string): ToolError {
   return output === '' ? failure : new ToolError(failure.code, `${failure.message}. Output so far:\n${output}`, { cause: failure })
 }
@@ -194,7 +193,7 @@ function resultOf(exitCode: number, output: string, renamed: readonly string[]):
 
 const shownPaths = 20
 
-/** Paths a command chose, as they may stand in its result: on one line, and no more than fit. */
+/** Formats paths that a command chose for the result: on one line, with bounded length. */
 function listed(paths: readonly string[]): string {
   const shown = paths.slice(0, shownPaths).map((path) => escapeControls(path.slice(-200)).replaceAll('\n', '\\u{a}'))
   return paths.length > shownPaths ? `${shown.join(', ')} and ${paths.length - shownPaths} more` : shown.join(', ')

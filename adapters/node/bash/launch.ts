@@ -5,31 +5,31 @@ import type { Room } from '../process/sandbox-watch.ts'
 import { type SandboxProfile, sandboxArguments } from './profile.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** What to start; the part of a `ProcessSpec` that depends on the sandbox. */
+/** The part of a `ProcessSpec` that depends on the sandbox. */
 export type Launch = Pick<ProcessSpec, 'file' | 'args' | 'env' | 'inputs' | 'descriptors' | 'cwd' | 'mark' | 'watch'>
 
-/** What all processes of one command may use together. Each bound is that of the whole command. */
+/** Limits for all processes of one command together. */
 export interface BashLimits {
-  /** Bytes of memory. Default: half of the machine's, at most 8 GiB. */
+  /** Bytes of memory. Default: half of the machine's memory, at most 8 GiB. */
   memoryBytes?: number
-  /** Processes at a time. Default 1,024. */
+  /** Concurrent processes. Default: 1,024. */
   processes?: number
-  /** Bytes by which the free space of the workspace's file system may shrink, at most half of it. Default 8 GiB. */
+  /** Bytes by which the free disk space may shrink, at most half of it. Default: 8 GiB. */
   diskBytes?: number
 }
 
 // KiB, except for the number of processes. The memory limit counts data, not address space: runtimes reserve far more than they use.
 const perProcess = (processes: number) => `ulimit -u ${processes} -f 1048576 -d 4194304 -c 0`
 
-// New files per command. Whatever it makes is looked through when it ends.
+// New files per command. They are all scanned when the command ends.
 const mostFiles = 1_000_000
 
-/** Descriptors that the launched program has before those it inherits: the three standard ones, and one per input. */
+/** The first inherited descriptor: after the three standard ones, and one per input. */
 export const firstInherited = 5
 
 /**
- * Runs `argv` in the sandbox. The environment goes through a descriptor, so bubblewrap itself has none and no process list shows it.
- * `inherited` are descriptors of this process that the profile speaks of as `firstInherited` and so on.
+ * Runs `argv` in the sandbox. The environment is passed through a descriptor, so no process list shows it.
+ * `inherited` are descriptors of this process, numbered from `firstInherited` in the profile.
  */
 export function sandboxed(
   sandbox: Sandbox,
@@ -52,27 +52,27 @@ export function sandboxed(
 }
 
 /**
- * Whoever started this process may have left it descriptors that every program inherits, and bubblewrap hands on: doors out of the sandbox. All but the
- * listed ones are closed. With `-c` the program gets no environment, of which a shell has some.
+ * Closes all inherited descriptors but the listed ones: an open descriptor of a parent process would lead out of the sandbox.
+ * `exec -c` clears the variables that the shell sets.
  */
 const closeOthers =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: for the shell
   'first=$1; shift; for path in /proc/self/fd/*; do number=${path##*/}; [ "$number" -lt "$first" ] || eval "exec $number>&-"; done; exec -c "$@"'
 
-/** What a command in the sandbox is, beside its profile. */
+/** A command in the sandbox, without its profile. */
 export interface SandboxedCommand {
   command: string
   env: Record<string, string>
   timeoutMs: number
   limits: Required<BashLimits>
-  /** Files to write 0 into, to be bounded by the kernel; none where this process bounds by watching. */
+  /** Control group files to write 0 into, so that the kernel applies the limits. Empty if this process polls. */
   entrances: readonly string[]
-  /** The shell that does it. */
+  /** The shell that enters the control group. */
   shell: string
   inherited: readonly number[]
 }
 
-/** A command line inside the sandbox, with limits per process and for the whole; the time limit of the whole is the caller's. */
+/** Builds the launch of a command line in the sandbox, with limits per process and per command. The caller applies the timeout. */
 export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options: SandboxedCommand): Launch {
   const { command, timeoutMs, limits, entrances, inherited } = options
   const seconds = Math.min(2 ** 31 - 1, Math.max(10, Math.ceil(timeoutMs / 1000) * 2))
@@ -81,7 +81,7 @@ export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options
   const launch = sandboxed(sandbox, profile, variables, argv, inherited)
   const isBounded = entrances.length > 0
   const watch = {
-    // Where this process is root, the kernel does not hold the sandbox's user to `ulimit -u`.
+    // If this process is root, the kernel does not apply `ulimit -u` to the sandbox's user.
     processes: limits.processes,
     ...(isBounded ? {} : { memory: limits.memoryBytes }),
     disk: { path: profile.root, least: leastRoom(profile.root, limits.diskBytes) },
@@ -90,7 +90,7 @@ export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options
   return { ...launch, watch, file: options.shell, args: [...enteringArguments(entrances), launch.file, ...launch.args] }
 }
 
-/** What a command must leave: all but what it may use, and at least half of what there is. */
+/** The free space that a command must leave: at least half of the current free space. */
 function leastRoom(path: string, bytes: number): Room {
   const { bavail, bsize, ffree } = statfsSync(path)
   return { bytes: bavail * bsize - Math.min(bytes, (bavail * bsize) / 2), files: ffree - Math.min(mostFiles, ffree / 2) }
@@ -98,7 +98,7 @@ function leastRoom(path: string, bytes: number): Room {
 
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR']
 
-/** A command line on the host itself, with four harmless variables of this process. */
+/** Builds the launch of a command line on the host, with four harmless variables of this process. */
 export function unconfinedBash(bash: string, root: string, env: Record<string, string>, command: string): Launch {
   const variables: Record<string, string> = {}
   for (const name of inherited) {

@@ -4,9 +4,9 @@ const shownBytes = 8192
 const burstBytes = 262_144
 
 /**
- * The end of what a running command has written, for people: at most 8 KiB.
+ * The tail of a running command's output, for display: at most 8 KiB.
  *
- * Every chunk is shown until 256 KiB have come; from then on one per 256 KiB, so a flood costs no more than a trickle.
+ * Updates with every chunk up to 256 KiB, then once per 256 KiB, to bound the cost.
  */
 export class LiveOutput {
   readonly #show: (text: string) => void

@@ -1,7 +1,7 @@
 /**
- * Collects a stream of bytes in bounded memory: the first and the last half of `limit`.
+ * Collects a byte stream in bounded memory: the first and the last half of `limit`.
  *
- * Below the limit everything is kept. Beyond it `text()` is the beginning, a line that says so, and the end.
+ * Beyond the limit, `text()` returns the beginning, a line that marks the cut, and the end.
  */
 export class OutputBuffer {
   readonly #headLimit: number
@@ -18,12 +18,12 @@ export class OutputBuffer {
     this.#headLimit = limit - this.#tailLimit
   }
 
-  /** Bytes seen. */
+  /** Bytes received. */
   get total(): number {
     return this.#total
   }
 
-  /** Adds a chunk; it is copied, so a small part never holds a large buffer. */
+  /** Adds a copy of the chunk, so a small part never retains a large buffer. */
   push(chunk: Uint8Array): void {
     this.#total += chunk.byteLength
     const room = Math.min(this.#headLimit - this.#headBytes, chunk.byteLength)
@@ -34,7 +34,7 @@ export class OutputBuffer {
     if (room < chunk.byteLength) this.#pushTail(chunk.slice(Math.max(room, chunk.byteLength - this.#tailLimit)))
   }
 
-  // At most twice the limit is held: only when that is reached, the excess is cut, so each byte is copied a bounded number of times.
+  // The excess is cut only at twice the limit, so each byte is copied a bounded number of times.
   #pushTail(chunk: Uint8Array): void {
     this.#tail.push(chunk)
     this.#tailBytes += chunk.byteLength
@@ -44,7 +44,7 @@ export class OutputBuffer {
     this.#tailBytes = kept.byteLength
   }
 
-  /** What was kept, decoded; bytes that are not UTF-8 become U+FFFD, a character cut by the limit is left out. */
+  /** Returns the kept output as text. Invalid UTF-8 becomes U+FFFD; a character cut by the limit is dropped. */
   text(): string {
     const head = joined(this.#head, this.#headBytes)
     const tail = joined(this.#tail, this.#tailBytes)
@@ -55,7 +55,7 @@ export class OutputBuffer {
   }
 }
 
-/** `bytes` without an incomplete UTF-8 sequence at its end. */
+/** Returns `bytes` without an incomplete UTF-8 sequence at the end. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -68,7 +68,7 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** `bytes` without the rest of a UTF-8 sequence at its beginning. */
+/** Returns `bytes` without a partial UTF-8 sequence at the start. */
 export function fromCharacter(bytes: Uint8Array): Uint8Array {
   let start = 0
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++

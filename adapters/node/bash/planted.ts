@@ -9,32 +9,32 @@ import { systemCode } from '../workspace/fs-errors.ts'
 import { holdParent } from '../workspace/parent.ts'
 import { entryOf, type Pinned, pin } from '../workspace/pin.ts'
 
-/** Something below the root, though not at it, that other programs obey. */
+/** A protected file or git directory below the root (not directly in it). */
 interface Found {
-  /** Relative to the root, a letter for each byte: names need not be UTF-8, and git finds them all the same. */
+  /** Relative to the root, as Latin-1 text with one letter per byte: a name may be invalid UTF-8, and git still finds it. */
   path: string
-  /** Device and inode: a rename does not change it. */
+  /** Device and inode, which survive a rename. */
   identity: string
-  /** A directory in which git finds a repository; else a protected name. */
+  /** True for a git directory, false for a protected name. */
   isRepository: boolean
   isLink: boolean
 }
 
-/** What stood in a workspace before a command. */
+/** The protected paths of a workspace before a command. */
 export interface Before {
-  /** To be mounted read-only. The caller closes them. */
+  /** Paths to mount read-only. The caller closes them. */
   readonly held: readonly { path: string; pinned: Pinned }[]
   readonly identities: ReadonlySet<string>
 }
 
-// More would make building the sandbox slow (each mount reads all others).
+// More mounts would make the sandbox slow to build: each mount reads all others.
 const mostHeld = 500
-// Milliseconds of reading before everything else has its turn.
+// Milliseconds of synchronous reading before the event loop gets a turn.
 const breathEvery = 10
-// Bytes a file system gives for a directory with some ten thousand entries.
+// The size that a file system reports for a directory with about ten thousand entries.
 const largeDirectory = 1_000_000
 
-/** Finds and holds what stands below the root of a workspace and has to stay as it is. Rejects with the reason of `signal`. */
+/** Finds the protected paths below the root and pins them. Rejects with the reason of `signal`. */
 export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal): Promise<Before> {
   const identities = new Set<string>()
   const held: { path: string; pinned: Pinned }[] = []
@@ -42,7 +42,7 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
     for await (const found of foundBelow(policy)) {
       signal.throwIfAborted()
       const pinned = await holdExactly(policy, found)
-      // What another command moved away at this moment is not held, so it must not pass for what was there before either.
+      // A path that a concurrent command moved is not pinned, so it must not count as existing before either.
       if (pinned !== undefined || found.isLink) identities.add(found.identity)
       if (pinned !== undefined) held.push({ path: textOf(found.path) ?? '', pinned })
       if (held.length > mostHeld) throw tooMany()
@@ -55,16 +55,16 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
 }
 
 function tooMany(): ToolError {
-  const advice = 'Use a smaller root, or name in `unprotected` what commands may change.'
+  const advice = 'Use a smaller root, or list names in `unprotected` that commands may change.'
   return new ToolError('failed', `Failed to execute: more than ${mostHeld} files and directories to protect below the root. ${advice}`)
 }
 
-/** What bubblewrap, which is given names as text, could not protect. */
+/** The error for a path that bubblewrap cannot protect, because it takes paths as UTF-8. */
 function unreadable(path: string): ToolError {
   const shown = bytesOf(path).toString()
   return new ToolError(
     'failed',
-    `Failed to execute: ${JSON.stringify(shown)} has to be protected, and its name is no UTF-8. Rename or remove it.`,
+    `Failed to execute: ${JSON.stringify(shown)} cannot be protected: its name is not valid UTF-8. Rename or remove it.`,
   )
 }
 
@@ -72,18 +72,18 @@ function bytesOf(path: string): Buffer {
   return Buffer.from(path, 'latin1')
 }
 
-/** A path of bytes as text; undefined where it is none. */
+/** Decodes a byte path; `undefined` if it is not valid UTF-8. */
 function textOf(path: string): string | undefined {
   const text = bytesOf(path).toString()
   return Buffer.from(text).toString('latin1') === path ? text : undefined
 }
 
-/** The root as bytes, a letter for each. */
+/** The root as Latin-1 text, one letter per byte. */
 function rootOf({ root }: WorkspacePolicy): string {
   return Buffer.from(root).toString('latin1')
 }
 
-/** Holds what was found, unless something else has taken its place; a link is not held, as nothing can be mounted over it. */
+/** Pins a found path, unless it was replaced meanwhile. A link is not pinned, because nothing can be mounted over it. */
 async function holdExactly(policy: WorkspacePolicy, { path: bytes, identity }: Found): Promise<Pinned | undefined> {
   const path = textOf(bytes)
   if (path === undefined) throw unreadable(bytes)
@@ -97,10 +97,10 @@ async function holdExactly(policy: WorkspacePolicy, { path: bytes, identity }: F
 }
 
 /**
- * Renames what a command has put below the root that file tools would not write: `.vscode` becomes `.vscode.blocked-…`, of a git directory its
- * `HEAD`. Resolves with the paths that were renamed; never rejects.
+ * Renames protected names that a command created below the root: `.vscode` becomes `.vscode.blocked-…`. Of a git directory, renames
+ * `HEAD`. Resolves with the renamed paths; never rejects.
  *
- * Call it when all processes of the command are gone.
+ * Call it after all processes of the command have exited.
  */
 export async function undoPlanted(policy: WorkspacePolicy, before: Before): Promise<string[]> {
   const renamed: string[] = []
@@ -130,7 +130,7 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
   }
 }
 
-/** As {@link renameAside}, for a path that is no text. */
+/** Works like {@link renameAside}, for a path that is not valid UTF-8. */
 function renameBytes(policy: WorkspacePolicy, path: string): boolean {
   const whole = `${rootOf(policy)}/${path}`
   const [directory, name] = [whole.slice(0, whole.lastIndexOf('/')), whole.slice(whole.lastIndexOf('/') + 1)]
@@ -138,7 +138,7 @@ function renameBytes(policy: WorkspacePolicy, path: string): boolean {
     const descriptor = openSync(bytesOf(directory), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     try {
       const self = `/proc/self/fd/${descriptor}`
-      // A link on the way would lead elsewhere.
+      // A link in the path would lead elsewhere.
       if (readlinkSync(self, 'latin1') !== directory) return false
       renameSync(bytesOf(`${self}/${name}`), bytesOf(`${self}/${name}.blocked-${crypto.randomUUID().slice(0, 8)}`))
       return true
@@ -150,11 +150,11 @@ function renameBytes(policy: WorkspacePolicy, path: string): boolean {
   }
 }
 
-/** Walks the workspace, without entering links, what runs this process, or what was found. The root itself is the reservation's. */
+/** Walks the workspace below the root. Skips links, the running package, and the insides of found directories. */
 async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: Buffer) => Promise<void>): AsyncGenerator<Found, void, undefined> {
   const names = new Set([...policy.files, ...policy.directories])
   const closed = new Set([...policy.running, ...policy.directories].map((path) => Buffer.from(path).toString('latin1')))
-  // Dependencies run when the project runs; nobody works in their directories.
+  // Dependencies run with the project anyway, so their directories are not scanned.
   const skipped = new Set(['node_modules', ...(names.has('.git') ? [] : ['.git'])])
   const open = ['']
   let breathed = performance.now()
@@ -182,7 +182,7 @@ async function* foundAt(policy: WorkspacePolicy, path: string, repository: boole
   if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository, isLink: stats.isSymbolicLink() }
 }
 
-/** Gives the owner all rights to a directory: a command may have taken them away to hide what is in it, and git asks by name. */
+/** Restores the owner's rights to a directory: a command may have removed them to hide its content from this scan. */
 async function ownerMay(directory: string | Buffer): Promise<void> {
   await chmod(directory, 0o700)
 }
@@ -196,13 +196,13 @@ async function entriesOf(directory: string, unlock?: (directory: Buffer) => Prom
         () => read(directory),
         () => [],
       )
-    // Gone, not readable, or so deep that no path leads there: nobody else gets there by name either.
+    // Removed, unreadable, or too deep for a path: other programs cannot open it by name either.
     if (systemCode(error) !== undefined) return []
     throw error
   }
 }
 
-/** At once, which takes half the time of a promise for each directory; one with thousands of entries piece by piece. */
+/** Reads a directory synchronously, which halves the time; a directory with thousands of entries is streamed. */
 async function read(directory: string): Promise<Dirent[]> {
   const bytes = bytesOf(directory)
   if (statSync(bytes).size < largeDirectory) return readdirSync(bytes, { withFileTypes: true, encoding: 'latin1' })
@@ -211,7 +211,7 @@ async function read(directory: string): Promise<Dirent[]> {
   return entries
 }
 
-/** What git takes for a repository when it stands in such a directory: all of that, whatever it contains. */
+/** Reports whether git would take the directory for a repository. */
 function isRepository(entries: readonly Dirent[]): boolean {
   const has = (name: string) => entries.some((entry) => entry.name === name)
   return has(gitHead) && ((has('objects') && has('refs')) || has('commondir'))

@@ -1,30 +1,30 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 
-/** Where the sandbox has the workspace. */
+/** The path of the workspace in the sandbox. */
 export const sandboxWorkspace = '/workspace'
 
-/** Bytes of each of the sandbox's memory-backed directories. */
+/** The size in bytes of each memory-backed directory in the sandbox. */
 const scratchBytes = '268435456'
 
 export interface SandboxProfile {
-  /** Real path of the workspace on the host. */
+  /** The real path of the workspace on the host. */
   root: string
   access: 'read' | 'write'
-  /** Where the command starts, relative to the root. Default: the root. */
+  /** The working directory, relative to the root. Default: the root. */
   directory?: string
-  /** Paths below the root that exist and stay read-only; what they lie in can be written, but not moved. */
+  /** Existing paths below the root to mount read-only. Their parent directories stay writable, but cannot be moved. */
   readOnlyPaths?: readonly string[]
-  /** What stays read-only as well, held by a descriptor of the new process: whatever becomes of its path meanwhile. */
+  /** More read-only paths, pinned by a descriptor of the new process against concurrent renames. */
   readOnlyDescriptors?: readonly { path: string; descriptor: number }[]
-  /** Files outside of `/usr` that are visible too, at the same path. */
+  /** Files outside `/usr` that are visible at the same path. */
   readOnlyFiles?: readonly string[]
 }
 
 /**
- * The arguments of bubblewrap that build the sandbox; a command follows after `--`.
+ * Returns the bubblewrap arguments that build the sandbox. The command follows after `--`.
  *
  * Inside: no network, own process ids, user 65534 without capabilities and without further user namespaces, the system's programs
- * read-only, the workspace at `/workspace`, 256 MiB of `/tmp`, and nothing else of the host.
+ * read-only, the workspace at `/workspace`, and 256 MiB of `/tmp`. Other host files are not visible.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -36,20 +36,20 @@ export function sandboxArguments(profile: SandboxProfile): string[] {
     ...['--ro-bind', '/usr', '/usr', ...systemDirectories()],
     ...['alternatives', 'ld.so.cache', 'localtime', 'passwd', 'group'].flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
     ...['--proc', '/proc', '--dev', '/dev'],
-    // The size counts for the next mount only.
+    // `--size` applies to the next mount only.
     ...['/dev/shm', '/run', '/tmp'].flatMap((path) => ['--size', scratchBytes, '--tmpfs', path]),
     ...readOnlyFiles.flatMap((path) => ['--ro-bind', path, path]),
     ...[access === 'write' ? '--bind' : '--ro-bind', root, sandboxWorkspace, '--chdir', `${sandboxWorkspace}/${directory}`],
-    // A directory that is a mount itself cannot be renamed, and what is mounted in it keeps its place.
+    // A mount point cannot be renamed, so the read-only mounts in it keep their paths.
     ...ancestorsOf(readOnlyPaths).flatMap((path) => ['--bind', `${root}/${path}`, `${sandboxWorkspace}/${path}`]),
     ...readOnlyPaths.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${sandboxWorkspace}/${path}`]),
     ...readOnlyDescriptors.flatMap(({ path, descriptor }) => ['--ro-bind-fd', String(descriptor), `${sandboxWorkspace}/${path}`]),
-    // Kernel settings belong to root: when this process is root, so is the sandbox's user in the eyes of their owner check.
+    // If this process is root, the sandbox's user would pass the owner check of kernel settings.
     ...['--remount-ro', '/proc', '--remount-ro', '/dev', '--remount-ro', '/'],
   ]
 }
 
-/** The directories on the way to `paths`, outermost first. */
+/** Returns the parent directories of `paths`, outermost first. */
 function ancestorsOf(paths: readonly string[]): string[] {
   const found = paths.flatMap((path) =>
     path
@@ -60,7 +60,7 @@ function ancestorsOf(paths: readonly string[]): string[] {
   return [...new Set(found)].sort((a, b) => a.length - b.length)
 }
 
-/** `/bin` and its like: links into `/usr` on most systems, directories of their own on others. */
+/** Returns arguments for `/bin`, `/lib` and the like: links into `/usr` on most systems, directories on others. */
 function systemDirectories(): string[] {
   return ['/bin', '/sbin', '/lib', '/lib32', '/lib64'].flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false })

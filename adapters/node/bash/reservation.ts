@@ -7,24 +7,24 @@ import { processesWith } from '../process/kill.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { sandboxWorkspace } from './profile.ts'
 
-/** The protected names of one workspace, held while a command runs. */
+/** The protected names of a workspace, reserved while a command runs. */
 export interface Reservation {
-  /** Those that exist now, to be mounted read-only. */
+  /** Existing names, to mount read-only. */
   readonly names: readonly string[]
-  /** Gives them up; placeholders nobody needs any more are removed. */
+  /** Releases the names and removes unused placeholders. */
   release(): void
 }
 
-// Seconds since 1970. With emptiness, the mark of a placeholder: it is recognised after a crash and by other processes, and whoever puts
-// something into it takes the mark away.
+// The modification time (seconds since 1970) that marks an empty file as a placeholder, also after a crash and for other processes.
+// Writing into the file removes the mark.
 const placeholderTime = 1
 const inUse = new Map<string, number>()
 
 /**
- * Makes every protected name exist in `root`, so that a sandbox can mount over it: what is missing becomes an empty placeholder for as
- * long as a sandbox of this machine uses the workspace.
+ * Makes every protected name exist in `root`, so that a sandbox can mount over it. A missing name becomes an empty placeholder while any
+ * sandbox of this machine uses the workspace.
  *
- * Throws `ToolError` `failed` when one of them is a link, which cannot be protected, and when the root is a git directory itself.
+ * Throws `ToolError` `failed` if one of them is a link, which cannot be protected, or if the root is a git directory.
  */
 export function reserveProtected(policy: WorkspacePolicy): Reservation {
   const { root } = policy
@@ -54,7 +54,7 @@ function reserve(path: string, create: (path: string) => void): boolean {
   } catch (error) {
     const code = systemCode(error)
     if (code === 'EEXIST') return reserve(path, create)
-    // Where we may not create it, neither may the sandbox: it has the same user and fewer rights. An owner could take the right back, though.
+    // If this process may not create it, neither may the sandbox. Only the owner of the directory could restore the right.
     if (code === 'EACCES' && statSync(dirname(path)).uid === process.getuid?.()) refuseReadOnly(dirname(path))
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
     throw error
@@ -62,27 +62,27 @@ function reserve(path: string, create: (path: string) => void): boolean {
 }
 
 function refuseReadOnly(root: string): never {
-  const advice = 'A command could make it so again and create what is protected. Give the owner the right to write (chmod u+w).'
+  const advice = 'A command could restore the right and create protected files. Make the directory writable (chmod u+w).'
   throw new ToolError('failed', `Failed to execute: ${root} is yours, but not writable. ${advice}`)
 }
 
 function refuseLink(path: string): never {
   throw new ToolError(
     'failed',
-    `Failed to execute: ${path} is a symbolic link, which the sandbox cannot protect. Replace it by what it links to, or name it in \`unprotected\`.`,
+    `Failed to execute: ${path} is a symbolic link, which the sandbox cannot protect. Replace it with its target, or list it in \`unprotected\`.`,
   )
 }
 
 /**
- * Names without which the root, where it is no repository, cannot become one: git wants `HEAD`, `objects` and `refs`, or `HEAD` and
- * `commondir`. Not `HEAD` itself if that can be avoided: beside a file of that name `git show HEAD` is ambiguous.
+ * Returns names to reserve so that a root without a repository cannot become one: git needs `HEAD`, `objects` and `refs`, or `HEAD` and
+ * `commondir`. Avoids `HEAD` itself, because a file of that name makes `git show HEAD` ambiguous.
  */
 function gitNames(root: string): string[] {
   const isThere = (name: string) => {
     const stats = lstatSync(join(root, name), { throwIfNoEntry: false })
     return stats !== undefined && !isPlaceholder(stats)
   }
-  // A repository in `.git` comes first, and `.git` is reserved.
+  // Git prefers a repository in `.git`, and `.git` is reserved.
   if (lstatSync(join(root, '.git'), { throwIfNoEntry: false })?.isFile() || isThere(join('.git', gitHead))) return []
   if (!isThere('refs') && !isThere('commondir')) return ['refs', 'commondir']
   if (!isThere(gitHead)) return [gitHead]
@@ -109,7 +109,7 @@ function release(root: string): void {
     return
   }
   inUse.delete(root)
-  // Removing a placeholder would take the mount away from a sandbox of another process; the last one to end removes it.
+  // Removing a placeholder would remove the mount of another process's sandbox; the last process removes it.
   if (sandboxesOn(root)) return
   for (const name of [...protectedFiles, gitHead, 'refs', 'commondir']) removePlaceholder(join(root, name), unlinkSync)
   for (const name of protectedDirectories) removePlaceholder(join(root, name), rmdirSync)
@@ -127,7 +127,7 @@ function removePlaceholder(path: string, remove: (path: string) => void): void {
   try {
     remove(path)
   } catch {
-    // Somebody uses it after all, or removed it first.
+    // Another process uses it, or removed it first.
   }
 }
 

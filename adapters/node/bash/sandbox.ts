@@ -6,7 +6,7 @@ import { type HostPrograms, hostProgram, trialMs } from '../policy/programs.ts'
 import { sandboxArguments } from './profile.ts'
 import { seccompFilter } from './seccomp.ts'
 
-/** No sandbox can be built on this machine, so nothing was run. The message says what to install and how to opt out. */
+/** Thrown if no sandbox can be built on this machine. Nothing was run. The message says what to install and how to opt out. */
 export class SandboxUnavailable extends PhiError<'sandboxUnavailable'> {
   override readonly name = 'SandboxUnavailable'
 
@@ -22,22 +22,22 @@ export class SandboxUnavailable extends PhiError<'sandboxUnavailable'> {
   }
 }
 
-/** What a sandbox is made with; found and tried once, when a tool is made. */
+/** The programs of a sandbox, found and tested once when a tool is created. */
 export interface Sandbox {
-  /** Absolute path of bubblewrap. */
+  /** The absolute path of bubblewrap. */
   readonly program: string
-  /** Absolute path of the bash that starts it. */
+  /** The absolute path of the bash that starts it. */
   readonly shell: string
   readonly filter: Uint8Array
 }
 
-// What a first try in this process said about a program: undefined where it works.
+// The result of the first test per program: `undefined` if it works, else the reason.
 const probed = new Map<string, string | undefined>()
 
 /**
- * A sandbox that works here, for a workspace at `root`. The first call runs bubblewrap once (about 10 ms); later calls remember.
+ * Returns a working sandbox for a workspace at `root`. The first call runs bubblewrap once (about 10 ms); the result is cached.
  *
- * Throws `SandboxUnavailable` where there is no bubblewrap, where it does not work, and on a processor without a system-call filter.
+ * Throws `SandboxUnavailable` if bubblewrap is missing or does not work, or if the processor has no system-call filter.
  */
 export function requireSandbox(root: string, programs: HostPrograms = {}): Sandbox {
   if (process.platform !== 'linux') throw new SandboxUnavailable('bubblewrap exists on Linux only')
@@ -46,10 +46,10 @@ export function requireSandbox(root: string, programs: HostPrograms = {}): Sandb
   const program = hostProgram('bwrap', root, programs.bwrap)
   if (program === undefined)
     throw new SandboxUnavailable(
-      'bwrap is not in a directory of the system outside the root (PATH is not asked; programs.bwrap names another)',
+      'bwrap is not in the system directories outside the root (PATH is ignored; set programs.bwrap to use another)',
     )
   const shell = hostProgram('bash', root, programs.bash)
-  if (shell === undefined) throw new SandboxUnavailable('bash is not in a directory of the system outside the root')
+  if (shell === undefined) throw new SandboxUnavailable('bash is not in the system directories outside the root')
   if (!probed.has(program)) probed.set(program, probe(program, filter))
   const failure = probed.get(program)
   if (failure !== undefined) throw new SandboxUnavailable(`bwrap does not work here (${failure})`)
@@ -57,14 +57,14 @@ export function requireSandbox(root: string, programs: HostPrograms = {}): Sandb
 }
 
 function probe(program: string, filter: Uint8Array): string | undefined {
-  // Its maker is as old as the system; versions before 0.8 lack what this needs, and say so.
+  // Versions before 0.8 lack required options and report that.
   const held = openSync('/usr/bin', 'r')
   const profile = { root: tmpdir(), access: 'read', readOnlyDescriptors: [{ path: '', descriptor: 3 }] } as const
   const args = [...sandboxArguments(profile), '--seccomp', '0', '--', '/bin/bash', '-c', 'exit 0']
   const result = spawnSync(program, args, { env: {}, input: filter, timeout: trialMs, stdio: ['pipe', 'pipe', 'pipe', held] })
   closeSync(held)
   if (result.status === 0) return undefined
-  // What it says comes first: a program that ends before it reads its input makes writing fail too (EPIPE), which tells nothing.
+  // Prefer stderr: a program that exits before it reads its input also causes EPIPE, which explains nothing.
   const said = result.stderr?.toString().trim().slice(0, 300)
   return said || (result.error?.message ?? `exit code ${result.status}`)
 }

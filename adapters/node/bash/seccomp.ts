@@ -1,6 +1,6 @@
 import { endianness } from 'node:os'
 
-// Instruction codes of classic BPF, and what the kernel makes of the verdict.
+// Instruction codes of classic BPF, and return values of a seccomp filter.
 const loadWord = 0x20
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
@@ -20,16 +20,16 @@ const secondArgument = 24
 const thirdArgument = 32
 const fourthArgument = 40
 
-/** Of the mode of a file: set user id, set group id. */
+/** The mode bits set-user-id and set-group-id. */
 const setIdBits = 0o6000
-/** Of the flags of an opening call: only with one of them is there a mode. */
+/** The open flags with which the call has a mode argument. */
 const creates = 0o100 | 0o20000000
 
-/** A call that gives a file its mode, and where its arguments stand. */
+/** A system call that sets a file mode, and the positions of its arguments. */
 interface ModeCall {
   call: number
   mode: number
-  /** Flags, for a call that only creates with some of them. */
+  /** The flags argument, for a call that creates only with some flags. */
   flags?: number
 }
 
@@ -37,11 +37,11 @@ interface Machine {
   audit: number
   socket: number
   socketpair: number
-  /** chmod and its like, mknod, mkdir, creat, open. */
+  /** chmod and variants, mknod, mkdir, creat, open. */
   modes: readonly ModeCall[]
   /** In the order of `refusedCalls`. */
   refused: readonly number[]
-  /** From this number on calls belong to another calling convention. */
+  /** Calls from this number on belong to another calling convention. */
   foreignFrom?: number
 }
 
@@ -88,18 +88,18 @@ const machines: Partial<Record<string, Machine>> = {
   },
 }
 
-// inet, inet6, netlink: they live in the network namespace. Others (vsock) reach the host, and so does unix, through a socket file that a
-// program of the host has in the workspace.
+// inet, inet6 and netlink respect the network namespace. Others (vsock) reach the host; so does unix, through a socket file in the
+// workspace.
 const socketFamilies = [2, 10, 16]
 
 // stream and seqpacket with and without flags: such a pair stays connected to itself. A datagram socket may write to any address.
 const pairTypes = [1, 5]
 
 /**
- * The system-call filter of the sandbox as bubblewrap wants it, or undefined on a processor it is not written for.
+ * Returns the system-call filter for bubblewrap, or `undefined` on an unsupported processor.
  *
- * It refuses Unix sockets and socket families that ignore the network namespace, ptrace and its like, mounts and namespaces, kernel
- * keyrings, io_uring, bpf, perf and userfaultfd, modes with the set-user-id or set-group-id bit, and kills a process that calls in a foreign convention (32-bit programs).
+ * The filter rejects Unix sockets, socket families that ignore the network namespace, ptrace and the like, mounts, namespaces, kernel
+ * keyrings, io_uring, bpf, perf, userfaultfd, and modes with the set-user-id or set-group-id bit. It kills 32-bit programs.
  */
 export function seccompFilter(): Uint8Array | undefined {
   const machine = machines[process.arch]
@@ -117,7 +117,7 @@ function instructionsFor(machine: Machine): Instruction[] {
   ]
   if (machine.foreignFrom !== undefined) list.push([jumpIfAtLeast, 0, 1, machine.foreignFrom], [give, 0, 0, killProcess])
   for (const call of machine.refused) list.push([jumpIfEqual, 0, 1, call], [give, 0, 0, refuse])
-  // Its mode lies in memory, where no filter looks; programs take openat where there is no openat2.
+  // The mode of openat2 is in memory, which a filter cannot read; programs fall back to openat.
   list.push([jumpIfEqual, 0, 1, openat2], [give, 0, 0, unknownCall])
   for (const call of machine.modes) list.push(...withoutSetId(call))
   const pairs: Instruction[] = [[loadWord, 0, 0, secondArgument], [and, 0, 0, 0xf], ...allowOnly(pairTypes)]
@@ -128,7 +128,7 @@ function instructionsFor(machine: Machine): Instruction[] {
 
 const openat2 = 437
 
-/** Refuses a call with one of the set-id bits: a program of the host would run with the rights of whoever owns the file. */
+/** Rejects a call with a set-id bit: a host user who runs the file would get the rights of its owner. */
 function withoutSetId({ call, mode, flags }: ModeCall): Instruction[] {
   const check: Instruction[] = [
     [loadWord, 0, 0, mode],

@@ -1,2 +1,2 @@
-// The entry `phi-core/node/config`: agents from a file, on this machine. It needs zod 4; a file that names servers needs `@modelcontextprotocol/sdk` too.
+// The entry `phi-core/node/config`: loads agent files. It needs zod 4, and `@modelcontextprotocol/sdk` for files with MCP servers.
 export { type LoadConfigOptions, type LoadedConfig, loadConfigFile } from './load-config-file.ts'

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * The body of a request, read as it is asked for.
+ * Converts the body of a Node request to a web stream that reads on demand.
  *
- * **Contract**: what nobody begins to read, and what is cancelled, is dropped as it comes. The connection stays, so that a client that still sends
- * can read why it was refused; as an async iterable the body would take it down.
+ * **Contract**: an unread or cancelled body is discarded as it arrives. The connection stays open, so that a client that still sends can
+ * read the error response; async iteration would destroy the connection.
  */
 export function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let isOpen = true
@@ -16,7 +16,7 @@ export function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        // Not before: Node drops by itself what nobody began to read.
+        // Only after reading began: Node discards an unread body by itself.
         if (!isRead) {
           incoming.on('data', (chunk: Uint8Array) => {
             if (!isOpen) return
@@ -49,5 +49,5 @@ export function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 function cutOff(): Error {
-  return new DOMException('The client went away before its body was there.', 'AbortError')
+  return new DOMException('The client disconnected before it sent the whole body.', 'AbortError')
 }

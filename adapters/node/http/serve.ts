@@ -1,5 +1,5 @@
 /**
- * One server for an app, in Node, Deno and Bun.
+ * Serves an app in Node, Deno and Bun.
  *
  * @example
  * ```ts
@@ -15,19 +15,19 @@ import { aFunction, aText, either, options as optionsOf, required, wholeFrom, wi
 import { ConfigError } from '../../../src/index.ts'
 import { type FetchHandler, toNodeHandler } from './to-node-handler.ts'
 
-/** On which port of which address a server listens. */
+/** Options of `serve`: port and address. */
 export interface ServeOptions {
-  /** 0 takes a free one. Default 3000. */
+  /** The port; 0 picks a free one. Default: 3000. */
   port?: number
-  /** `0.0.0.0` lets other machines in. Default: this machine only. */
+  /** The address. `0.0.0.0` accepts other machines. Default: `127.0.0.1`, this machine only. */
   hostname?: string
 }
 
-/** A server that listens, until it is closed. Disposing closes it too. */
+/** A listening server. Disposing closes it. */
 export interface Listening extends AsyncDisposable {
   readonly url: string
   readonly port: number
-  /** Stops listening and ends the answers that still stream. */
+  /** Stops listening and ends open responses. */
   close(): Promise<void>
 }
 
@@ -35,12 +35,12 @@ const serveOptions = optionsOf<ServeOptions>({ port: wholeFrom(0), hostname: aTe
 const anApp = required(either(aFunction, withMethods('an app', 'fetch')))
 
 /**
- * Serves an app, such as that of `createAgentApp`, in Node, Deno and Bun.
+ * Serves an app, such as `createAgentApp`, in Node, Deno and Bun.
  *
  * **Contract**
- * - Resolves when the server listens: on `127.0.0.1` and port 3000 unless the options say otherwise.
- * - Throws `ConfigError` for a wrong option; rejects with `ConfigError` `io` where it cannot listen, such as on a port that is taken.
- * - It takes no signal of the process. On `SIGTERM`, close it after the live sessions.
+ * - Resolves when the server listens. Default: `127.0.0.1`, port 3000.
+ * - Throws `ConfigError` for an invalid option. Rejects with `ConfigError` `io` if it cannot listen, for example on a used port.
+ * - Does not handle process signals. On `SIGTERM`, close the live sessions first, then the server.
  *
  * Source: docs/guides/serve-over-http.md
  *
@@ -57,8 +57,8 @@ export async function serve(app: FetchHandler | { fetch: FetchHandler }, options
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       const advice =
-        'EADDRINUSE' === Reflect.get(error, 'code') ? ' Another program has the port: give another one, or 0 for a free one.' : ''
-      reject(new ConfigError('io', `Nothing can listen on ${hostname}:${port} (${error.message}).${advice}`, { cause: error }))
+        'EADDRINUSE' === Reflect.get(error, 'code') ? ' Another program uses the port. Pass another port, or 0 for a free one.' : ''
+      reject(new ConfigError('io', `Cannot listen on ${hostname}:${port} (${error.message}).${advice}`, { cause: error }))
     })
     server.listen(port, hostname, resolve)
   })

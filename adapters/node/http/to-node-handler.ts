@@ -5,40 +5,40 @@ import { ConfigError } from '../../../src/index.ts'
 import { isHost } from '../../http/internal.ts'
 import { bodyOf } from './incoming-body.ts'
 
-/** What every web framework has: Hono's `app.fetch`, for one. The second argument tells it the socket of the client. */
+/** A fetch handler, such as Hono's `app.fetch`. The second argument holds Node's request and response. */
 export type FetchHandler = (request: Request, env: NodeEnv) => Response | Promise<Response>
 
-/** Node's `IncomingMessage`, as far as it is named here: this package's types need none of Node's. */
+/** The used part of Node's `IncomingMessage`, so that these types do not depend on `@types/node`. */
 export interface NodeIncoming {
   readonly rawHeaders: string[]
   readonly socket: object
 }
 
-/** Node's `ServerResponse`, as far as it is named here. */
+/** The used part of Node's `ServerResponse`. */
 export interface NodeOutgoing {
   readonly headersSent: boolean
   flushHeaders(): void
 }
 
-/** The two ends of Node's server, as a fetch handler gets them. */
+/** Node's request and response, as passed to a fetch handler. */
 export interface NodeEnv {
   incoming: NodeIncoming
   outgoing: NodeOutgoing
 }
 
-/** What `http.createServer`, Express and Fastify's raw request take. `next` is Express': it is told what the handler throws. */
+/** A request handler for `http.createServer`, Express and Fastify's raw request. Errors go to `next`, if Express passes it. */
 export type NodeHandler = (incoming: NodeIncoming, outgoing: NodeOutgoing, next?: (error: unknown) => void) => void
 
 /**
- * A fetch handler, such as the `fetch` of `createAgentApp`, as a handler of Node's own HTTP server, of Express and of Fastify.
+ * Converts a fetch handler, such as `createAgentApp().fetch`, to a handler for Node's HTTP server, Express and Fastify.
  *
  * **Contract**
- * - A piece of the answer leaves when it is there; the next is asked for once the client has taken it.
- * - A client that goes away aborts `request.signal` and cancels the body of the answer.
- * - Mount it before anything that reads bodies, such as `express.json()`: what was read before is not there any more, and is answered with 500.
- * - A request that no `Request` can be (a `Host` that is none, `TRACE`) is answered with 400. An error of the handler goes to `next`, and is
- *   otherwise answered with 500, without saying what it was.
- * - The path is what is left of it behind the mount, as in Express.
+ * - Sends each response chunk at once, and reads the next one when the client has received it (backpressure).
+ * - A disconnect aborts `request.signal` and cancels the response body.
+ * - Mount it before body parsers such as `express.json()`. A body that was already read causes status 500.
+ * - Responds with 400 if the request cannot become a `Request` (invalid `Host`, `TRACE`).
+ * - An error of the handler goes to `next`; without `next` the response is 500 and does not reveal the error.
+ * - The path excludes the mount path, as in Express.
  *
  * Source: docs/guides/serve-over-http.md
  *
@@ -53,33 +53,33 @@ export function toNodeHandler(handler: FetchHandler): NodeHandler {
     if (!isIncoming(incoming) || !isOutgoing(outgoing)) {
       throw new ConfigError(
         'invalidOption',
-        'toNodeHandler takes the request and the response of a server of Node: of Fastify the raw ones.',
+        "toNodeHandler needs Node's request and response. With Fastify, pass request.raw and reply.raw.",
       )
     }
     answer(handler, incoming, outgoing).catch((error: unknown) => {
       if (next !== undefined && !outgoing.headersSent) next(error)
       else if (outgoing.headersSent) outgoing.destroy()
-      else refuse(outgoing, 500, 'The server could not answer.')
+      else refuse(outgoing, 500, 'Internal server error.')
     })
   }
 }
 
-// By what they can do: those of HTTP/2 are of other classes.
+// Duck typing, because the classes of HTTP/2 differ.
 const isIncoming = (value: NodeIncoming): value is IncomingMessage => 'rawHeaders' in value && 'readableDidRead' in value
 const isOutgoing = (value: NodeOutgoing): value is ServerResponse => 'writeHead' in value && 'write' in value
 
 async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort(new DOMException('The client went away.', 'AbortError'))
+    if (!outgoing.writableFinished) gone.abort(new DOMException('The client disconnected.', 'AbortError'))
   })
   if (incoming.readableDidRead) {
-    throw new Error('The body of this request was read before. Mount toNodeHandler before whatever reads bodies, such as express.json().')
+    throw new Error('The body of this request was already read. Mount toNodeHandler before body parsers such as express.json().')
   }
   const request = requestOf(incoming, gone.signal)
-  if (request === undefined) return refuse(outgoing, 400, 'This is no request that can be answered.')
+  if (request === undefined) return refuse(outgoing, 400, 'Invalid request.')
   const response = await handler(request, { incoming, outgoing })
-  // Whoever was too slow may go on sending: nothing of it is taken any more.
+  // A client may still send after the response; its data is discarded.
   if (response.status === 408 && incoming.httpVersionMajor === 1) outgoing.setHeader('connection', 'close')
   writeHead(response, outgoing)
   if (response.body === null) outgoing.end()
@@ -111,11 +111,11 @@ function writeHead({ status, headers }: Response, outgoing: ServerResponse): voi
   const cookies = headers.getSetCookie()
   if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
   outgoing.writeHead(status)
-  // A client that waits for a run learns at once that it has begun.
+  // Flush the headers, so that the client knows at once that the run has started.
   outgoing.flushHeaders()
 }
 
-/** Sends a body as it comes. Resolves when the client has it, or has gone. */
+/** Streams a body to the client. Resolves when it is sent, or when the client has disconnected. */
 async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   const reader = body.getReader()
   let taken: (() => void) | undefined
@@ -123,8 +123,8 @@ async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse):
   outgoing.on('drain', () => taken?.())
   outgoing.once('close', () => {
     taken?.()
-    // Also a read that waits ends then.
-    reader.cancel(new DOMException('The client went away.', 'AbortError')).catch(() => undefined)
+    // Cancelling also ends a pending read.
+    reader.cancel(new DOMException('The client disconnected.', 'AbortError')).catch(() => undefined)
   })
   for (let next = await reader.read(); !next.done && !isGone(); next = await reader.read()) {
     if (outgoing.write(next.value)) continue

@@ -1,2 +1,2 @@
-// The entry `./mcp/node`: MCP servers that are programs. It needs `@modelcontextprotocol/sdk`.
+// The entry `phi-core/mcp/node`: MCP over stdio. It needs `@modelcontextprotocol/sdk`.
 export { connectMcpStdio, type McpStdioOptions, serveMcpStdio } from './stdio.ts'

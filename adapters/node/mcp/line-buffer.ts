@@ -1,16 +1,16 @@
-/** Takes bytes in, gives lines out. */
+/** Splits a byte stream into lines. */
 export interface LineBuffer {
   push(chunk: Uint8Array): void
-  /** What came after the last line break is a line as well. */
+  /** Emits the text after the last line break as a line. */
   end(): void
 }
 
 const lineFeed = 0x0a
 
 /**
- * Cuts bytes into lines of UTF-8 of at most `limit` bytes; what is none becomes U+FFFD. Each byte is copied once, however it comes.
+ * Splits bytes into UTF-8 lines of at most `limit` bytes. Invalid UTF-8 becomes U+FFFD. Each byte is copied once.
  *
- * A longer line is cut, and its rest dropped; with `onTooLong` that is called instead, once, and nothing more is read.
+ * A longer line is cut. With `onTooLong`, that callback runs once instead, and reading stops.
  */
 export function lineBuffer(limit: number, onLine: (line: string) => void, onTooLong?: () => void): LineBuffer {
   let parts: Uint8Array[] = []
@@ -44,7 +44,6 @@ export function lineBuffer(limit: number, onLine: (line: string) => void, onTooL
         if (!isOver) flush()
         start = at + 1
       }
-      // A full buffer takes nothing more: not even empty parts.
       if (!isOver && start < chunk.length && (length < limit || onTooLong !== undefined)) add(chunk.subarray(start))
     },
     end() {

@@ -3,11 +3,11 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { signalGroup } from '../process/kill.ts'
 import { type LineBuffer, lineBuffer } from './line-buffer.ts'
 
-/** A program that speaks MCP over its standard input and output. */
+/** The command of an MCP server over stdio. */
 export interface ServerCommand {
   command: string
   args: readonly string[]
-  /** The whole environment. */
+  /** The complete environment. */
   env: Record<string, string>
   cwd?: string
   onStderr(line: string): void
@@ -15,20 +15,20 @@ export interface ServerCommand {
 
 type Message = Parameters<Transport['send']>[0]
 
-/** Bytes of one message. */
+/** The most bytes of a message. */
 const maxMessage = 10 * 1024 * 1024
-/** Characters of a line of standard error. */
+/** The most characters of a stderr line. */
 const maxStderrLine = 1000
-/** Milliseconds between the end of input, the polite and the final signal, and until output held open by a stranger is given up. */
+/** Milliseconds between end of input, SIGTERM and SIGKILL, and until output that another process holds open is abandoned. */
 const graceMs = 2000
 
 /**
- * Runs a server in a process group of its own, and exchanges messages with it, one per line.
+ * Runs a server in its own process group and exchanges messages with it, one per line.
  *
  * **Contract**
- * - A line that is no message is reported to `onerror` and skipped; a message larger than 10 MiB ends the server.
- * - `close` ends the input, then sends SIGTERM, then SIGKILL, two seconds apart, to the whole group. When it settles, the group is gone, and no timer
- *   and no pipe is left. What a server that ends by itself leaves running is killed as well.
+ * - A line that is not a message goes to `onerror` and is skipped. A message above 10 MiB stops the server.
+ * - `close` ends the input, then sends SIGTERM, then SIGKILL to the group, two seconds apart. When it settles, the group has exited and no
+ *   timer or pipe is left. If the server exits by itself, its remaining child processes are killed.
  */
 export class ServerProcess implements Transport {
   onclose?: () => void
@@ -61,7 +61,7 @@ export class ServerProcess implements Transport {
 
   send(message: Message): Promise<void> {
     const { stdin } = this.#child ?? {}
-    if (!stdin?.writable) return Promise.reject(new Error('The server has ended.'))
+    if (!stdin?.writable) return Promise.reject(new Error('The MCP server has exited.'))
     return new Promise((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
     })
@@ -83,21 +83,21 @@ export class ServerProcess implements Transport {
     const onLine = (line: string) => {
       const message = parsed(line)
       if (message !== undefined) this.onmessage?.(message)
-      else if (line.trim() !== '') this.onerror?.(new Error(`The server wrote a line that is no message: ${line.slice(0, 200)}`))
+      else if (line.trim() !== '') this.onerror?.(new Error(`The MCP server wrote a line that is not a message: ${line.slice(0, 200)}`))
     }
     const onTooLong = () => {
-      this.onerror?.(new Error(`The server wrote a message larger than ${maxMessage} bytes, and was ended.`))
+      this.onerror?.(new Error(`The MCP server wrote a message above ${maxMessage} bytes and was stopped.`))
       child.stdout?.destroy()
       signalGroup(child.pid, 'SIGKILL')
     }
     read(child.stdout, lineBuffer(maxMessage, onLine, onTooLong))
-    // Who says nothing any more is no server: what waits for it need not wait longer, and the next call finds another.
+    // A server that closed its output cannot respond: reject pending calls now, so that the next call restarts it.
     child.stdout?.once('end', () => {
       if (!this.#isClosing) signalGroup(child.pid, 'SIGKILL')
     })
     let stranger: NodeJS.Timeout | undefined
     child.once('exit', () => {
-      // What it started must not outlive it; the pipes end with them.
+      // Kill child processes too; their pipes close with them.
       signalGroup(child.pid, 'SIGKILL')
       stranger = setTimeout(() => {
         child.stdout?.destroy()
@@ -121,7 +121,7 @@ function read(stream: NodeJS.ReadableStream | null, buffer: LineBuffer): void {
   stream?.on('error', () => undefined)
 }
 
-/** The message a line holds; undefined for banners and other noise. Programs on Windows begin with a byte order mark. What is in it, the protocol checks. */
+/** Parses a message; `undefined` for banners and other text. Programs on Windows may write a byte order mark. The protocol layer validates it. */
 function parsed(line: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ''))

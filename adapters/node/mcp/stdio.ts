@@ -10,18 +10,18 @@ import { connectMcpOver, type McpConnection, type McpConnectOptions } from '../.
 import { connectMcpServer, type McpServerConnection, type McpServerOptions } from '../../mcp/internal.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'
 
-/** Which server to start, and how. */
+/** Options of `connectMcpStdio`: the server command and its environment. */
 export interface McpStdioOptions extends McpConnectOptions {
-  /** The program; found on the `PATH` that it gets. */
+  /** The program, resolved on the `PATH` of `env`. */
   command: string
   args?: readonly string[]
-  /** Beside, or instead of, what every server gets of ours: `HOME` `LOGNAME` `PATH` `SHELL` `TERM` `USER`, and on Windows what programs need to start. */
+  /** Environment variables. The server also inherits `HOME` `LOGNAME` `PATH` `SHELL` `TERM` `USER`, and on Windows the variables programs need to start. */
   env?: Record<string, string>
-  /** Default: the directory of this process. */
+  /** The working directory. Default: that of this process. */
   cwd?: string
-  /** Called before each start, also when it is started again; where it rejects, nothing is started. Default: it is started. */
+  /** Runs before each start and restart. If it rejects, the server does not start. */
   beforeStart?: () => Promise<void> | void
-  /** Gets its standard error, line by line. Default: `info` of the logger, as `mcpStderr`; the console gets none of it. */
+  /** Receives stderr line by line. Default: `logger.info` with the code `mcpStderr`; nothing goes to the console. */
   stderr?: (line: string) => void
 }
 
@@ -32,7 +32,7 @@ const stdioOptions = optionsOf<McpStdioOptions>({
   cwd: aText,
   beforeStart: aFunction,
   stderr: aFunction,
-  // Checked by the connection.
+  // Validated by the connection.
   clientInfo: anything,
   connectTimeoutMs: anything,
   onElicit: anything,
@@ -46,9 +46,9 @@ const inherited =
     ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE PROGRAMFILES'
     : 'HOME LOGNAME PATH SHELL TERM USER'
 
-/** Lines of standard error of one server, over all its processes. */
+/** The most stderr lines of a server, over all restarts. */
 const maxStderrLines = 1000
-/** Lines of standard error that the message of a failed connection has, and characters of each. */
+/** The most stderr lines in the message of a failed connection, and the most characters of each. */
 const maxLastLines = 5
 const maxLastLine = 300
 
@@ -56,11 +56,10 @@ const maxLastLine = 300
  * Starts an MCP server and connects to it over its standard input and output.
  *
  * **Contract**
- * - It gets the few variables of our environment that programs need, and those of `env`. Values of `env` stand in no error and no log.
- * - When it ends, the next call starts it again, once. `close()` ends its input, then sends SIGTERM, then SIGKILL to its process group; nothing of it is
- *   left then.
- * - A call during which it ends rejects, and says that nobody knows whether it was carried out; one that does no harm is made once more.
- * - Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself. The message has its last lines.
+ * - The server gets a minimal environment plus `env`. Values of `env` are redacted in errors and logs.
+ * - If the server exits, the next call restarts it once. `close()` ends its input, then sends SIGTERM, then SIGKILL to its process group.
+ * - A call during which the server exits rejects with an unknown outcome. A read-only call is retried once.
+ * - Rejects with `McpError` `connection` if the program does not start or does not initialize. The message contains its last stderr lines.
  *
  * Source: docs/guides/mcp.md
  *
@@ -87,7 +86,7 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
   }
   const open = async (): Promise<Transport> => {
     await beforeStart?.()
-    // Those of a process that ended before say nothing about this one.
+    // Drop the lines of the previous process.
     last.length = 0
     return transportTo(server)
   }
@@ -96,10 +95,10 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
 
 function adviceOn(error: unknown, command: string): string {
   if (Object(error).code !== 'ENOENT') return 'Check command, args and cwd.'
-  return /\s/.test(command) ? 'command is the program alone: give its arguments as args.' : 'Check command and cwd.'
+  return /\s/.test(command) ? 'command must be only the program. Pass its arguments in args.' : 'Check command and cwd.'
 }
 
-/** On Windows that of the SDK: programs there are often scripts, which `cross-spawn` knows how to start, and there are no process groups. */
+/** Creates the transport. Windows uses the SDK's transport: it can start scripts, and Windows has no process groups. */
 async function transportTo(server: ServerCommand): Promise<Transport> {
   if (process.platform !== 'win32') return new ServerProcess(server)
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
@@ -109,7 +108,7 @@ async function transportTo(server: ServerCommand): Promise<Transport> {
   return transport
 }
 
-/** Without what a shell would run as a function. */
+/** Omits values that a shell would run as a function. */
 function minimalEnvironment(): Record<string, string> {
   const names = inherited.split(' ')
   return Object.fromEntries(
@@ -117,7 +116,7 @@ function minimalEnvironment(): Record<string, string> {
   )
 }
 
-/** Passes lines on until there are too many, and says so once. */
+/** Forwards lines up to a limit, then one line that marks the cut. */
 function boundedLines(secrets: readonly string[], pass: (line: string) => void): (line: string) => void {
   let count = 0
   return (line) => {
@@ -127,18 +126,18 @@ function boundedLines(secrets: readonly string[], pass: (line: string) => void):
     try {
       pass(count === maxStderrLines ? '... (output truncated)' : escapeControls(shown))
     } catch {
-      // Whoever listens has no say in what the server does.
+      // A throwing listener must not affect the server.
     }
   }
 }
 
 /**
- * Offers agents, tools and skills to the program that started this one, over standard input and output: as editors and desktop programs start MCP servers.
+ * Serves agents, tools and skills as an MCP server over stdio, for editors and desktop apps that start this process.
  *
  * **Contract**
- * - Standard output belongs to the protocol: write nothing else there. Failures go to `logger`.
- * - `ended` resolves when the other program closes its end; what runs is stopped then.
- * - Throws `ConfigError` `invalidOption` for a wrong option.
+ * - Standard output carries the protocol: write nothing else to it. Failures go to `logger`.
+ * - `ended` resolves when the client closes the connection. Running calls are aborted then.
+ * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/mcp.md
  *
@@ -148,7 +147,7 @@ function boundedLines(secrets: readonly string[], pass: (line: string) => void):
  */
 export async function serveMcpStdio(options: McpServerOptions): Promise<McpServerConnection> {
   const connection = await connectMcpServer(new StdioServerTransport(), options)
-  // The transport does not listen for the end of its input.
+  // The SDK's transport does not detect the end of its input.
   process.stdin.once('end', () => void connection.close())
   process.stdin.once('close', () => void connection.close())
   return connection

@@ -9,21 +9,19 @@ import { systemCode } from '../workspace/fs-errors.ts'
 const ending = '.json'
 
 /**
- * Writes `<directory>/<session id>.json` as the Rust implementation does: its JSON, two spaces deep, in one flat directory, which is made
- * where it is missing.
+ * Writes a session to `<directory>/<session id>.json` in the format of the Rust crate. Creates the directory if it is missing.
  *
  * **Contract**
- * - A reader sees the old file or the new one, and the new one survives a power cut when this resolves. If several save the same
- *   session at once each succeeds, and one of them is what stays.
- * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what is no session, with its path, and for what the format cannot hold,
- *   `quota`, `io`.
- * - The cost of saving grows with the session; while an agent runs, use `fileSessionStore`.
+ * - The write is atomic and durable when this resolves. Concurrent saves of one session all succeed, and one of them remains.
+ * - Rejects with `SessionError`: `invalidId`, `invalidSession` for invalid data (with its path) or data that the format cannot
+ *   hold, `quota`, `io`.
+ * - The cost grows with the session. While an agent runs, use `fileSessionStore`.
  *
  * Source: docs/reference/sessions.md
  */
 export async function saveRustSession(session: Session, directory: string): Promise<void> {
   assertSessionId(checkSession(session).sessionId)
-  // Before anything is awaited: what the caller changes from now on does not count.
+  // Encode before the first await, so that later changes by the caller have no effect.
   const copy = structuredClone(session)
   const text = sessionToSpecJson(copy)
   const target = fileOf(session.sessionId, directory)
@@ -41,8 +39,8 @@ export async function saveRustSession(session: Session, directory: string): Prom
 }
 
 /**
- * Reads `<directory>/<session id>.json`, also one that the Rust implementation wrote. Rejects with `SessionError`: `invalidId`, `notFound`,
- * `invalidSession` for what is no such file, `io`.
+ * Reads a session from `<directory>/<session id>.json`, also one that the Rust crate wrote. Rejects with `SessionError`: `invalidId`,
+ * `notFound`, `invalidSession` for a file in another format, `io`.
  */
 export async function loadRustSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
@@ -55,8 +53,8 @@ export async function loadRustSession(sessionId: string, directory: string): Pro
 }
 
 /**
- * The ids of the `.json` files in `directory`, the most recently written first, those last whose time cannot be read; none when there is no such
- * directory.
+ * Lists the ids of the `.json` files in `directory`, most recently written first. Files without a readable time come last. Returns an
+ * empty list if the directory does not exist.
  */
 export async function listRustSessionIds(directory: string): Promise<string[]> {
   return reported('list the sessions', async () => {
@@ -71,10 +69,10 @@ export async function listRustSessionIds(directory: string): Promise<string[]> {
 }
 
 /**
- * Every session of one agent, the most recently written first. Reads all files of `directory`.
+ * Loads every session of one agent, most recently written first. Reads all files of `directory`.
  *
- * **Contract**: a file that cannot be read is told to `onUnreadable`, and costs no other; nobody knows whose it is. Without `onUnreadable` the
- * call rejects, as {@link loadRustSession} does, with the first such file: none is left out in silence.
+ * **Contract**: calls `onUnreadable` for each file that cannot be read, and continues. Without `onUnreadable` it rejects with the error of the
+ * first such file, as {@link loadRustSession} does.
  */
 export async function loadRustSessionsForAgent(
   agentId: string,
@@ -87,14 +85,14 @@ export async function loadRustSessionsForAgent(
       sessions.push(await loadRustSession(sessionId, directory))
     } catch (error) {
       if (onUnreadable === undefined || !SessionError.isInstance(error)) throw error
-      // Deleted since it was listed.
+      // Deleted after it was listed.
       if (error.code !== 'notFound') onUnreadable(sessionId, error)
     }
   }
   return sessions.filter((session) => session.agentId === agentId)
 }
 
-/** Removes `<directory>/<session id>.json`. Rejects with `SessionError`: `invalidId`, `notFound`, `io`. */
+/** Deletes `<directory>/<session id>.json`. Rejects with `SessionError`: `invalidId`, `notFound`, `io`. */
 export async function deleteRustSession(sessionId: string, directory: string): Promise<void> {
   assertSessionId(sessionId)
   await reported(`delete session ${sessionId}`, async () => {
@@ -107,7 +105,7 @@ function fileOf(sessionId: string, directory: string): string {
   return join(resolve(directory), `${sessionId}${ending}`)
 }
 
-/** Writes and syncs a new file, in a directory that is made where it is missing. */
+/** Writes and syncs a new file. Creates the directory if it is missing. */
 async function writeNew(path: string, text: string): Promise<void> {
   const handle = await createPrivate(path).catch(async (error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error
@@ -131,7 +129,7 @@ async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-/** `undefined` when it was deleted since it was listed, or is a directory. */
+/** Returns the modification time; `undefined` if the file was deleted meanwhile, or is a directory. */
 async function modifiedAt(path: string): Promise<number | undefined> {
   try {
     const found = await stat(path)
@@ -144,7 +142,7 @@ async function modifiedAt(path: string): Promise<number | undefined> {
 function absentAs(sessionId: string): (error: unknown) => never {
   return (error) => {
     if (!isAbsent(error)) throw error
-    throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listRustSessionIds().`)
+    throw new SessionError('notFound', `Session ${sessionId} does not exist. Use an id from listRustSessionIds().`)
   }
 }
 

@@ -9,9 +9,9 @@ import { runProcess } from '../process/run-process.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { type ScriptFile, ScriptHookError, type ScriptHookErrorCode, withCopy } from './script-file.ts'
 
-/** How the scripts of one set of hooks run. */
+/** Settings for the scripts of one set of hooks. */
 export interface ScriptRunner {
-  /** Their working directory. */
+  /** The working directory. */
   root: string
   timeoutMs: number
   maxOutputBytes: number
@@ -23,24 +23,24 @@ export interface ScriptCall {
   /** The name of the hook. */
   hook: string
   script: ScriptFile
-  /** What it reads on its standard input. */
+  /** JSON for its standard input. */
   input: JsonObject
-  /** Kills it. Without one only its time does. */
+  /** Aborting kills the script. Without a signal, only the timeout does. */
   signal?: AbortSignal
 }
 
-/** Characters of what a script says, in a message. */
+/** The most characters of script output in a message. */
 const maxShown = 1000
 
-/** Harmless variables of this process: no other is handed on. */
+/** The only environment variables of this process that scripts inherit. */
 const inherited = ['HOME', 'LANG', 'TMPDIR']
 
 /**
- * Runs a script to its end; resolves with what it wrote.
+ * Runs a script to its end. Resolves with its standard output.
  *
  * **Contract**
- * - It runs in a process group of its own. When this settles, the group is gone, and on Linux what left it as well.
- * - Rejects with `ScriptHookError` for every other end than code 0 within the time and the output, and with the signal's reason.
+ * - Runs in its own process group. The group has exited when this settles; on Linux, also processes that left the group.
+ * - Rejects with `ScriptHookError` unless the script exits with code 0 within its time and output limits. Rejects with the signal's reason.
  */
 export async function runScript(runner: ScriptRunner, { hook, script, input, signal }: ScriptCall): Promise<string> {
   signal?.throwIfAborted()
@@ -77,8 +77,8 @@ export async function runScript(runner: ScriptRunner, { hook, script, input, sig
 }
 
 /**
- * What a `before…` script decided: nothing, or `{"allow": true}`, lets it go on. Throws `ScriptHookError` `badAnswer` for everything else than
- * that and `{"allow": false, "reason": "…"}`: an answer that is not understood allows nothing.
+ * Reads the decision of a `before…` script: empty output or `{"allow": true}` allows, `{"allow": false, "reason": "…"}` denies. Throws
+ * `ScriptHookError` `badAnswer` for any other output, so unclear output never allows.
  */
 export function readAnswer(text: string, { hook, script }: Pick<ScriptCall, 'hook' | 'script'>): HookRefusal | undefined {
   if (text.trim() === '') return undefined
@@ -104,13 +104,13 @@ function environment(): Record<string, string> {
   return { PATH: systemPath, ...Object.fromEntries(own) }
 }
 
-/** Beginning of a text for people and models. */
+/** Returns the beginning of a text for messages. */
 function shown(text: string): string {
   const cut = escapeControls(text.trim())
   return shortened(cut, maxShown)
 }
 
-/** Output up to a limit; what comes after it is dropped. */
+/** Collects output up to a limit and drops the rest. */
 class Collected {
   readonly #chunks: Uint8Array[] = []
   readonly #limit: number

@@ -10,12 +10,12 @@ import { holding } from '../workspace/pin.ts'
 import { readHeld } from '../workspace/read.ts'
 
 /**
- * Why a script did not do its part. `changed`: the file is gone, or no longer what it was when the hooks were made; `failed`: it ended with another
- * code than 0, or by a signal; `timeout`; `flood`: it wrote too much; `badAnswer`: what it wrote is no answer; `notStarted`: its interpreter did not.
+ * The reason of a {@link ScriptHookError}. `changed`: the file was removed or modified after the hooks were created. `failed`: it exited with a
+ * code other than 0, or by a signal. `timeout`. `flood`: too much output. `badAnswer`: invalid output. `notStarted`: the interpreter did not start.
  */
 export type ScriptHookErrorCode = 'changed' | 'failed' | 'timeout' | 'flood' | 'badAnswer' | 'notStarted'
 
-/** A script that failed as a hook: a `before…` hook refuses then, an observer is logged. Source: docs/reference/hooks.md */
+/** Thrown when a script hook fails. A `before…` hook then denies the call; an observer's failure is logged. Source: docs/reference/hooks.md */
 export class ScriptHookError extends PhiError<ScriptHookErrorCode> {
   override readonly name = 'ScriptHookError'
 
@@ -24,7 +24,7 @@ export class ScriptHookError extends PhiError<ScriptHookErrorCode> {
   }
 }
 
-/** Programs that run scripts, as absolute paths. Each defaults to the first one in the system's own directories. */
+/** Absolute paths of script interpreters. Default: the first match in the system directories. */
 export interface Interpreters {
   sh?: string
   bash?: string
@@ -32,33 +32,33 @@ export interface Interpreters {
   node?: string
 }
 
-/** A script as it was when the hooks were made. */
+/** A script with its content at the time the hooks were created. */
 export interface ScriptFile {
-  /** As it was given, for people. */
+  /** The path as given, for messages. */
   name: string
-  /** Where it lies, absolute. */
+  /** The absolute path. */
   path: string
-  /** What it must lie in. */
+  /** The directory that must contain it. */
   within: string
-  /** Absolute. */
+  /** An absolute path. */
   interpreter: string
   bytes: Uint8Array
 }
 
-/** Where scripts may lie, and what runs them. */
+/** The allowed locations and interpreters of scripts. */
 export interface ScriptPlaces {
-  /** Real path. */
+  /** The real path of the root. */
   root: string
   allowOutside: boolean
   interpreters: Interpreters
-  /** Throws for a script that is not what was agreed to. Default: whatever is there is taken. */
+  /** Throws if a script is not the trusted one. Default: every script passes. */
   check?: CheckScript
 }
 
-/** Looks at a script before it becomes a hook: where it lies, and what is in it. */
+/** Checks path and content of a script before it becomes a hook. */
 export type CheckScript = (path: string, bytes: Uint8Array) => void
 
-/** Bytes of a script. */
+/** The most bytes of a script. */
 const maxScript = 1024 * 1024
 
 const byExtension: ReadonlyMap<string, keyof Interpreters> = new Map([
@@ -69,20 +69,20 @@ const byExtension: ReadonlyMap<string, keyof Interpreters> = new Map([
   ['.mjs', 'node'],
 ])
 
-/** `python3 hooks/after.py` says it, whatever the extension. */
+/** Matches an explicit interpreter, as in `python3 hooks/after.py`. */
 const named = /^(sh|bash|python3|node)\s+(\S.*)$/
 
-/** The path of a script as it was given, and what runs it: the interpreter before the path, or that of its extension. */
+/** Splits a script setting into path and interpreter. Without an explicit interpreter, the file extension decides. */
 export function scriptName(given: string): { path: string; interpreter: keyof Interpreters } {
   const [, chosen, path = given] = named.exec(given) ?? []
   return { path, interpreter: (chosen as keyof Interpreters | undefined) ?? byExtension.get(extname(path).toLowerCase()) ?? 'sh' } // the pattern has no others
 }
 
 /**
- * The script that `given` means: a path, relative to the root, or one after the name of an interpreter.
+ * Opens the script of a setting: a path relative to the root, optionally after an interpreter name.
  *
- * Throws `ConfigError` `invalidOption` for one that is not there, no regular file, larger than 1 MiB, or outside of the root without
- * `allowOutside`, itself or through a link; and where there is no interpreter.
+ * Throws `ConfigError` `invalidOption` if the script is missing, not a regular file, larger than 1 MiB, outside the root without
+ * `allowOutside` (also through a link), or if its interpreter is missing.
  */
 export function openScript(given: string, { root, allowOutside, interpreters, check }: ScriptPlaces): ScriptFile {
   const { path: rest, interpreter: name } = scriptName(given)
@@ -107,8 +107,8 @@ function refused(given: string, why: string): ConfigError {
 }
 
 /**
- * Runs `use` with a private copy of the script, and removes it afterwards. Tools may write where the script lies: it must still be what it was, and
- * nobody can change it between this look and its start. Rejects with `ScriptHookError` `changed` where it is not.
+ * Runs `use` with a private copy of the script and removes the copy afterwards. The copy prevents a change between check and start, because
+ * tools may write to the original. Rejects with `ScriptHookError` `changed` if the content changed.
  */
 export async function withCopy<T>(script: ScriptFile, use: (copy: string) => Promise<T>): Promise<T> {
   const bytes = await readAgain(script)
@@ -135,8 +135,8 @@ async function readAgain({ within, path, name, bytes }: ScriptFile): Promise<Uin
 }
 
 function changed({ name }: Pick<ScriptFile, 'name'>, why: string, cause?: unknown): ScriptHookError {
-  const advice = 'It is not run. Look at it, and make the hooks again.'
-  return new ScriptHookError('changed', `The script ${name} is not what it was when the hooks were made: ${why}. ${advice}`, { cause })
+  const advice = 'It was not run. Review it, then create the hooks again.'
+  return new ScriptHookError('changed', `The script ${name} changed after the hooks were created: ${why}. ${advice}`, { cause })
 }
 
 function realPathOf(path: string): string | undefined {
@@ -147,12 +147,12 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Throws `ConfigError` where the copies would lie where tools write. */
+/** Throws `ConfigError` if tools could write to the copies. */
 export function checkCopies(root: string): void {
   const place = realPathOf(tmpdir())
   if (place !== undefined && !isWithin(root, place)) return
   throw new ConfigError(
     'invalidOption',
-    `Scripts cannot be run: the directory for temporary files, ${tmpdir()}, is missing or lies in ${root}. Set TMPDIR.`,
+    `Cannot run scripts: the temporary directory ${tmpdir()} is missing or inside ${root}. Set TMPDIR to another directory.`,
   )
 }

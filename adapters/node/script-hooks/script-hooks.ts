@@ -8,21 +8,21 @@ import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
 import { type CheckScript, checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
 
-/** Which scripts are hooks, and how they run. Source: docs/reference/hooks.md */
+/** Options of `scriptHooks`. Source: docs/reference/hooks.md */
 export interface ScriptHookOptions {
-  /** Their paths are relative to `root`. */
+  /** Script paths per hook, relative to `root`. */
   scripts: HookScripts
-  /** The directory the scripts lie and work in. */
+  /** The directory of the scripts, and their working directory. */
   root: string
-  /** Also takes scripts that lie elsewhere. Default `false`. */
+  /** Allows scripts outside `root`. Default: false. */
   allowOutside?: boolean
-  /** Milliseconds for one call. Default 10,000. */
+  /** Milliseconds per call. Default: 10,000. */
   timeoutMs?: number
-  /** Bytes a script may write in one call. Default 65,536. */
+  /** The most output bytes per call. Default: 65,536. */
   maxOutputBytes?: number
-  /** Variables the scripts get beside PATH, HOME, LANG and TMPDIR. */
+  /** Environment variables in addition to PATH, HOME, LANG and TMPDIR. */
   env?: Record<string, string>
-  /** Programs to use in place of the system's own. */
+  /** Interpreters that replace the system defaults. */
   interpreters?: Interpreters
 }
 
@@ -50,21 +50,21 @@ const scriptHookOptions = optionsOf<ScriptHookOptions>({
   interpreters: optionsOf<Interpreters>({ sh: aText, bash: aText, python3: aText, node: aText }),
 })
 
-/** Characters of a result or an answer that a script is given. */
+/** The most characters of a tool result or model response that a script gets. */
 const maxGiven = 65_536
 
 /**
- * Hooks that are scripts: each call starts one, gives it JSON on its standard input, and waits for its end.
+ * Creates hooks from scripts. Each call starts the script, writes JSON to its standard input, and waits for its exit.
  *
  * **Contract**
- * - A `before…` script allows by ending with code 0 and writing nothing or `{"allow": true}`; `{"allow": false, "reason": "…"}` refuses.
- *   Everything else refuses too, and is logged as `hookFailed`: another code, a signal, no end in time, too much output, another text.
- * - The other scripts only observe: how they fail is logged as `hookFailed`, and the run goes on.
- * - A script is read when this is called. One that is gone or changed later is not run: a tool may have written it.
- * - Scripts run on the host, outside of every sandbox, with the rights of this process and a minimal environment. Their process group is
- *   killed when they end, when their time is up, and when the run is stopped.
+ * - A `before…` script allows with exit code 0 and empty output or `{"allow": true}`. It denies with `{"allow": false, "reason": "…"}`.
+ * - Any other exit code, a signal, a timeout, too much output or other output denies too, and is logged as `hookFailed`.
+ * - The other scripts only observe. Their failures are logged as `hookFailed`, and the run continues.
+ * - Scripts are read when this is called. A script that is removed or changed later does not run, because a tool may have written it.
+ * - Scripts run on the host without a sandbox, with the rights of this process and a minimal environment. Their process group is
+ *   killed on exit, on timeout and when the run is aborted.
  *
- * Throws `ConfigError` `invalidOption` for a script that cannot be used. Source: docs/reference/hooks.md
+ * Throws `ConfigError` `invalidOption` for an unusable script. Source: docs/reference/hooks.md
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export function scriptHooks(options: ScriptHookOptions): LoopHooks {
   return checkedScriptHooks(options)
 }
 
-/** As {@link scriptHooks}, of scripts that pass `check`: what was agreed to is what runs. */
+/** Works like {@link scriptHooks}, and runs `check` on each script, so that only trusted content runs. */
 export function checkedScriptHooks(options: ScriptHookOptions, check?: CheckScript): LoopHooks {
   checkOptions(options, scriptHookOptions)
   const { scripts, allowOutside = false, timeoutMs = 10_000, maxOutputBytes = 65_536, env = {}, interpreters = {} } = options
@@ -94,7 +94,7 @@ export function checkedScriptHooks(options: ScriptHookOptions, check?: CheckScri
 
 type Make = (hook: ScriptableHook) => ScriptHook | undefined
 
-/** One script at its place. */
+/** A script bound to a hook. */
 class ScriptHook {
   readonly #runner: ScriptRunner
   readonly #call: { hook: string; script: ScriptFile }
@@ -104,13 +104,13 @@ class ScriptHook {
     this.#call = { hook, script }
   }
 
-  /** What a `before…` script decides. */
+  /** Runs a `before…` script and returns its decision. */
   async decide(input: JsonObject, signal: AbortSignal): Promise<HookRefusal | undefined> {
     return readAnswer(await runScript(this.#runner, { ...this.#call, input, signal }), this.#call)
   }
 
-  /** Tells a script that only observes. */
-  async tell(input: JsonObject, signal?: AbortSignal): Promise<void> {
+  /** Runs an observing script. */
+  async observe(input: JsonObject, signal?: AbortSignal): Promise<void> {
     await runScript(this.#runner, { ...this.#call, input, ...(signal !== undefined && { signal }) })
   }
 }
@@ -119,9 +119,10 @@ function ofLoops(make: Make): LoopHooks {
   const [before, after] = [make('beforeLoop'), make('afterLoop')]
   return {
     ...(before && { beforeLoop: ({ messages, signal, ...origin }) => before.decide({ ...origin, ...countOf(messages) }, signal) }),
-    // Also the script of a run that was stopped may do its work.
+    // No run signal: the script of an aborted run may still finish.
     ...(after && {
-      afterLoop: ({ messages, usage, status, ...origin }) => after.tell({ ...origin, ...countOf(messages), usage: { ...usage }, status }),
+      afterLoop: ({ messages, usage, status, ...origin }) =>
+        after.observe({ ...origin, ...countOf(messages), usage: { ...usage }, status }),
     }),
   }
 }
@@ -134,11 +135,11 @@ function ofTurns(make: Make): LoopHooks {
       afterTurn: ({ messages, message, toolResults, usage, signal, ...info }) => {
         const { stopReason, content } = message
         const told = { stopReason, ...shownText(textOf(content)), toolResultCount: toolResults.length, usage: { ...usage } }
-        return after.tell({ ...info, ...countOf(messages), ...told }, signal)
+        return after.observe({ ...info, ...countOf(messages), ...told }, signal)
       },
     }),
     ...(failed && {
-      onError: ({ error: { code, message }, signal, ...info }) => failed.tell({ ...info, error: { code, message } }, signal),
+      onError: ({ error: { code, message }, signal, ...info }) => failed.observe({ ...info, error: { code, message } }, signal),
     }),
   }
 }
@@ -151,10 +152,10 @@ function ofCalls(make: Make): LoopHooks {
       beforeToolExecution: ({ requestApproval: _, signal, ...info }) => before.decide(info, signal),
     }),
     ...(after && {
-      afterToolExecution: ({ result, signal, ...info }) => after.tell({ ...info, ...shownText(textOf(result.content)) }, signal),
+      afterToolExecution: ({ result, signal, ...info }) => after.observe({ ...info, ...shownText(textOf(result.content)) }, signal),
     }),
     ...(beforeUpdate && { beforeToolExecutionUpdate: (info) => beforeUpdate.decide(updateOf(info), info.signal) }),
-    ...(afterUpdate && { afterToolExecutionUpdate: (info) => afterUpdate.tell(updateOf(info), info.signal) }),
+    ...(afterUpdate && { afterToolExecutionUpdate: (info) => afterUpdate.observe(updateOf(info), info.signal) }),
   }
 }
 
@@ -162,7 +163,7 @@ function ofCompactions(make: Make): LoopHooks {
   const [before, after] = [make('beforeCompactionStart'), make('afterCompactionEnd')]
   return {
     ...(before && { beforeCompactionStart: ({ signal, ...info }) => before.decide(info, signal) }),
-    ...(after && { afterCompactionEnd: ({ signal, ...info }) => after.tell(info, signal) }),
+    ...(after && { afterCompactionEnd: ({ signal, ...info }) => after.observe(info, signal) }),
   }
 }
 

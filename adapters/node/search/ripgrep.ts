@@ -14,7 +14,7 @@ import { holding, relativeTo } from '../workspace/pin.ts'
 
 const longestLine = 1024 * 1024
 
-/** Splits bytes into lines in bounded memory; a line above 1 MiB is dropped and reported as `undefined`. */
+/** Splits bytes into lines in bounded memory. Reports a line above 1 MiB as `undefined`. */
 class LineSplitter {
   readonly #onLine: (line: string | undefined) => void
   #parts: Uint8Array[] = []
@@ -49,7 +49,7 @@ class LineSplitter {
   }
 }
 
-/** The match in a line of `rg --json`, or undefined for its other messages. */
+/** Returns the match in a line of `rg --json`, or `undefined` for other messages. */
 function readMatch(json: string): SearchMatch | undefined {
   const message: unknown = JSON.parse(json)
   if (!isObject(message) || message.type !== 'match' || !isObject(message.data)) return undefined
@@ -61,14 +61,14 @@ function readMatch(json: string): SearchMatch | undefined {
   }
 }
 
-// Text that is not UTF-8 comes as base64.
+// rg encodes invalid UTF-8 as base64.
 function textOf(value: unknown): string {
   if (!isObject(value)) return ''
   if (typeof value.text === 'string') return value.text
   return typeof value.bytes === 'string' ? Buffer.from(value.bytes, 'base64').toString('utf8') : ''
 }
 
-/** Where to search, relative to the root, links resolved; `file` is set when that is one file in `directory`. */
+/** The search location, relative to the root with links resolved. `file` is set for a search in one file. */
 interface Place {
   directory: string
   file?: string
@@ -76,25 +76,24 @@ interface Place {
 
 const longestError = 2000
 
-/** What `ripgrepSearcher` searches with, and where it may. */
+/** Options of `ripgrepSearcher`. */
 export interface RipgrepOptions {
-  /** Programs of the host to use in place of the system's own. */
+  /** Absolute paths of host programs that replace the system defaults. */
   programs?: HostPrograms
-  /** Take `/`, the home directory or a directory of the system as root. Default false. */
+  /** Allows `/`, the home directory or a system directory as root. Default: false. */
   allowSystemRoot?: boolean
 }
 
 const ripgrepOptions = optionsOf<RipgrepOptions>({ programs: hostPrograms, allowSystemRoot: aFlag })
 
 /**
- * Search with the `rg` of this machine, for the port of the `search` tool; undefined where there is none.
+ * Creates a `Searcher` that runs the machine's `rg`, or returns `undefined` if `rg` is not installed.
  *
- * **Contract** (beside that of `Searcher`)
- * - Links are not followed, no configuration and no ignore file is read. Where bubblewrap works, `rg` runs in its sandbox and sees nothing
- *   but `root`.
- * - A matching line above 1 MiB is left out and counts as `truncated`. `rg` is killed as soon as there are more than `maxResults` matches.
- * - Has no time limit of its own. Throws `ConfigError` `invalidOption` when `root` or a chosen program cannot be used.
- * - `rg` is looked up once, in the directories of the system outside `root`; `PATH` is not asked.
+ * **Contract** (in addition to `Searcher`)
+ * - Does not follow links, and ignores configuration and ignore files. If bubblewrap works, `rg` runs in its sandbox and sees only `root`.
+ * - A matching line above 1 MiB is omitted and sets `truncated`. `rg` is killed once there are more than `maxResults` matches.
+ * - Has no timeout. Throws `ConfigError` `invalidOption` if `root` or a chosen program is unusable.
+ * - `rg` is resolved once, in the system directories outside `root`. `PATH` is ignored.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -115,13 +114,13 @@ export function ripgrepSearcher(root: string, options: RipgrepOptions = {}): Sea
   }
 }
 
-/** Follows the links on the way, which must stay inside; `rg` then meets none. */
+/** Resolves links in the path and rejects a target outside the root. */
 function placeOf(realRoot: string, path: string): Promise<Place> {
   return holding(realRoot, join(realRoot, path), path, async (held) => {
     const real = relativeTo(realRoot, held)
     const stats = await held.stat()
     if (stats.isDirectory()) return { directory: real }
-    // A FIFO would keep `rg` waiting, a device reading.
+    // A FIFO would block `rg`, and a device could be endless.
     if (!stats.isFile()) throw notRegular(path)
     const slash = real.lastIndexOf('/')
     return { directory: slash === -1 ? '.' : real.slice(0, slash), file: real.slice(slash + 1) }
@@ -142,10 +141,10 @@ function launcher(program: string, root: string, programs: HostPrograms | undefi
 function argumentsFor({ pattern, include, caseSensitive, maxResults }: SearchQuery, { file }: Place): string[] {
   return [
     ...['--json', '--no-config', '--no-messages', '--no-follow', '--no-ignore', '--hidden', '--sort=path'],
-    // One more than is kept, to know that there are more.
+    // One match more than the limit, to detect truncation.
     `--max-count=${maxResults + 1}`,
     caseSensitive ? '--case-sensitive' : '--ignore-case',
-    // A file that is named is searched, whatever its name.
+    // An explicitly named file is searched even if the glob does not match.
     ...(include === undefined || file !== undefined ? [] : [`--glob=${literalStart(include)}`]),
     ...['--glob=!target/', '--glob=!.git/', '--glob=!node_modules/'],
     `--regexp=${pattern}`,
@@ -154,7 +153,7 @@ function argumentsFor({ pattern, include, caseSensitive, maxResults }: SearchQue
   ]
 }
 
-/** A glob whose first character means itself: for `rg` a leading `!` negates and a leading `#` is a comment. */
+/** Escapes the first character of a glob: for `rg`, a leading `!` negates and a leading `#` starts a comment. */
 function literalStart(glob: string): string {
   return glob.replace(/^(?:\.?\/)+/, '').replace(/^[!#]/, '\\$&')
 }
@@ -183,7 +182,7 @@ async function search(launch: Launch, query: SearchQuery): Promise<SearchOutcome
     },
   })
   query.signal.throwIfAborted()
-  // Unreadable files are passed over in silence, so what `rg` says is about the expression or the glob.
+  // Unreadable files are skipped silently, so an error concerns the expression or the glob.
   if (end.reason === 'exit' && end.exitCode !== 0 && complaint !== '' && outcome.matches.length === 0) {
     throw new ToolError('invalidArguments', `Cannot search: ${complaint.trim()}`)
   }

@@ -294,7 +294,7 @@ describe('a hostile server costs that call an error, never the run', () => {
   it('a program with its arguments in one text', async () => {
     await expect(connectMcpStdio({ command: 'node server.mjs --all' })).rejects.toMatchObject({
       code: 'connection',
-      message: 'Cannot connect: spawn node server.mjs --all ENOENT. command is the program alone: give its arguments as args.',
+      message: 'Cannot connect: spawn node server.mjs --all ENOENT. command must be only the program. Pass its arguments in args.',
     })
   })
 

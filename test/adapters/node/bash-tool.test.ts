@@ -155,7 +155,7 @@ describe('bashTool: construction', () => {
     const { root } = temporaryRoot()
     expect(() => bashTool({ root: join(root, 'missing'), sandbox: 'none' })).toThrow('ENOENT')
     expect(() => bashTool({ root, sandbox: 'none', timeoutMs: 0 })).toThrow('timeoutMs')
-    expect(() => bashTool({ root, sandbox: 'none', env: { A: 'x\0--bind\0/\0/host' } })).toThrow('cannot be an environment variable')
+    expect(() => bashTool({ root, sandbox: 'none', env: { A: 'x\0--bind\0/\0/host' } })).toThrow('is not a valid environment variable')
   })
 
   it('throws SandboxUnavailable where there is no bubblewrap', () => {

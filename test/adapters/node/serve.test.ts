@@ -41,7 +41,7 @@ describe('serve', () => {
     const port = typeof address === 'object' ? address?.port : undefined
     const second = serve(() => new Response(), { ...(port !== undefined && { port }) })
     await expect(second).rejects.toMatchObject({ name: 'ConfigError', code: 'io' })
-    await expect(second).rejects.toThrow(/Another program has the port/)
+    await expect(second).rejects.toThrow(/Another program uses the port/)
     taken.close()
   })
 
