@@ -65,6 +65,6 @@ function probe(program: string, filter: Uint8Array): string | undefined {
   closeSync(held)
   if (result.status === 0) return undefined
   // Prefer stderr: a program that exits before it reads its input also causes EPIPE, which explains nothing.
-  const said = result.stderr?.toString().trim().slice(0, 300)
-  return said || (result.error?.message ?? `exit code ${result.status}`)
+  const complaint = result.stderr?.toString().trim().slice(0, 300)
+  return complaint || (result.error?.message ?? `exit code ${result.status}`)
 }

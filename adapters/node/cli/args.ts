@@ -7,47 +7,47 @@ import { ConfigError } from '../../../src/index.ts'
 import { defaultPatience } from '../../../src/providers.ts'
 import { type PermissionMode, permissionModes } from './permissions/permissions.ts'
 
-/** What a command line says. */
+/** The parsed command line. */
 export interface CliArguments {
-  /** What is to be done in place of a conversation. */
+  /** The subcommand. Default: a conversation. */
   command?: Subcommand
-  /** Which models are meant. */
+  /** The filter of `phi models`. */
   filter?: string
-  /** Where `serve` listens. */
+  /** The port of `phi serve`. */
   port?: string
-  /** Asked at once, instead of opening a prompt. */
+  /** The prompt of one-shot mode. */
   print?: string
-  /** Said first at the prompt; where there is no terminal, asked as `print`. */
+  /** The first message at the prompt. Without a terminal, it works like `print`. */
   prompt?: string
-  /** Sent with what is asked. */
+  /** Attached files. */
   file?: readonly string[]
-  /** Pictures that are sent with it. */
+  /** Attached images. */
   image?: readonly string[]
   json?: boolean
   config?: string
   model?: string
   thinking?: string
   demo?: boolean
-  /** A session to go on with; `true` for the last one. */
+  /** The session to resume; `true` for the last one. */
   resume?: string | true
-  /** Which calls are asked about. */
+  /** The approval mode. */
   mode?: PermissionMode
   yes?: boolean
-  /** The agent file may do what it asks for. */
+  /** Trusts the agent file. */
   trust?: boolean
-  /** `false`: commands run without a sandbox. */
+  /** False runs commands without a sandbox. */
   sandbox?: boolean
   help?: boolean
   version?: boolean
 }
 
-/** What goes with serving the agent to another program. */
+/** Options of `phi acp` and `phi mcp`. */
 const ofServing = ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'] as const
 
-/** What goes with a page. */
+/** Options of `phi serve` and `phi open`. */
 const ofPages = ['port', 'config', 'model', 'thinking', 'trust', 'sandbox'] as const
 
-/** What `phi` does beside talking, with the options that go with it. */
+/** Subcommands with their options. */
 const subcommands = {
   models: ['filter'],
   doctor: ['sandbox'],
@@ -59,7 +59,7 @@ const subcommands = {
 
 export type Subcommand = keyof typeof subcommands
 
-/** What an option takes after it. */
+/** The kind of value that an option takes. */
 type Takes = 'nothing' | 'text' | 'texts' | 'perhaps a text'
 
 const takes: Readonly<Record<string, Takes>> = {
@@ -103,52 +103,52 @@ const { firstByteTimeoutMs, idleTimeoutMs, progressTimeoutMs } = defaultPatience
 
 export const usage = `phi: an agent in your terminal, with tools over this directory.
 
-  phi                        opens a prompt
-  phi "…"                    opens one, and says this first; without a terminal as phi -p
-  phi -p "…"                 asks, prints the answer, and ends
-  git diff | phi -p "…"      with what is piped in as context
-  phi --demo                 shows what it does, without a key
-  phi models [TEXT]          lists the models that can be asked here, with window and prices
-  phi doctor                 says what is there for phi, and what is not
-  phi serve [--port N]       serves the agent of this directory with a page, on this machine
-  phi open [--resume ID]     the same, in the last session of this directory
-  phi acp                    serves an editor that speaks the Agent Client Protocol
-  phi mcp                    serves the agent of this directory as a tool of MCP clients
+  phi                        open a prompt
+  phi "…"                    open a prompt and send this text first; without a terminal like phi -p
+  phi -p "…"                 print the response and exit
+  git diff | phi -p "…"      the same, with standard input as context
+  phi --demo                 try phi without a key
+  phi models [TEXT]          list available models with context window and prices
+  phi doctor                 check keys, sandbox and optional programs
+  phi serve [--port N]       serve the agent of this directory as a local web app
+  phi open [--resume ID]     the same, with the last session of this directory
+  phi acp                    serve editors over the Agent Client Protocol
+  phi mcp                    serve the agent of this directory as an MCP server
 
-  -p, --print TEXT     ask TEXT, print the answer on standard output, and end
-  -f, --file FILE      send a file with it: a picture, a PDF, text …; again for more
-      --image FILE     the same for a picture alone
-      --json           every event as a line of JSON (with -p, or piped input)
-  -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; the key is taken from the environment
+  -p, --print TEXT     send TEXT, print the response to standard output, and exit
+  -f, --file FILE      attach a file: an image, a PDF, text …; repeatable
+      --image FILE     attach an image; repeatable
+      --json           print each event as a line of JSON (with -p, or piped input)
+  -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; reads the key from the environment
       --thinking LEVEL ${thinkingLevel.words.join(', ')}
-      --config FILE    an agent file: TOML, JSON or YAML
-      --trust          let the agent file do what it wants to, without being asked once
-      --resume [ID]    go on with a session of this directory; without ID the last one
-      --mode MODE      ${permissionModes.join(', ')}: ask about each change and command, about commands alone, about none
-  -y, --yes            as --mode all
+      --config FILE    load an agent file: TOML, JSON or YAML
+      --trust          trust the agent file without asking
+      --resume [ID]    resume a session of this directory; without ID the last one
+      --mode MODE      ${permissionModes.join(', ')}: approve changes and commands, commands only, or nothing
+  -y, --yes            same as --mode all
       --no-sandbox     run commands without a sandbox, with all your rights
-      --demo           a scripted model in a project of its own
-  -h, --help           this
-  -V, --version        the version
+      --demo           use a scripted model in a sample project
+  -h, --help           show this help
+  -V, --version        show the version
 
-Without --model: PHI_MODEL, else Anthropic, OpenAI or Google by the key that is there.
-Services are waited for: PHI_FIRST_BYTE_TIMEOUT_MS (${firstByteTimeoutMs}), PHI_IDLE_TIMEOUT_MS (${idleTimeoutMs}), PHI_PROGRESS_TIMEOUT_MS (${progressTimeoutMs}); ms, or none.
-Sessions are kept in ~/.local/state/phi (PHI_HOME is another place).
+Default model: PHI_MODEL, else Anthropic, OpenAI or Google, depending on the key in the environment.
+Timeouts: PHI_FIRST_BYTE_TIMEOUT_MS (${firstByteTimeoutMs}), PHI_IDLE_TIMEOUT_MS (${idleTimeoutMs}), PHI_PROGRESS_TIMEOUT_MS (${progressTimeoutMs}); ms, or none.
+Sessions are stored in ~/.local/state/phi (change with PHI_HOME).
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 `
 
-/** Reads a command line. Throws `ConfigError` `invalidOption`, naming what is wrong and what was meant. */
+/** Parses a command line. Throws `ConfigError` `invalidOption` with the wrong word and a suggestion. */
 export function parseArguments(words: readonly string[]): CliArguments {
   const [first = ''] = words
   const command = isSubcommand(first) ? first : undefined
   const [, word = ''] = words
   const filter = command === 'models' && !word.startsWith('-') && word !== '' ? word : undefined
-  const { given, said } = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2), command !== undefined)
+  const { given, promptWords } = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2), command !== undefined)
   checkOptions(given, optionsOf(table))
   const found: Record<string, unknown> = {
     ...(command !== undefined && { command }),
     ...(filter !== undefined && { filter }),
-    ...(said.length > 0 && { prompt: promptOfWords(said) }),
+    ...(promptWords.length > 0 && { prompt: promptOfWords(promptWords) }),
   }
   for (const [name, value] of Object.entries(given)) {
     if (name === '--no-sandbox') found.sandbox = false
@@ -164,10 +164,10 @@ function isSubcommand(word: string): word is Subcommand {
   return Object.hasOwn(subcommands, word)
 }
 
-/** Help is there for each; what does not go with a command is no option of it. */
+/** Rejects options that the subcommand does not support. Every subcommand supports `--help`. */
 function checkSubcommand({ command, help: _help, ...others }: CliArguments): void {
   if (command === undefined) {
-    if (others.port !== undefined) throw misuse('--port goes with phi serve and phi open.')
+    if (others.port !== undefined) throw misuse('--port only works with phi serve and phi open.')
     return
   }
   const taken: readonly string[] = subcommands[command]
@@ -177,33 +177,33 @@ function checkSubcommand({ command, help: _help, ...others }: CliArguments): voi
   if (other !== undefined) throw misuse(`phi ${command} takes no --${other === 'sandbox' ? 'no-sandbox' : other}.`)
 }
 
-/** What is said without an option. A first word that is nearly a command is a typo: nobody is to pay for it. */
-function promptOfWords(said: readonly string[]): string {
-  const [first = ''] = said
-  const refused = (advice: string) => misuse(`${JSON.stringify(first.slice(0, 60))} is no command. ${advice}`)
-  if (said.length === 1 && /^\S+\.(?:toml|json|ya?ml)$/.test(first)) throw refused('For an agent file: phi --config FILE.')
+/** Joins the words without an option to a prompt. Rejects a first word that looks like a mistyped subcommand, before it costs tokens. */
+function promptOfWords(words: readonly string[]): string {
+  const [first = ''] = words
+  const refused = (advice: string) => misuse(`${JSON.stringify(first.slice(0, 60))} is not a command. ${advice}`)
+  if (words.length === 1 && /^\S+\.(?:toml|json|ya?ml)$/.test(first)) throw refused('For an agent file: phi --config FILE.')
   const command = /\s/.test(first) ? undefined : meant(first, Object.keys(subcommands))
   if (command !== undefined) throw refused(`Did you mean phi ${command}?`)
-  const prompt = said.join(' ')
-  if (prompt.trim() === '') throw misuse('The prompt is empty. Say something, or leave it out.')
+  const prompt = words.join(' ')
+  if (prompt.trim() === '') throw misuse('The prompt is empty. Pass a text, or omit it.')
   return prompt
 }
 
-function read(words: readonly string[], isAfterCommand: boolean): { given: Record<string, unknown>; said: string[] } {
+function read(words: readonly string[], isAfterCommand: boolean): { given: Record<string, unknown>; promptWords: string[] } {
   const given: Record<string, unknown> = {}
-  const said: string[] = []
+  const promptWords: string[] = []
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''
     if (!/^-./.test(word)) {
-      if (isAfterCommand) throw misuse(`${JSON.stringify(word.slice(0, 60))} is no option. To ask at once: phi -p "…".`)
-      said.push(word)
+      if (isAfterCommand) throw misuse(`${JSON.stringify(word.slice(0, 60))} is not an option. To send a prompt: phi -p "…".`)
+      promptWords.push(word)
       continue
     }
     const equals = word.startsWith('--') ? word.indexOf('=') : -1
     const written = equals === -1 ? word : word.slice(0, equals)
     const name = ownOf(short, written) ?? written
     const kind = Object.hasOwn(takes, name) ? takes[name] : 'perhaps a text'
-    if (Object.hasOwn(given, name) && kind !== 'texts') throw misuse(`${name} comes twice. Say it once.`)
+    if (Object.hasOwn(given, name) && kind !== 'texts') throw misuse(`${name} is given twice. Pass it once.`)
     const next = words[at + 1]
     const before = given[name]
     if (equals !== -1) {
@@ -213,23 +213,23 @@ function read(words: readonly string[], isAfterCommand: boolean): { given: Recor
     else if (next !== undefined && (kind === 'text' || kind === 'texts' || !next.startsWith('-'))) {
       given[name] = next
       at += 1
-    } else if (kind === 'text' || kind === 'texts') throw misuse(`${name} needs a text after it.`)
+    } else if (kind === 'text' || kind === 'texts') throw misuse(`${name} needs a value.`)
     else given[name] = true
-    if (given[name] === '') throw misuse(`${name} is empty. Say something, or leave it out.`)
+    if (given[name] === '') throw misuse(`${name} is empty. Pass a value, or omit the option.`)
     if (kind === 'texts') given[name] = [...(Array.isArray(before) ? before : []), given[name]]
   }
-  return { given, said }
+  return { given, promptWords }
 }
 
 function checkTogether({ demo, model, config, resume, print, prompt, thinking, trust, mode, yes }: CliArguments): void {
   const others = { '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
   const other = Object.entries(others).find(([, value]) => value !== undefined)
-  if (demo === true && other !== undefined) throw misuse(`--demo brings its own model and project; leave ${other[0]} out.`)
-  if (demo === true && prompt !== undefined) throw misuse('--demo brings its own question; leave the prompt out.')
-  if (print !== undefined && prompt !== undefined) throw misuse('There are two prompts: one after -p, and one without it. Say one of them.')
-  if (trust === true && config === undefined) throw misuse('--trust is about an agent file; say --config FILE as well.')
-  if (mode !== undefined && mode !== 'all' && yes === true) throw misuse(`--mode ${mode} asks, and --yes does not. Say one of them.`)
-  if (print !== undefined && print.trim() === '') throw misuse('--print has nothing to ask. Say something after it.')
+  if (demo === true && other !== undefined) throw misuse(`--demo has its own model and project. Remove ${other[0]}.`)
+  if (demo === true && prompt !== undefined) throw misuse('--demo has its own prompt. Remove the prompt.')
+  if (print !== undefined && prompt !== undefined) throw misuse('There are two prompts, one with -p and one without. Pass only one.')
+  if (trust === true && config === undefined) throw misuse('--trust needs --config FILE.')
+  if (mode !== undefined && mode !== 'all' && yes === true) throw misuse(`--mode ${mode} and --yes contradict each other. Pass only one.`)
+  if (print !== undefined && print.trim() === '') throw misuse('--print needs a prompt after it.')
 }
 
 function misuse(message: string): ConfigError {

@@ -1,4 +1,4 @@
-// Nothing is imported at once: a Node that is too old fails to read the rest, and must reach the sentence first.
+// No static imports: a Node that is too old could not parse them, and must print the message first.
 const lowest = [22, 12] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 

@@ -1,6 +1,6 @@
 import { ConfigError, PhiError } from '../../../src/index.ts'
 
-/** What a person is told of a failure: one that was foreseen says what to do; of another its kind is told as well. */
+/** Formats an error for the terminal. An unexpected error includes its name. */
 export function errorLine(error: unknown): string {
   if (PhiError.isInstance(error)) return error.message
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
@@ -17,7 +17,7 @@ export function missingPackage(command: string, packages: readonly string[], cau
   return new ConfigError('invalidOption', `${needs} ${advice}`, { cause })
 }
 
-/** Signals that end phi, and the exit codes that say so. */
+/** Signals that stop phi. */
 export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export const codeOf: Readonly<Record<(typeof stopSignals)[number], number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }

@@ -4,11 +4,11 @@ import { type CliArguments, parseArguments, usage } from './args.ts'
 import { errorLine, missingPackage } from './endings.ts'
 import { Screen } from './terminal/screen.ts'
 
-/** What is wrong about the command line itself. */
+/** The exit code for wrong usage. */
 const wrongUsage = 2
 
 /**
- * The command `phi`: an agent in a terminal. Resolves with the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+ * Runs the command `phi`. Resolves with the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
  *
  * Source: docs/reference/cli.md
  */
@@ -17,21 +17,21 @@ export async function main(words: readonly string[]): Promise<number> {
   let lost: string | undefined
   const screen = new Screen({ out: process.stdout, err: process.stderr }, (stream, code) => {
     if (stream !== 'out') return
-    // Whoever read the answers has seen enough.
+    // The reader closed the pipe: stop quietly.
     if (code !== 'EPIPE') lost = code
     stop?.()
   })
   const code = await guarded(words, screen, (how) => {
     stop = how
   })
-  // A file tells what is wrong with it after the write.
+  // A file reports write errors after the write.
   await new Promise((resolve) => setImmediate(resolve))
   if (lost === undefined) return code
-  screen.line(screen.paint.paint('red', `phi: The answer is lost: standard output cannot be written (${lost}).`))
+  screen.line(screen.paint.paint('red', `phi: Cannot write the response to standard output (${lost}).`))
   return code === 0 ? 1 : code
 }
 
-/** What `main` does, with failures told. */
+/** Runs the command and prints errors. */
 async function guarded(words: readonly string[], screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
   try {
     const args = parseArguments(words)
@@ -50,9 +50,9 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   if (args.command !== undefined) return subcommand(args, screen)
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
   if (args.json === true && args.print === undefined && args.prompt === undefined && process.stdin.isTTY === true)
-    throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
+    throw new ConfigError('invalidOption', '--json needs a prompt: pass -p "…", or pipe input.')
   if (isTalk && (args.file !== undefined || args.image !== undefined))
-    throw new ConfigError('invalidOption', '--file and --image go with -p, or with piped input. At the prompt, name a file as @report.pdf.')
+    throw new ConfigError('invalidOption', '--file and --image need -p or piped input. At the prompt, attach a file with @report.pdf.')
   const { openAssistant } = await import('./assistant/assistant.ts')
   const prompt = isTalk ? '' : await promptFrom(args, screen)
   const choose = isTalk && screen.isLive ? (await import('./assistant/latest-sessions.ts')).chooseSession : undefined
@@ -88,7 +88,7 @@ function missingHono(error: unknown): never {
   throw missingPackage('phi serve', ['hono'], error)
 }
 
-/** The SDK is for who has such an editor, so the package does not bring it. */
+/** The SDK is an optional peer dependency, because few users need it. */
 function missingSdk(error: unknown): never {
   if (!(error instanceof Error) || !/package '(?:@agentclientprotocol\/sdk|zod)'/.test(error.message)) throw error
   throw missingPackage('phi acp', ['@agentclientprotocol/sdk', 'zod'], error)
@@ -99,10 +99,10 @@ function missingMcp(error: unknown): never {
   throw missingPackage('phi mcp', ['@modelcontextprotocol/sdk'], error)
 }
 
-/** Characters. */
+/** The most characters of a warning. */
 const longestWarning = 500
 
-/** Tells the person what the SDK would otherwise keep to itself. Retries are told already: they are events too. */
+/** Creates a logger that prints warnings. Skips retries, because their events are printed already. */
 function loggerOn(screen: Screen): Logger {
   return {
     warn: (event, fields) => {
@@ -112,33 +112,34 @@ function loggerOn(screen: Screen): Logger {
   }
 }
 
-/** What is asked: the text of `-p` with what is piped in, or that alone. The demo knows its own question. */
-async function promptFrom({ prompt: said, print = said, demo, file = [], image = [] }: CliArguments, screen: Screen): Promise<PromptInput> {
+/** Builds the prompt from `-p` and standard input. The demo has its own prompt. */
+async function promptFrom(
+  { prompt: positional, print = positional, demo, file = [], image = [] }: CliArguments,
+  screen: Screen,
+): Promise<PromptInput> {
   const { pipedInput, promptOf } = await import('./modes/prompt-input.ts')
   const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
-  if (piped.isDamaged) screen.line(screen.paint.paint('yellow', 'Standard input is not UTF-8; what could not be read stands as \ufffd.'))
+  if (piped.isDamaged)
+    screen.line(screen.paint.paint('yellow', 'Standard input is not valid UTF-8; invalid bytes were replaced with \ufffd.'))
   const prompt = promptOf(print, piped.text)
   if (prompt.trim() !== '') {
     const { checkPictures, withFiles } = await import('./modes/prompt-input.ts')
     checkPictures(image)
-    // What was piped in names no files.
-    return withFiles(prompt, process.cwd(), { paths: [...file, ...image], said: print ?? '' })
+    // Piped text must not attach files by @name.
+    return withFiles(prompt, process.cwd(), { paths: [...file, ...image], mentions: print ?? '' })
   }
   if (demo === true) return (await import('./demo/demo-model.ts')).openingPrompt
-  throw new ConfigError(
-    'invalidOption',
-    'There is nothing to ask: standard input is empty. Say phi -p "…", or open a prompt in a terminal.',
-  )
+  throw new ConfigError('invalidOption', 'There is no prompt: standard input is empty. Pass phi -p "…", or run phi in a terminal.')
 }
 
 function version(): string {
-  // Beside the built file, and beside the sources.
+  // The path differs between the built file and the sources.
   for (const place of ['../../package.json', '../../../package.json']) {
     try {
       const { name, version: number }: { name: string; version: string } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'))
       if (name === 'phi-core') return number
     } catch {
-      // The other one, then.
+      // Try the next path.
     }
   }
   return 'unknown'

@@ -69,14 +69,14 @@ const isIncoming = (value: NodeIncoming): value is IncomingMessage => 'rawHeader
 const isOutgoing = (value: NodeOutgoing): value is ServerResponse => 'writeHead' in value && 'write' in value
 
 async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const gone = new AbortController()
+  const disconnected = new AbortController()
   outgoing.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort(new DOMException('The client disconnected.', 'AbortError'))
+    if (!outgoing.writableFinished) disconnected.abort(new DOMException('The client disconnected.', 'AbortError'))
   })
   if (incoming.readableDidRead) {
     throw new Error('The body of this request was already read. Mount toNodeHandler before body parsers such as express.json().')
   }
-  const request = requestOf(incoming, gone.signal)
+  const request = requestOf(incoming, disconnected.signal)
   if (request === undefined) return refuse(outgoing, 400, 'Invalid request.')
   const response = await handler(request, { incoming, outgoing })
   // A client may still send after the response; its data is discarded.

@@ -58,7 +58,7 @@ const maxLastLine = 300
  * **Contract**
  * - The server gets a minimal environment plus `env`. Values of `env` are redacted in errors and logs.
  * - If the server exits, the next call restarts it once. `close()` ends its input, then sends SIGTERM, then SIGKILL to its process group.
- * - A call during which the server exits rejects with an unknown outcome. A read-only call is retried once.
+ * - A call during which the server exits rejects with an unknown outcome. A read-only or idempotent call is retried once.
  * - Rejects with `McpError` `connection` if the program does not start or does not initialize. The message contains its last stderr lines.
  *
  * Source: docs/guides/mcp.md

@@ -51,8 +51,10 @@ export async function runScript(runner: ScriptRunner, { hook, script, input, sig
     const complaint = new Collected(4 * maxShown, () => undefined)
     const id = crypto.randomUUID()
     const failed = (code: ScriptHookErrorCode, why: string, cause?: unknown) => {
-      const said = shown(complaint.text)
-      return new ScriptHookError(code, `The script ${script.name} (${hook}) ${why}${said === '' ? '.' : `: ${said}`}`, { cause })
+      const stderrText = shown(complaint.text)
+      return new ScriptHookError(code, `The script ${script.name} (${hook}) ${why}${stderrText === '' ? '.' : `: ${stderrText}`}`, {
+        cause,
+      })
     }
     const end = await runProcess({
       file: script.interpreter,

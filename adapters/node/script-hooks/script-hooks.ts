@@ -60,7 +60,7 @@ const maxGiven = 65_536
  * - A `before…` script allows with exit code 0 and empty output or `{"allow": true}`. It denies with `{"allow": false, "reason": "…"}`.
  * - Any other exit code, a signal, a timeout, too much output or other output denies too, and is logged as `hookFailed`.
  * - The other scripts only observe. Their failures are logged as `hookFailed`, and the run continues.
- * - Scripts are read when this is called. A script that is removed or changed later does not run, because a tool may have written it.
+ * - Scripts are read when this is called. A script that was changed or removed later does not run: a tool may have written it.
  * - Scripts run on the host without a sandbox, with the rights of this process and a minimal environment. Their process group is
  *   killed on exit, on timeout and when the run is aborted.
  *
@@ -134,8 +134,8 @@ function ofTurns(make: Make): LoopHooks {
     ...(after && {
       afterTurn: ({ messages, message, toolResults, usage, signal, ...info }) => {
         const { stopReason, content } = message
-        const told = { stopReason, ...shownText(textOf(content)), toolResultCount: toolResults.length, usage: { ...usage } }
-        return after.observe({ ...info, ...countOf(messages), ...told }, signal)
+        const turn = { stopReason, ...shownText(textOf(content)), toolResultCount: toolResults.length, usage: { ...usage } }
+        return after.observe({ ...info, ...countOf(messages), ...turn }, signal)
       },
     }),
     ...(failed && {

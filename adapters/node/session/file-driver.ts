@@ -20,9 +20,9 @@ interface Writing extends SegmentedLog {
   /** What lists are to tell; absent until there is a record. */
   digest?: SessionDigest
   /** The title that the summary has. */
-  toldTitle?: string | undefined
+  summaryTitle?: string | undefined
   /** Written since the last summary, or found where that may be of another file. */
-  untoldChars: number
+  unsummarizedChars: number
   /** In which lists were told to look at it; see `ListIndex`. */
   generation: number
 }
@@ -61,10 +61,10 @@ export function fileDriver(
     if (log !== undefined) await operations.close?.(log.path)
   }
 
-  async function tell(sessionId: string, log: Writing): Promise<void> {
+  async function writeSummary(sessionId: string, log: Writing): Promise<void> {
     if (log.digest === undefined) return
-    log.toldTitle = log.digest.title
-    log.untoldChars = 0
+    log.summaryTitle = log.digest.title
+    log.unsummarizedChars = 0
     await summaries.write(sessionId, log, log.digest)
   }
 
@@ -86,7 +86,13 @@ export function fileDriver(
           claimedLines({ operations, sessionId, folder: held.folder, limits }, found, held),
         )
         const claim: LogClaim = { sessionId, epoch: log.epoch, ...read }
-        const held: Writing = { ...log, bytes: 0, snapshotStart: snapshotStart(files, limits), untoldChars: bytesIn(files), generation: 0 }
+        const held: Writing = {
+          ...log,
+          bytes: 0,
+          snapshotStart: snapshotStart(files, limits),
+          unsummarizedChars: bytesIn(files),
+          generation: 0,
+        }
         abandoned.register(claim, async () => operations.close?.(held.path), claim)
         writing.set(claim, held)
         try {
@@ -106,7 +112,7 @@ export function fileDriver(
       if (log === undefined) throw takenOver(claim.sessionId, claim.epoch)
       try {
         const texts = lines.map(({ text }) => text)
-        for (const text of texts) log.untoldChars += text.length
+        for (const text of texts) log.unsummarizedChars += text.length
         const { segment } = log
         if (!(await appendToSegments(operations, log, texts, limits))) throw takenOver(claim.sessionId, claim.epoch)
         const [isStillNewest, generation] = await Promise.all([
@@ -116,7 +122,7 @@ export function fileDriver(
         if (!isStillNewest) throw takenOver(claim.sessionId, claim.epoch)
         log.generation = generation
         // The summary is of a file that is not the last one any more.
-        if (log.segment !== segment) log.untoldChars = Number.POSITIVE_INFINITY
+        if (log.segment !== segment) log.unsummarizedChars = Number.POSITIVE_INFINITY
       } catch (error) {
         await stop(claim)
         // Whoever removes a log has begun a newer epoch, or deleted the session.
@@ -125,7 +131,7 @@ export function fileDriver(
       }
       remember(claim.sessionId)
       if (digest !== undefined) log.digest = digest
-      if (digest?.title !== log.toldTitle || log.untoldChars > summaryIntervalChars) await tell(claim.sessionId, log)
+      if (digest?.title !== log.summaryTitle || log.unsummarizedChars > summaryIntervalChars) await writeSummary(claim.sessionId, log)
       const { snapshotStart: start } = log
       if (start === undefined) return
       log.snapshotStart = undefined
@@ -148,7 +154,7 @@ export function fileDriver(
     release: (claim) =>
       reported(`close session ${claim.sessionId}`, async () => {
         const log = writing.get(claim)
-        if (log !== undefined && log.untoldChars > 0) await tell(claim.sessionId, log)
+        if (log !== undefined && log.unsummarizedChars > 0) await writeSummary(claim.sessionId, log)
         await stop(claim)
       }),
     read: (sessionId) =>

@@ -54,5 +54,5 @@ function Fetch({ block }: { block: ImageContent | FileContent }) {
 
 function placeOf(block: ImageContent | FileContent): string {
   if (block.data !== undefined) return sizeOf(block)
-  return block.url === undefined ? 'kept by the service' : (URL.parse(block.url)?.host ?? 'no address')
+  return block.url === undefined ? 'stored by the provider' : (URL.parse(block.url)?.host ?? 'no address')
 }

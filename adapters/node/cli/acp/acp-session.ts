@@ -46,20 +46,20 @@ async function blockFrom(block: ContentBlock): Promise<TextContent | ImageConten
   if (block.type === 'image') return imageContent(Buffer.from(block.data, 'base64'), { mimeType: block.mimeType })
   if (block.type === 'resource_link') return { type: 'text', text: `[${block.name}](${block.uri})` }
   if (block.type === 'resource') return { type: 'text', text: embedded(block) }
-  throw new ConfigError('invalidOption', 'Sound cannot be sent to this agent.')
+  throw new ConfigError('invalidOption', 'This agent does not accept audio.')
 }
 
 /** A file that the editor has put in, marked with where it is from. */
 function embedded({ resource }: EmbeddedResource): string {
-  if (!('text' in resource)) throw new ConfigError('invalidOption', `${resource.uri} is no text; name the file instead.`)
+  if (!('text' in resource)) throw new ConfigError('invalidOption', `${resource.uri} is not text. Reference the file instead.`)
   return `<file uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</file>`
 }
 
 const modeNames = { ask: 'Ask', edits: 'Edit files', all: 'Allow all' } as const
 const modeWords = {
-  ask: 'Asks before each change of a file and each command',
-  edits: 'Changes files without a question, asks before commands',
-  all: 'Asks about nothing',
+  ask: 'Asks before each file change and command',
+  edits: 'Changes files without asking, asks before commands',
+  all: 'Never asks',
 } as const
 
 /** What a conversation needs of the editor. */
@@ -81,7 +81,7 @@ export class AcpSession {
   /** What calls were shown to do, for the run that is on. */
   readonly #changes = new Map<string, ProposedChange>()
   /** What the editor was told last; in their order. */
-  #told: Promise<void> = Promise.resolve()
+  #sent: Promise<void> = Promise.resolve()
   readonly #capabilities: ClientCapabilities
   #run: AgentRun | undefined
 
@@ -104,21 +104,21 @@ export class AcpSession {
 
   /** Sends the history to the editor, which shows it. */
   async replay(): Promise<void> {
-    for (const update of pastUpdates(this.#assistant.agent.messages, this.#assistant.root)) this.#tell(update)
-    await this.#told
+    for (const update of pastUpdates(this.#assistant.agent.messages, this.#assistant.root)) this.#notify(update)
+    await this.#sent
   }
 
   async setMode(mode: string): Promise<void> {
     if (!isMode(mode)) throw RequestError.invalidParams({ mode }, `Known modes: ${permissionModes.join(', ')}.`)
     this.#assistant.permissions.mode = mode
-    this.#tell({ sessionUpdate: 'current_mode_update', currentModeId: mode })
-    await this.#told
+    this.#notify({ sessionUpdate: 'current_mode_update', currentModeId: mode })
+    await this.#sent
   }
 
   /** Says something, and resolves when it is answered and the editor was told all of it. */
   async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
     const { agent } = this.#assistant
-    if (this.#run !== undefined) throw RequestError.invalidRequest(undefined, 'The agent works. Cancel, or wait until it is done.')
+    if (this.#run !== undefined) throw RequestError.invalidRequest(undefined, 'The agent is working. Cancel, or wait until it finishes.')
     const input = await promptFrom(blocks)
     const run = agent.send(input)
     this.#run = run
@@ -128,13 +128,13 @@ export class AcpSession {
       const result = await run.result
       const { contextWindow, cost } = agent.settings.model.config
       const amount = this.#meter.costUsd(cost)
-      this.#tell({
+      this.#notify({
         sessionUpdate: 'usage_update',
         used: this.#meter.context,
         size: contextWindow,
         ...(amount !== undefined && { cost: { amount, currency: 'USD' } }),
       })
-      await this.#told
+      await this.#sent
       return stopReasonOf(result)
     } finally {
       this.#run = undefined
@@ -152,9 +152,9 @@ export class AcpSession {
 
   #event(run: AgentRun, event: AgentEvent): void {
     this.#meter.event(event)
-    for (const update of updatesOf(event, this.#assistant.root, this.#changes)) this.#tell(update)
+    for (const update of updatesOf(event, this.#assistant.root, this.#changes)) this.#notify(update)
     if (event.type === 'approvalRequested') void this.#ask(run, event)
-    else if (event.type === 'inputRequested') void this.#told.then(() => askEditor(run, event, this.#asked))
+    else if (event.type === 'inputRequested') void this.#sent.then(() => askEditor(run, event, this.#asked))
     else if (event.type === 'clientCallRequested') answerWithoutPage(run, event)
   }
 
@@ -163,9 +163,9 @@ export class AcpSession {
   }
 
   /** Who left hears nothing. */
-  #tell(update: SessionUpdate): void {
+  #notify(update: SessionUpdate): void {
     const sessionId = this.id
-    this.#told = this.#told.then(() => this.#client.notify(methods.client.session.update, { sessionId, update })).catch(() => undefined)
+    this.#sent = this.#sent.then(() => this.#client.notify(methods.client.session.update, { sessionId, update })).catch(() => undefined)
   }
 
   /** Asks the person in the editor about a call; an editor that fails, or does not answer, has said no. */
@@ -179,7 +179,7 @@ export class AcpSession {
     if (found.kind === 'run') return run.approve(event)
     const { signal, stop } = untilOver(run, (other) => other.type === 'approvalResolved' && other.toolCallId === event.toolCallId)
     try {
-      await this.#told
+      await this.#sent
       const content = change === undefined ? {} : { content: [diffOf(change, root)] }
       const toolCall = { ...toolCallOf(event.toolCallId, event.toolName, event.args, root), status: 'pending' as const, ...content }
       const asked: RequestPermissionRequest = { sessionId: this.id, toolCall, options: optionsFor(event, permissions.canKeep) }

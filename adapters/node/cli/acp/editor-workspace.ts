@@ -46,7 +46,7 @@ export class EditorWorkspace implements Workspace {
     const { ifMatch, signal } = options
     const open = typeof ifMatch === 'string' ? await this.#open(path, signal) : undefined
     if (open !== undefined && open.version !== ifMatch)
-      throw new WorkspaceError('conflict', `${path} was changed in the editor; nothing was written.`)
+      throw new WorkspaceError('conflict', `${path} changed in the editor, so nothing was written. Read it again.`)
     const written = await this.#disk.write(path, data, open === undefined ? options : { ...options, ifMatch: open.onDisk })
     await this.#editor.write?.(join(this.root, path), new TextDecoder().decode(data), signal).catch(() => undefined)
     return written

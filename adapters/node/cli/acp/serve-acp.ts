@@ -76,18 +76,18 @@ function appOf(sessions: Sessions, { version }: AcpOptions) {
       }
     })
     .onRequest(on.authenticate, () => ({}))
-    .onRequest(on.session.new, ({ params, client }) => told(() => sessions.begin(params, client)))
-    .onRequest(on.session.load, ({ params, client }) => told(() => sessions.load(params, client)))
-    .onRequest(on.session.list, ({ params: { cwd } }) => told(() => sessions.list(cwd ?? process.cwd())))
-    .onRequest(on.session.close, ({ params: { sessionId } }) => told(() => sessions.end(sessionId)))
+    .onRequest(on.session.new, ({ params, client }) => withErrors(() => sessions.begin(params, client)))
+    .onRequest(on.session.load, ({ params, client }) => withErrors(() => sessions.load(params, client)))
+    .onRequest(on.session.list, ({ params: { cwd } }) => withErrors(() => sessions.list(cwd ?? process.cwd())))
+    .onRequest(on.session.close, ({ params: { sessionId } }) => withErrors(() => sessions.end(sessionId)))
     .onRequest(on.session.setMode, ({ params: { sessionId, modeId } }) =>
-      told(async () => {
+      withErrors(async () => {
         await sessions.get(sessionId).setMode(modeId)
         return {}
       }),
     )
     .onRequest(on.session.prompt, ({ params: { sessionId, prompt }, signal }) =>
-      told(async () => {
+      withErrors(async () => {
         const session = sessions.get(sessionId)
         signal.addEventListener('abort', () => session.cancel(), { once: true })
         return { stopReason: await session.prompt(prompt) }
@@ -97,7 +97,7 @@ function appOf(sessions: Sessions, { version }: AcpOptions) {
 }
 
 /** A failure is told in its own words: an editor shows them. */
-async function told<Value>(act: () => Promise<Value>): Promise<Value> {
+async function withErrors<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
   } catch (error) {
@@ -130,7 +130,7 @@ class Sessions {
 
   get(sessionId: string): AcpSession {
     const session = this.find(sessionId)
-    if (session === undefined) throw RequestError.invalidParams({ sessionId }, 'This session is not open. Begin one, or load it.')
+    if (session === undefined) throw RequestError.invalidParams({ sessionId }, 'This session is not open. Create or load a session.')
     return session
   }
 
@@ -172,7 +172,8 @@ class Sessions {
   }
 
   async #opened({ cwd, mcpServers }: Place, client: AgentContext, resume: string | undefined): Promise<AcpSession> {
-    if (this.#open.size >= mostOpen) throw RequestError.invalidRequest(undefined, `There are ${mostOpen} sessions open. Close one.`)
+    if (this.#open.size >= mostOpen)
+      throw RequestError.invalidRequest(undefined, `${mostOpen} sessions are open, which is the limit. Close one.`)
     const { args, logger } = this.#options
     let id = resume ?? ''
     const files = this.#editorFiles(client, () => id)

@@ -6,31 +6,31 @@ import { askTrust } from '../trust/ask-trust.ts'
 import { trustedFiles } from './kept-files.ts'
 import type { Project } from './project.ts'
 
-/** What an agent file is opened with. */
+/** Options for opening an agent file. */
 export interface AgentFileOptions {
   project: Project
   store: SessionStore
   hasSandbox: boolean
-  /** Whether the command line says that the file is trusted. */
+  /** Whether `--trust` was passed. */
   isTrusted: boolean
-  /** Watches the tools that change files. */
+  /** Tracks the file changes of tools. */
   files: EditedFiles
   logger: Logger
 }
 
-/** An agent from its file, and what the person should know about the file. */
+/** An agent from a file, with notes for the user. */
 export interface FromFile {
   agent: Agent
   notes: string[]
-  /** What the file was, and all that it runs; undefined where nobody can know. */
+  /** A hash of the file and all code it runs; `undefined` if that code is not fully known. */
   fingerprint: string | undefined
-  /** The servers that the file names. */
+  /** The names of the MCP servers in the file. */
   servers: string[]
 }
 
 /**
- * The agent of `--config`. What only a trusted file may do is asked for: once, where all that it would run is known, else each time. Its conversations are
- * kept, unless the file says `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
+ * Creates the agent of `--config`. Asks the user to trust the file: once if all code that it runs is known, else each time. Stores its
+ * sessions unless the file sets `ephemeral`. Throws `ConfigError` for an invalid file, or if trust is denied.
  */
 export async function agentFromFile(
   path: string,
@@ -58,8 +58,8 @@ export async function agentFromFile(
   const host = { ...loaded.host, trust, tools: watchedTools(loaded.host, files) }
   const agent = await agentFromConfig(loaded.config, host).catch((error: unknown) => {
     if (!ConfigError.isInstance(error)) throw error
-    // A key that nobody reads may be why another one is missing.
-    const others = error.code === 'untrusted' ? 'Open it once in a terminal to be asked, or say --trust.' : notes.join(' ')
+    // An unknown key may explain a missing one.
+    const others = error.code === 'untrusted' ? 'Open it once in a terminal to confirm, or pass --trust.' : notes.join(' ')
     throw others === '' ? error : new ConfigError(error.code, `${error.message} ${others}`, { cause: error })
   })
   const { scope } = loaded.config.session ?? {}
@@ -73,7 +73,7 @@ export async function agentFromFile(
   }
 }
 
-/** The tools that a file may name, as its host gives them, those that change files watched. */
+/** Returns the host's tools, with file changes tracked. */
 function watchedTools({ tools = [], workspace }: ConfigHost, files: EditedFiles): NonNullable<ConfigHost['tools']> {
   return async (place) => {
     const given = typeof tools === 'function' ? await tools(place) : tools
@@ -82,9 +82,9 @@ function watchedTools({ tools = [], workspace }: ConfigHost, files: EditedFiles)
   }
 }
 
-/** One agent is talked to; that there are others is no reason to leave them out in silence. */
+/** Returns a note about agents in the file that phi does not open. */
 function othersIn(path: string, agent: AgentConfig['agent']): string[] {
   const names = (agent?.instances ?? []).map(({ name = 'unnamed' }) => name)
   if (names.length === 0) return []
-  return [`${path}: phi opens [agent] alone. Not opened: ${names.join(', ')} ([[agent.instances]]).`]
+  return [`${path}: phi opens only [agent]. Not opened: ${names.join(', ')} ([[agent.instances]]).`]
 }

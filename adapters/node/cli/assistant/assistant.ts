@@ -26,46 +26,46 @@ import { OpenSessions } from './open-sessions.ts'
 import { localTools, type Project, projectAt } from './project.ts'
 import { withUserSkills } from './user-skills.ts'
 
-/** An agent behind HTTP on this machine, with a page. */
+/** A local HTTP server for the agent, with the web app. */
 export interface ServedAgent {
-  /** The address of the page, with the token; of a session where one is named. */
+  /** Returns the URL of the web app with its token, optionally of a session. */
   link(sessionId?: string): string
-  /** The agent with which the page goes on with a session: from now on both use it. What was shared before is the page's alone. */
+  /** Returns the web app's agent for a session, which both use from now on. A previously shared session stays with the web app. */
   open(sessionId: string): Promise<Agent>
-  /** The page goes on with this agent, which is the terminal's. */
+  /** Makes the web app use this agent of the terminal. */
   share(agent: Agent): Promise<void>
   close(): Promise<void>
 }
 
-/** The agent of a command line, and what it lives in. */
+/** The agent of a command line with its sessions, permissions and files. */
 export interface Assistant {
   readonly agent: Agent
   readonly store: SessionStore
-  /** Where sessions are kept; undefined where they are gone with the process. */
+  /** The session directory; `undefined` if sessions are in memory. */
   readonly sessions: string | undefined
   readonly root: string
-  /** What the person should know, as sentences. */
+  /** Notes for the user. */
   readonly notes: readonly string[]
-  /** MCP servers whose tools the agent has, by their names. */
+  /** The names of the agent's MCP servers. */
   readonly servers: readonly string[]
   readonly permissions: Permissions
   readonly files: EditedFiles
   readonly snapshots: FileSnapshots
-  /** Where this place keeps more than sessions; undefined where nothing is kept. */
+  /** The project storage; `undefined` if nothing is stored. */
   readonly project: Project | undefined
-  /** Where a page goes on with sessions of this assistant, once somebody has asked for it. Closed with the assistant. */
+  /** The local web server, once `/open` has started it. Closed with the assistant. */
   served: ServedAgent | undefined
-  /** Other processes that had the session open when it was opened here. */
+  /** Ids of other processes that had the session open. */
   readonly others: readonly number[]
-  /** Called when `agent` has become another one. */
+  /** Runs when `agent` is replaced. */
   onAgent: (() => void) | undefined
-  /** The session goes on with this agent, which the page has made of it; one of another session is left alone. */
+  /** Replaces `agent` with the web app's agent, if it belongs to the same session. */
   goOnWith(agent: Agent): void
-  /** Goes on with another session of the store: `agent` is another one then. Resolves with what the person should know about it. */
+  /** Resumes another session and replaces `agent`. Resolves with notes for the user. */
   reopen(sessionId: string): Promise<string[]>
-  /** Begins a new session; the one before is kept. */
+  /** Starts a new session; the previous one stays stored. */
   renew(): Promise<void>
-  /** Gives back everything; what was said is stored then. */
+  /** Releases all resources. All messages are stored when it resolves. */
   close(): Promise<void>
 }
 
@@ -73,30 +73,30 @@ const systemPrompt = (root: string): string => `You are phi, an assistant for wo
 Your tools work in the directory ${JSON.stringify(root)}; paths are relative to it. Look before you change something, change little, and check what you did.
 Claim only what you have seen. Answer briefly, in markdown.`
 
-/** An agent and the place it lives in. */
+/** The first agent of an assistant, with its storage. */
 interface Beginning
   extends Pick<
     Assistant,
     'agent' | 'root' | 'store' | 'sessions' | 'notes' | 'servers' | 'permissions' | 'files' | 'snapshots' | 'project'
   > {
-  /** Absent where sessions are in memory: nobody else can open them. */
+  /** Absent if sessions are in memory, which no other process can open. */
   open?: OpenSessions
   remove?: () => void
 }
 
-/** The terminal that an assistant is opened for. */
+/** The environment that opens an assistant. */
 export interface Surroundings {
   isLive: boolean
-  /** Where tools work. Default: the directory of this process. */
+  /** The working directory of tools. Default: that of this process. */
   directory?: string
-  /** What tools read and write files through; see `EditedFiles`. */
+  /** Wraps the workspace of the tools; see `EditedFiles`. */
   through?: (workspace: Workspace) => Workspace
-  /** Asks which session is meant, where several may be. Absent: the last one is. */
+  /** Asks the user to choose a session. Default: the last one. */
   choose?: (sessions: readonly ListedSession[]) => Promise<ListedSession>
   logger: Logger
 }
 
-/** Makes the agent. Throws `ConfigError` where the command line cannot be followed, `SessionError` for a session that cannot be read. */
+/** Creates the assistant. Throws `ConfigError` for an unusable command line, `SessionError` for an unreadable session. */
 export async function openAssistant(args: CliArguments, surroundings: Surroundings): Promise<Assistant> {
   const beginning = args.demo === true ? demo(args, surroundings) : await own(args, surroundings)
   const assistant = new OpenAssistant(beginning)
@@ -153,7 +153,7 @@ class OpenAssistant implements Assistant {
   }
 
   async renew(): Promise<void> {
-    // A page may go on with the one before.
+    // The web app may still use the previous agent.
     const next = this.agent.with({ messages: [] })
     await this.served?.share(next)
     this.#become(next)
@@ -171,17 +171,17 @@ class OpenAssistant implements Assistant {
     this.onAgent?.()
   }
 
-  /** Says that the session is open here; gives what the person should know about others who have it open. */
+  /** Marks the session as open here. Returns a note if other processes have it open. */
   async enter(): Promise<string[]> {
     const { sessionId } = this.agent
-    // What was allowed for a session ends with it.
+    // Session rules end with the session.
     this.permissions.forget()
     await this.snapshots.enter(sessionId, () => this.agent.messages.length)
     const others = this.#open?.enter(sessionId) ?? []
     this.others = others
     if (others.length === 0) return []
     const which = others.length === 1 ? `another phi, process ${others[0]}` : `other phis, processes ${others.join(', ')}`
-    return [`This session is open in ${which}. With the first thing you say it is yours; there, nothing more can be said in it.`]
+    return [`This session is open in ${which}. Your first message takes it over; the other process can then no longer continue it.`]
   }
 
   async close(): Promise<void> {
@@ -196,7 +196,7 @@ class OpenAssistant implements Assistant {
   }
 }
 
-/** The demo runs one command, its own and in its own directory; so it may do without a sandbox, where there is none. */
+/** Opens the demo. It runs only its own command in its own directory, so it works without a sandbox. */
 function demo(args: CliArguments, { isLive, logger }: Surroundings): Beginning {
   const { root, changes, remove } = demoProject()
   const confined = localTools(root, args.sandbox !== false)
@@ -211,7 +211,7 @@ function demo(args: CliArguments, { isLive, logger }: Surroundings): Beginning {
   return { agent, root, store, sessions: undefined, notes, servers: [], permissions, files, snapshots, project: undefined, remove }
 }
 
-/** The assistant of this directory, or that of an agent file; the model of the command line is taken in either case. */
+/** Opens the assistant of this directory or of an agent file. `--model` applies to both. */
 async function own(args: CliArguments, { directory = process.cwd(), through, logger }: Surroundings): Promise<Beginning> {
   const { config, model, sandbox, trust } = args
   const project = projectAt(directory)
@@ -237,42 +237,42 @@ async function own(args: CliArguments, { directory = process.cwd(), through, log
   return { ...place, agent, notes, servers, permissions: permissionsOf(fingerprint) }
 }
 
-/** `--yes` is `--mode all`. */
+/** `--yes` means `--mode all`. */
 function modeOf({ mode, yes }: CliArguments): PermissionMode {
   return mode ?? (yes === true ? 'all' : 'ask')
 }
 
-/** Where all that an agent file runs is not known, and where tools could write the list, nothing is allowed beyond the session. */
+/** Returns stored rules; `undefined` if the agent file's code is not fully known, or if tools could write the rules. */
 function keptRules({ root, home, permissions }: Project, speaker: string | undefined): KeptRules | undefined {
   return speaker === undefined || isWithin(root, resolve(home)) ? undefined : new KeptRules(permissions, speaker)
 }
 
-/** zod is for who uses agent files, so the package does not bring it. */
+/** zod is an optional peer dependency: only agent files need it. */
 function missingPart(error: unknown): never {
   if (!(error instanceof Error) || !/package 'zod'/.test(error.message)) throw error
   throw missingPackage('phi --config FILE', ['zod'], error)
 }
 
-/** The advice of the environment, and what this command can do besides. */
+/** Adds advice for the command line to a missing-key error. */
 function orWithout(error: unknown): never {
   if (!ConfigError.isInstance(error) || error.code !== 'missingEnvVar') throw error
-  throw new ConfigError('missingEnvVar', `${error.message} --model names another one, and phi --demo needs no key.`)
+  throw new ConfigError('missingEnvVar', `${error.message} Choose another model with --model, or try phi --demo without a key.`)
 }
 
-/** The session that is meant: one by its id, the one that somebody chooses, or the last one. */
+/** Resolves `--resume`: a session by id, by the user's choice, or the last one. */
 async function chosen(wanted: string | true, { store, project }: Beginning, choose: Surroundings['choose']): Promise<string> {
   if (typeof wanted === 'string') return wanted
   const found = (await latestSessions(store, project)).filter(({ summary }) => summary.error === undefined)
   const [last] = found.toSorted((a, b) => b.summary.lastActiveAt - a.summary.lastActiveAt)
-  if (last === undefined) throw new ConfigError('invalidOption', 'There is no session of this directory to go on with. Begin one with phi.')
+  if (last === undefined) throw new ConfigError('invalidOption', 'There is no session of this directory to resume. Start one with phi.')
   const { summary } = choose === undefined || found.length === 1 ? last : await choose(found)
   return summary.sessionId
 }
 
-/** How deep a model can be told to think. */
+/** All thinking levels. */
 export const levels: readonly ThinkingLevel[] = thinkingLevel.words
 
-/** Whether `word` says how deep to think. */
+/** Whether `word` is a thinking level. */
 export function isLevel(word: string | undefined): word is ThinkingLevel {
   return levels.some((level) => level === word)
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Rule } from '../permissions/rule.ts'
 
-/** Puts `text` in place of a file that phi keeps for its owner alone: whoever looks sees the old one or the new one. */
+/** Atomically replaces a private file with `text`. */
 export function replaceKept(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}`
@@ -10,7 +10,7 @@ export function replaceKept(path: string, text: string): void {
   renameSync(draft, path)
 }
 
-/** The object in such a file, as JSON, without a prototype, so that no name is there by itself; an empty one where it cannot be read. */
+/** Reads a JSON object without a prototype, so no inherited name appears. Returns an empty object if the file is unreadable. */
 function keptObject(path: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
@@ -25,14 +25,14 @@ function replaceKeptObject(path: string, value: Record<string, unknown>): void {
 }
 
 /**
- * What is always allowed in a folder, in `permissions.json` beside its sessions, for its owner alone: for phi's own tools, and for each agent file by
- * what it was when that was said. No file of the folder can add to it. A list that cannot be read allows nothing.
+ * Stores the approval rules of a folder in `permissions.json` next to its sessions, readable by the owner only. Rules belong to phi's own tools
+ * or to a version of an agent file. No file of the folder can add rules. An unreadable list allows nothing.
  */
 export class KeptRules {
   readonly #file: string
   readonly #speaker: string
 
-  /** `speaker` is whose tools these are: `phi`, or the fingerprint of an agent file. */
+  /** `speaker` is the owner of the tools: `phi`, or the fingerprint of an agent file. */
   constructor(file: string, speaker: string) {
     this.#file = file
     this.#speaker = speaker
@@ -56,13 +56,13 @@ function isRule(value: unknown): value is Rule {
   )
 }
 
-/** Which agent files a person has trusted: its text and what it would run, by a hash, at its place. Anything else at that place is asked about again. */
+/** The agent files that the user trusts, by path and hash of their text and code. A changed file needs trust again. */
 export interface TrustedFiles {
   has(path: string, fingerprint: string): boolean
   add(path: string, fingerprint: string): void
 }
 
-/** Kept in `<home>/trusted.json`, for its owner alone. A list that cannot be read trusts nothing. */
+/** Opens `<home>/trusted.json`, readable by the owner only. An unreadable list trusts nothing. */
 export function trustedFiles(home: string): TrustedFiles {
   const file = join(home, 'trusted.json')
   return {

@@ -6,10 +6,10 @@ import { escapeInvisible } from '../../../../src/store.ts'
 import { replaceKept } from './kept-files.ts'
 import type { Project } from './project.ts'
 
-/** So many are known; older ones count as conversations. */
+/** The most one-shot sessions to remember; older ones count as conversations. */
 const mostOneShots = 1000
 
-/** Which sessions were one question, asked with `-p` or through a pipe: lists show them apart. A line for each in a file; one that cannot be read names none. */
+/** Remembers sessions of one-shot prompts, which lists show separately: one line per session in a file. An unreadable file counts as empty. */
 export class OneShots {
   readonly #file: string
 
@@ -25,7 +25,7 @@ export class OneShots {
     this.#write([...this.#read(), sessionId])
   }
 
-  /** Somebody talks in it now. */
+  /** Removes a session that became a conversation. */
   remove(sessionId: string): void {
     const ids = this.#read()
     if (ids.includes(sessionId)) this.#write(ids.filter((id) => id !== sessionId))
@@ -51,22 +51,22 @@ export class OneShots {
           .join(''),
       )
     } catch {
-      // The list is as it was.
+      // Ignore: the list stays unchanged.
     }
   }
 }
 
-/** Sessions that are looked at, and those that are listed of each kind. */
+/** The most sessions to read, and to list of each kind. */
 const most = { looked: 60, listed: 10 }
 
-/** A session of this directory. */
+/** A listed session of this directory. */
 export interface ListedSession {
   summary: SessionSummary
-  /** It was one question, asked with `-p` or through a pipe. */
+  /** Whether it is a one-shot prompt (`-p` or a pipe). */
   isOneShot: boolean
 }
 
-/** The last conversations of a place, and after them the last questions that were asked alone; the newest of each first. */
+/** Lists the latest conversations, then the latest one-shot prompts, newest first. */
 export async function latestSessions(store: SessionStore, project: Project | undefined): Promise<ListedSession[]> {
   const { sessions } = await store.list({ limit: most.looked })
   const oneShots = project === undefined ? undefined : new OneShots(project.oneShots)
@@ -75,10 +75,10 @@ export async function latestSessions(store: SessionStore, project: Project | und
   return [...(talks ?? []), ...(questions ?? [])]
 }
 
-/** As a list with numbers. */
+/** Formats sessions as a numbered list. */
 export function sessionLines(sessions: readonly ListedSession[]): string[] {
   return sessions.flatMap(({ summary, isOneShot }, at) => [
-    ...(isOneShot && sessions[at - 1]?.isOneShot !== true ? ['single questions:'] : []),
+    ...(isOneShot && sessions[at - 1]?.isOneShot !== true ? ['one-shot prompts:'] : []),
     `${String(at + 1).padStart(2)}  ${described(summary)}`,
   ])
 }
@@ -90,7 +90,7 @@ function described({ sessionId, title, messages, lastActiveAt, error }: SessionS
     : `${sessionId} cannot be read: ${error.message}`
 }
 
-/** Asks the person at the terminal which session is meant; Enter is the first. Throws `ConfigError` for what is none of them. */
+/** Asks the user to choose a session; Enter selects the first. Throws `ConfigError` for an invalid choice. */
 export async function chooseSession(sessions: readonly ListedSession[]): Promise<ListedSession> {
   const { stdin, stderr } = process
   for (const line of sessionLines(sessions)) stderr.write(`${escapeInvisible(line)}\n`)
@@ -98,7 +98,7 @@ export async function chooseSession(sessions: readonly ListedSession[]): Promise
   const left = new AbortController()
   terminal.on('close', () => left.abort())
   try {
-    const answer = (await terminal.question('Which one? [1] ', { signal: left.signal })).trim()
+    const answer = (await terminal.question('Which session? [1] ', { signal: left.signal })).trim()
     const found = sessions[answer === '' ? 0 : Number(answer) - 1]
     if (found === undefined)
       throw new ConfigError('invalidOption', `There is no session ${JSON.stringify(answer.slice(0, 20))} in the list.`)

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 
 /**
- * Which sessions are open in a phi, as empty-handed as a note on a door: a file per session and process in one directory. It locks nothing; who writes a
- * session is settled by its store.
+ * Records which sessions are open in a phi process: one file per session and process. This is advisory only; the session store decides
+ * which process may write.
  */
 export class OpenSessions {
   readonly #directory: string
@@ -14,7 +14,7 @@ export class OpenSessions {
     this.#directory = directory
   }
 
-  /** Says that this process is in a session, and no longer in the one before. Gives the ids of the other processes that are in it. */
+  /** Records that this process has a session open, and no longer the previous one. Returns the ids of other processes that have it open. */
   enter(sessionId: string): number[] {
     this.leave()
     const key = createHash('sha256').update(sessionId).digest('hex').slice(0, 32)
@@ -24,7 +24,7 @@ export class OpenSessions {
       writeFileSync(this.#mine, bornAt(process.pid), { mode: 0o600 })
       return this.#others(key)
     } catch {
-      // A place that cannot be written keeps no sessions either, and says so.
+      // Ignore: an unwritable directory fails with a message when the session is stored.
       return []
     }
   }
@@ -38,7 +38,7 @@ export class OpenSessions {
     const names = readdirSync(this.#directory).filter((name) => /^[0-9a-f]{32}\.\d+$/.test(name))
     const found = names.map((name) => ({ path: join(this.#directory, name), isIt: name.startsWith(key), pid: Number(name.slice(33)) }))
     const others = found.filter(({ pid }) => pid !== process.pid)
-    // Those that were killed have left theirs behind.
+    // Remove files of killed processes.
     for (const { path, pid } of others) if (!isRunning(pid)) rmSync(path, { force: true })
     return others.filter(({ isIt, path, pid }) => isIt && isRunning(pid) && isOf(path, pid)).map(({ pid }) => pid)
   }
@@ -52,7 +52,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether the process that has this id now is the one that left the file. */
+/** Whether the running process with this id wrote the file. */
 function isOf(path: string, pid: number): boolean {
   try {
     return readFileSync(path, 'utf8') === bornAt(pid)
@@ -61,11 +61,11 @@ function isOf(path: string, pid: number): boolean {
   }
 }
 
-/** When a process began, where the system tells: ids are given anew. */
+/** Returns the start time of a process if available, because ids are reused. */
 function bornAt(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Counted from behind the name, in which anything may stand.
+    // Count fields after the process name, which may contain any character.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   } catch {
     return ''

@@ -7,31 +7,31 @@ import { type NodeToolsOptions, nodeTools, SandboxUnavailable } from '../../inde
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Where phi works, and where it keeps what belongs to that place. */
+/** The working directory, and phi's storage for it. */
 export interface Project {
-  /** Real path of the directory that the tools work in. */
+  /** The real path of the working directory. */
   root: string
-  /** What phi keeps about all projects. */
+  /** Storage for all projects. */
   home: string
-  /** The skills that a person has for all projects, if there are any. */
+  /** The directory of the user's skills for all projects. */
   skills: string
-  /** The sessions of this one. */
+  /** The session directory of this project. */
   sessions: string
-  /** Which of them are open. */
+  /** The directory that records open sessions. */
   open: string
-  /** What files were before tools changed them. */
+  /** The directory of file snapshots for `/undo`. */
   changes: string
-  /** What was said at its prompt. */
+  /** The prompt history file. */
   history: string
-  /** What is always allowed in it. */
+  /** The approval rules file. */
   permissions: string
-  /** Which sessions were one question alone. */
+  /** The file that lists one-shot sessions. */
   oneShots: string
 }
 
 /**
- * The project in `directory`. What phi keeps is outside of it: nothing that a tool writes, a repository brings along or a command plants can become a
- * session or a decision to trust something.
+ * Returns the project in `directory`. Its storage is outside the directory, so no tool, repository or command can create a session or a
+ * trust decision.
  */
 export function projectAt(directory: string, env: Env = process.env): Project {
   const root = realPlace(directory)
@@ -59,7 +59,7 @@ function realPlace(directory: string): string {
   try {
     return realpathSync(directory)
   } catch (error) {
-    throw new ConfigError('invalidOption', `There is no directory ${JSON.stringify(directory)} to work in.`, { cause: error })
+    throw new ConfigError('invalidOption', `The working directory ${JSON.stringify(directory)} does not exist.`, { cause: error })
   }
 }
 
@@ -75,16 +75,16 @@ function skillsOf({ PHI_HOME, XDG_CONFIG_HOME, APPDATA }: Env): string {
   return join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'phi', 'skills')
 }
 
-/** What tools there are, and what is not there and why. */
+/** The tools of a directory, with notes about missing ones. */
 export interface LocalTools {
   tools: AgentTool[]
-  /** Sentences for the person. */
+  /** Notes for the user. */
   notes: string[]
 }
 
-/** The six tools over `root`; all but `bash` where it cannot be had, and none where tools may not work at all. Commands ask first, always. */
+/** Creates the six tools for `root`: without `bash` if no sandbox is available, and none if the directory is not allowed. `bash` always needs approval. */
 export function localTools(root: string, hasSandbox: boolean): LocalTools {
-  if (!hasSandbox) return withBash(root, { sandbox: 'none' }, ['Commands run without a sandbox, with all your rights.'])
+  if (!hasSandbox) return withBash(root, { sandbox: 'none' }, ['Commands run without a sandbox, with all your permissions.'])
   return withBash(root, {}, [])
 }
 
@@ -94,9 +94,12 @@ function withBash(root: string, bash: NodeToolsOptions['bash'], notes: string[])
   } catch (error) {
     if (SandboxUnavailable.isInstance(error)) {
       const why = error.message.replace(/, or run commands.*/s, '.')
-      return withoutBash(root, `${why}\nGoing on without bash. With --no-sandbox commands run with all your rights, after you were asked.`)
+      return withoutBash(
+        root,
+        `${why}\nContinuing without bash. With --no-sandbox, commands run with all your permissions, after approval.`,
+      )
     }
-    if (ConfigError.isInstance(error)) return withoutBash(root, `Going on without bash: ${error.message}`)
+    if (ConfigError.isInstance(error)) return withoutBash(root, `Continuing without bash: ${error.message}`)
     throw error
   }
 }
@@ -105,7 +108,7 @@ function withoutBash(root: string, note: string): LocalTools {
   try {
     return { tools: nodeTools({ root, bash: false }), notes: [note] }
   } catch (error) {
-    if (ConfigError.isInstance(error)) return { tools: [], notes: [`Going on without tools: ${error.message}`] }
+    if (ConfigError.isInstance(error)) return { tools: [], notes: [`Continuing without tools: ${error.message}`] }
     throw error
   }
 }

@@ -14,7 +14,7 @@ import {
 import { nodeWorkspace } from '../../index.ts'
 import type { Project } from './project.ts'
 
-/** What tools are there with the skills of a person, and what the person should know. */
+/** Tools that can read the user's skills, with notes. */
 export interface Skilled {
   tools: AgentTool[]
   skills?: SkillSet
@@ -22,13 +22,13 @@ export interface Skilled {
 }
 
 /**
- * The skills that a person has for all projects. They lie outside of the workspace, so that no tool and no repository can plant one; of `tools` those that
- * read files reach them, by the path that the index of skills says, and nothing changes them.
+ * Adds the user's skills for all projects. They are outside the workspace, so no tool or repository can add one. Reading tools can open them
+ * by the path in the skill index; no tool can change them.
  */
 export async function withUserSkills({ root, skills: directory }: Project, tools: AgentTool[]): Promise<Skilled> {
   if (!isDirectory(directory) || !tools.some(({ name }) => name === 'read_file')) return { tools, notes: [] }
   if (!leadsOut(relative(root, realpathSync(directory)))) {
-    return { tools, notes: [`The skills in ${directory} are not used here: tools may change what is in this directory.`] }
+    return { tools, notes: [`The skills in ${directory} are ignored here, because tools may change this directory.`] }
   }
   const place = placeOf(directory)
   const workspace = new Mounted(nodeWorkspace(root), place, nodeWorkspace(directory))
@@ -38,7 +38,7 @@ export async function withUserSkills({ root, skills: directory }: Project, tools
   return {
     tools: tools.map((tool) => reading.get(tool.name) ?? tool),
     skills,
-    notes: failed === 0 ? [] : [`${failed} of your skills could not be loaded; /skills says why.`],
+    notes: failed === 0 ? [] : [`${failed} of your skills could not be loaded. /skills shows why.`],
   }
 }
 
@@ -50,13 +50,13 @@ function leadsOut(path: string): boolean {
   return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)
 }
 
-/** As a shell knows it too, where it lies in the home directory. */
+/** Shortens a path in the home directory to `~`. */
 function placeOf(directory: string): string {
   const inHome = relative(homedir(), directory)
   return leadsOut(inHome) ? '~phi/skills' : `~/${inHome.split(sep).join('/')}`
 }
 
-/** A workspace in which another one can be read at `place`. */
+/** A workspace with another one mounted read-only at `place`. */
 class Mounted implements Workspace {
   readonly root: string
   readonly #base: Workspace
@@ -104,6 +104,6 @@ class Mounted implements Workspace {
   }
 
   #refuse(path: string): void {
-    if (this.#within(path) !== undefined) throw new WorkspaceError('protected', `${path} is one of the user's skills, which are only read.`)
+    if (this.#within(path) !== undefined) throw new WorkspaceError('protected', `${path} is a user skill, which is read-only.`)
   }
 }

@@ -119,17 +119,17 @@ export class FileSnapshots {
 
   async #restore({ root, path, before, after }: KeptChange, signal: AbortSignal): Promise<string | undefined> {
     const workspace = this.#workspaces.get(root)
-    if (workspace === undefined) return `${path} is left alone: ${root} is not open.`
+    if (workspace === undefined) return `${path} was not restored: ${root} is not open.`
     const now = await bytesAt(workspace, path, signal).catch(() => undefined)
-    if (now === undefined) return `${path} is left alone: it cannot be read.`
-    if ((now === null ? null : hashOf(now)) !== after) return `${path} is left alone: it was changed otherwise since.`
+    if (now === undefined) return `${path} was not restored: it cannot be read.`
+    if ((now === null ? null : hashOf(now)) !== after) return `${path} was not restored: it changed since.`
     try {
       if (before === null) {
         if (now !== null) await workspace.remove(path, { signal })
       } else await workspace.write(path, await this.#blob(before), { signal })
       return undefined
     } catch (error) {
-      return `${path} is left alone: ${errorText(error)}`
+      return `${path} was not restored: ${errorText(error)}`
     }
   }
 
@@ -138,7 +138,7 @@ export class FileSnapshots {
     const bytes = await bytesAt(workspace, path, signal)
     if (bytes === null) return null
     if (bytes === undefined)
-      throw new ToolError('failed', `${path} has more than ${largestKept} bytes and could not be taken back; nothing was written.`)
+      throw new ToolError('failed', `${path} has more than ${largestKept} bytes, too large to undo, so nothing was written.`)
     const name = hashOf(bytes)
     await mkdir(this.#place, { recursive: true, mode: 0o700 })
     await this.#write(join(this.#place, name), bytes)

@@ -10,10 +10,10 @@ import { shortCount } from '../repl/meter.ts'
 import { cutTo } from '../terminal/text-width.ts'
 import type { Command } from './command.ts'
 
-/** `/model`: which one is asked, or another one from now on. */
+/** `/model`: shows or changes the model. */
 export const model: Command = {
   argument: '[MODEL]',
-  help: 'the model, or another one: its name, its number in /models, or a part of its name',
+  help: 'show or change the model: its name, its number in /models, or part of its name',
   isAnytime: false,
   async run({ assistant: { agent }, screen }, wanted) {
     if (wanted !== '') agent.configure({ model: choicesOf(agent).get(wanted) ?? (await modelFromEnv(await nameOf(wanted))) })
@@ -24,21 +24,21 @@ export const model: Command = {
   },
 }
 
-/** The models that the agent's file gives a name of its own. */
+/** Returns the models that the agent file names. */
 function choicesOf({ settings }: Agent): ReadonlyMap<string, Model> {
   return new Map(Object.entries(settings.choices?.models ?? {}))
 }
 
-/** What `/models` has listed last. */
+/** The last list of `/models`, for selection by number. */
 let listed: readonly KnownModel[] = []
 
-/** Models that are listed at a time. */
+/** The most models in a list. */
 const mostModels = 30
 
-/** `/models`: those that can be asked here. */
+/** `/models`: lists the available models. */
 export const models: Command = {
   argument: '[TEXT]',
-  help: 'models that can be asked here, with window and prices',
+  help: 'list available models with context window and prices',
   isAnytime: true,
   async run({ assistant: { agent }, screen }, filter) {
     listed = await knownModels(filter)
@@ -48,17 +48,16 @@ export const models: Command = {
     for (const [at, { name, facts }] of listed.slice(0, mostModels).entries()) {
       screen.line(cutTo(plain(`  ${String(at + 1).padStart(3)}  ${name.padEnd(40)} ${facts}`), screen.width))
     }
-    if (listed.length > mostModels)
-      screen.say('dim', `  … ${listed.length - mostModels} more; /models TEXT lists those with TEXT in their name`)
-    if (listed.length === 0) screen.say('dim', '  none; phi doctor says what is there')
+    if (listed.length > mostModels) screen.say('dim', `  … ${listed.length - mostModels} more; /models TEXT filters by name`)
+    if (listed.length === 0) screen.say('dim', '  none; run phi doctor to check your setup')
   },
 }
 
-/** A name as it is, that of a number in the list, or the one name that has `wanted` in it. */
+/** Resolves a model name, a number in the list, or a unique part of a name. */
 async function nameOf(wanted: string): Promise<string> {
   if (/^\d{1,3}$/.test(wanted)) {
     const found = listed[Number(wanted) - 1]
-    if (found === undefined) throw new ConfigError('invalidOption', `There is no model ${wanted} in the list; /models shows it.`)
+    if (found === undefined) throw new ConfigError('invalidOption', `There is no model ${wanted} in the list. /models shows the list.`)
     return found.name
   }
   if (wanted.includes('/')) return wanted
@@ -71,39 +70,39 @@ async function nameOf(wanted: string): Promise<string> {
   return (exact ?? first).name
 }
 
-/** `/thinking`: how deep the model thinks. */
+/** `/thinking`: shows or changes the thinking level. */
 export const thinking: Command = {
   argument: '[LEVEL]',
   help: levels.join(', '),
   isAnytime: false,
   run({ assistant: { agent }, screen }, level) {
     if (level !== '' && !isLevel(level))
-      throw new ConfigError('invalidOption', `"${level}" is no level of thinking. Known: ${levels.join(', ')}.`)
+      throw new ConfigError('invalidOption', `"${level}" is not a thinking level. Use one of: ${levels.join(', ')}.`)
     if (isLevel(level)) agent.configure({ thinking: level })
     screen.line(screen.paint.plain(`  thinking: ${agent.settings.thinking ?? agent.settings.model.config.settings?.thinking ?? 'off'}`))
   },
 }
 
-/** `/tools`: what the model may call, and which calls ask first. */
+/** `/tools`: lists tools, and which of them need approval. */
 export const tools: Command = {
   argument: '',
-  help: 'what the model may call',
+  help: 'list the tools of the agent',
   isAnytime: true,
   run({ assistant: { agent }, screen }) {
     const { plain, paint } = screen.paint
     if (agent.settings.tools.length === 0) screen.line(paint('dim', '  none'))
     for (const { name, description, needsApproval } of agent.settings.tools) {
-      const asks = needsApproval !== undefined && needsApproval !== false ? ' asks first' : ''
+      const asks = needsApproval !== undefined && needsApproval !== false ? ' needs approval' : ''
       const line = plain(`  ${name.padEnd(14)}${asks.padEnd(12)} ${description.split('\n', 1)[0] ?? ''}`)
       screen.line(cutTo(line, screen.width))
     }
   },
 }
 
-/** `/skills`: what the agent knows how to do, and what was wrong with other skills. */
+/** `/skills`: lists skills, and skills that failed to load. */
 export const skills: Command = {
   argument: '',
-  help: 'the skills of the agent',
+  help: 'list the skills of the agent',
   isAnytime: true,
   run({ assistant: { agent }, screen }) {
     const { plain, paint } = screen.paint
@@ -116,14 +115,14 @@ export const skills: Command = {
   },
 }
 
-/** `/mcp`: the servers whose tools the agent has. */
+/** `/mcp`: lists MCP servers and their tools. */
 export const mcp: Command = {
   argument: '',
-  help: 'MCP servers and their tools',
+  help: 'list MCP servers and their tools',
   isAnytime: true,
   run({ assistant: { agent, servers }, screen }) {
     const { plain, paint } = screen.paint
-    if (servers.length === 0) screen.line(paint('dim', '  none; an agent file names them: phi --config agent.toml'))
+    if (servers.length === 0) screen.line(paint('dim', '  none; add servers in an agent file: phi --config agent.toml'))
     for (const server of servers) {
       const own = agent.settings.tools.filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
       screen.line(plain(`  ${server}: ${own.join(', ') || 'no tools'}`))
@@ -131,10 +130,10 @@ export const mcp: Command = {
   },
 }
 
-/** `/usage`: tokens and cost of the session, and how full the window is. */
+/** `/usage`: shows tokens, cost and context use of the session. */
 export const usage: Command = {
   argument: '',
-  help: 'tokens, cost and context so far',
+  help: 'show tokens, cost and context use',
   isAnytime: true,
   run({ assistant: { agent }, meter, screen }) {
     const { plain } = screen.paint
@@ -163,10 +162,10 @@ export const usage: Command = {
   },
 }
 
-/** `/compact`: shortens what is sent of the conversation. */
+/** `/compact`: compacts the conversation. */
 export const compact: Command = {
   argument: '[FOCUS]',
-  help: 'shorten what is sent of the conversation, keeping FOCUS',
+  help: 'compact the conversation, keeping FOCUS',
   isAnytime: false,
   run(host, focusMessage) {
     const { agent } = host.assistant
@@ -175,25 +174,25 @@ export const compact: Command = {
   },
 }
 
-/** `/permissions`: the mode, and what is always allowed. */
+/** `/permissions`: shows or changes the approval mode and the rules. */
 export const permissions: Command = {
   argument: '[MODE|remove N]',
-  help: 'what runs without a question; a mode, or remove a rule',
+  help: 'show or change what runs without approval',
   isAnytime: true,
   run({ assistant: { permissions: held }, screen }, argument) {
     const { paint, plain } = screen.paint
     const [, number] = /^remove\s+(\d{1,3})$/.exec(argument) ?? []
     if (number !== undefined) {
       if (held.list()[Number(number) - 1] === undefined)
-        throw new ConfigError('invalidOption', `There is no rule ${number}; /permissions lists them.`)
+        throw new ConfigError('invalidOption', `There is no rule ${number}. /permissions lists the rules.`)
       held.remove(Number(number) - 1)
     } else if (isMode(argument)) held.mode = argument
     else if (argument !== '')
-      throw new ConfigError('invalidOption', `"${argument}" is no mode. Known: ${permissionModes.join(', ')}; or remove N.`)
+      throw new ConfigError('invalidOption', `"${argument}" is not a mode. Use one of: ${permissionModes.join(', ')}; or remove N.`)
     screen.line(plain(`  mode ${held.mode}; Shift-Tab changes it`))
     for (const [at, { rule, scope }] of held.list().entries()) {
       screen.line(plain(`  ${String(at + 1).padStart(2)}  ${wordsOf(rule)}  (${scope === 'session' ? 'this session' : 'this folder'})`))
     }
-    if (held.list().length === 0) screen.line(paint('dim', '  nothing is always allowed'))
+    if (held.list().length === 0) screen.line(paint('dim', '  no rules'))
   },
 }

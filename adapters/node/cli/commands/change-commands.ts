@@ -3,10 +3,10 @@ import { ConfigError, textOf } from '../../../../src/index.ts'
 import { mostLines, showChange } from '../questions/change-question.ts'
 import type { Command } from './command.ts'
 
-/** `/diff`: what tools have changed in this session. */
+/** `/diff`: shows the file changes of this session. */
 export const diff: Command = {
   argument: '[FILE]',
-  help: 'what was changed in this session',
+  help: 'show the file changes of this session',
   isAnytime: true,
   async run({ assistant: { snapshots }, screen }, wanted) {
     const { paint } = screen.paint
@@ -20,34 +20,34 @@ export const diff: Command = {
       } else continue
       shown += 1
     }
-    if (shown === 0) screen.line(paint('dim', '  nothing; what commands have changed is not known here'))
+    if (shown === 0) screen.line(paint('dim', '  no file changes by tools; changes by commands are not tracked'))
   },
 }
 
 const decoded = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
-/** `/undo`: takes back what was said last, and what tools changed after it. */
+/** `/undo`: removes the last user message and restores the files that tools changed after it. */
 export const undo: Command = {
   argument: '',
-  help: 'take back what you said last, and the files changed for it',
+  help: 'undo your last message and the file changes after it',
   isAnytime: false,
   async run(host) {
     const { screen, meter } = host
     const { agent, snapshots } = host.assistant
     const { paint, plain } = screen.paint
     const at = lastSaidAt(agent.messages)
-    const said = agent.messages[at]
-    if (said?.role !== 'user') throw new ConfigError('invalidOption', 'There is nothing to take back.')
+    const prompt = agent.messages[at]
+    if (prompt?.role !== 'user') throw new ConfigError('invalidOption', 'There is nothing to undo.')
     const after = agent.messages.slice(at)
     const { files, notes } = await snapshots.takeBack(at, AbortSignal.timeout(60_000))
     agent.replaceMessages(agent.messages.slice(0, at))
     meter.tookBack(agent)
-    screen.line(plain(`  taken back: ${after.length} messages${files.length === 0 ? '' : `; as before: ${files.join(', ')}`}`))
+    screen.line(plain(`  undone: ${after.length} messages${files.length === 0 ? '' : `; restored: ${files.join(', ')}`}`))
     for (const note of notes) screen.line(paint('yellow', `  ${note}`))
     const ran = after.some(
       (message) => message.role === 'assistant' && message.content.some((block) => block.type === 'toolCall' && block.name === 'bash'),
     )
-    if (ran) screen.line(paint('yellow', '  Commands were run as well: what they did is not taken back.'))
-    host.giveBack(textOf(said.content))
+    if (ran) screen.line(paint('yellow', '  Commands also ran. Their effects are not undone.'))
+    host.giveBack(textOf(prompt.content))
   },
 }

@@ -3,25 +3,25 @@ import type { Assistant } from '../assistant/assistant.ts'
 import type { Meter } from '../repl/meter.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** What a command may use of the REPL. */
+/** The part of the REPL that commands use. */
 export interface CommandHost {
   readonly assistant: Assistant
   readonly screen: Screen
   readonly meter: Meter
   readonly isBusy: boolean
-  /** Follows a run that the command has begun. */
+  /** Follows a run that the command started. */
   begin(run: AgentRun): void
-  /** Puts a text into the line that is typed. */
+  /** Puts a text into the input line. */
   giveBack(text: string): void
   leave(): void
 }
 
-/** What a person can say that is not for the model. */
+/** A slash command. */
 export interface Command {
-  /** What may follow the name. */
+  /** The argument, for the help. */
   argument: string
   help: string
-  /** Whether it may be said while the agent works. */
+  /** Whether the command is available while the agent works. */
   isAnytime: boolean
   run(host: CommandHost, argument: string): void | Promise<void>
 }

@@ -8,7 +8,7 @@ import { clear, exportTo, resume, session, tree } from './session-commands.ts'
 import { open, save } from './share-commands.ts'
 
 const commands: Readonly<Record<string, Command>> = {
-  help: { argument: '', help: 'this list', isAnytime: true, run: (host) => listCommands(host) },
+  help: { argument: '', help: 'show this list', isAnytime: true, run: (host) => listCommands(host) },
   model,
   models,
   thinking,
@@ -32,13 +32,13 @@ const commands: Readonly<Record<string, Command>> = {
 
 const aliases: Readonly<Record<string, string>> = { exit: 'quit' }
 
-/** Names that begin like `line`, for completion. */
+/** Returns command names that start with `line`, for completion. */
 export function commandNames(line: string): string[] {
   if (!/^\/[a-z]*$/.test(line)) return []
   return [...Object.keys(commands), ...Object.keys(aliases)].map((name) => `/${name}`).filter((name) => name.startsWith(line))
 }
 
-/** Does what `line` says, which begins with `/`. Rejects with `ConfigError` for a name that is no command. */
+/** Runs the slash command in `line`. Rejects with `ConfigError` for an unknown name. */
 export async function runCommand(host: CommandHost, line: string): Promise<void> {
   const [, word = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const name = ownOf(aliases, word) ?? word
@@ -46,16 +46,17 @@ export async function runCommand(host: CommandHost, line: string): Promise<void>
   if (command === undefined) {
     const instead = meant(word, [...Object.keys(commands), ...Object.keys(aliases)])
     const hint = instead === undefined ? '' : `Did you mean /${instead}? `
-    throw new ConfigError('invalidOption', `/${word.slice(0, 40)} is no command. ${hint}/help lists them.`)
+    throw new ConfigError('invalidOption', `/${word.slice(0, 40)} is not a command. ${hint}/help lists the commands.`)
   }
-  if (host.isBusy && !command.isAnytime) throw new ConfigError('invalidOption', `/${name} has to wait: the agent works. Ctrl-C stops it.`)
+  if (host.isBusy && !command.isAnytime)
+    throw new ConfigError('invalidOption', `/${name} is not available while the agent works. Ctrl-C stops it.`)
   await command.run(host, argument.trim())
 }
 
 const keys = [
-  'Enter while the agent works tells it something. Ctrl-C stops it; at an empty prompt it leaves.',
-  'Alt-Enter, Ctrl-J or a backslash at the end: another line. @ names a file, ! runs a command. Tab completes.',
-  'Shift-Tab: what is asked about. Ctrl-R: search what you said. Ctrl-G: your editor. Ctrl-O: all of the last result.',
+  'Enter while the agent works sends a steering message. Ctrl-C stops the agent; at an empty prompt it exits.',
+  'Alt-Enter, Ctrl-J or a final backslash: new line. @ attaches a file, ! runs a command. Tab completes.',
+  'Shift-Tab: approval mode. Ctrl-R: search your prompts. Ctrl-G: open your editor. Ctrl-O: show the whole last result.',
 ]
 
 function listCommands({ screen }: CommandHost): void {

@@ -8,23 +8,23 @@ import { showPast } from '../render/past-turns.ts'
 import { shortCount } from '../repl/meter.ts'
 import type { Command, CommandHost } from './command.ts'
 
-/** `/session`: which one this is, or a name for it. */
+/** `/session`: shows or names the session. */
 export const session: Command = {
   argument: '[NAME]',
-  help: 'this session, or a name for it',
+  help: 'show or name this session',
   isAnytime: true,
   async run({ assistant: { agent, sessions }, screen }, name) {
     if (name !== '') await stored(agent.rename(name))
-    const place = sessions === undefined ? 'in memory; gone when you leave' : sessions
+    const place = sessions === undefined ? 'in memory; lost when you exit' : sessions
     screen.line(screen.paint.plain(`  ${agent.sessionId}, ${agent.messages.length} messages\n  ${place}`))
     if (name !== '') screen.line(screen.paint.plain(`  called ${name}`))
   },
 }
 
-/** `/clear`: begins a new session. */
+/** `/clear`: starts a new session. */
 export const clear: Command = {
   argument: '',
-  help: 'begin a new session; this one is kept',
+  help: 'start a new session; this one is kept',
   isAnytime: false,
   async run({ assistant, meter, screen }) {
     await assistant.renew()
@@ -33,10 +33,10 @@ export const clear: Command = {
   },
 }
 
-/** `/resume`: the last sessions of this directory, or one of them. */
+/** `/resume`: lists sessions of this directory, or resumes one. */
 export const resume: Command = {
   argument: '[NUMBER|ID]',
-  help: 'the sessions of this directory, or one of them',
+  help: 'list the sessions of this directory, or resume one',
   isAnytime: false,
   async run({ assistant, meter, screen }, wanted) {
     const { paint, plain } = screen.paint
@@ -47,7 +47,7 @@ export const resume: Command = {
       return
     }
     const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.summary.sessionId : wanted
-    if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list; /resume shows it.`)
+    if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list. /resume shows the list.`)
     const notes = await assistant.reopen(numbered)
     meter.begin(assistant.agent, await recordedLoops(assistant))
     showPast(assistant.agent.messages, screen)
@@ -56,10 +56,10 @@ export const resume: Command = {
   },
 }
 
-/** `/tree`: the loops of this session. */
+/** `/tree`: shows the loops of this session. */
 export const tree: Command = {
   argument: '',
-  help: 'the loops and branches of this session',
+  help: 'show the loops and branches of this session',
   isAnytime: true,
   async run({ assistant: { agent, store }, screen }) {
     const whole = await stored(store.load(agent.sessionId))
@@ -67,7 +67,7 @@ export const tree: Command = {
   },
 }
 
-/** Loops in the order they began; only where they part there is another level. */
+/** Formats loops in start order. Only a branch adds a level. */
 function treeOf(whole: Session): string[] {
   const lines: string[] = []
   const rest = rootLoops(whole)
@@ -84,16 +84,16 @@ function treeOf(whole: Session): string[] {
 }
 
 function loopLine({ status, turns, usage, messages, continuationKind }: LoopRecord): string {
-  const said = messages.find(({ role }) => role === 'user')
+  const prompt = messages.find(({ role }) => role === 'user')
   const kind = continuationKind.kind === 'initial' || continuationKind.kind === 'default' ? '' : `${continuationKind.kind}: `
   const count = `${turns.length} turn${turns.length === 1 ? '' : 's'}`
-  return `${status}  ${count}  ${shortCount(usage.totalTokens)} tokens  ${kind}${said === undefined ? '' : firstLine(said)}`
+  return `${status}  ${count}  ${shortCount(usage.totalTokens)} tokens  ${kind}${prompt === undefined ? '' : firstLine(prompt)}`
 }
 
-/** `/export`: the session as a file, or on standard output. */
+/** `/export`: writes the session to a file, or prints it. */
 export const exportTo: Command = {
   argument: '[FILE]',
-  help: 'the session as Markdown, or whole as .jsonl; without FILE shown',
+  help: 'export the session as Markdown, or complete as .jsonl; without FILE print it',
   isAnytime: false,
   async run(host, path) {
     const text = await exported(host, path)
@@ -103,7 +103,7 @@ export const exportTo: Command = {
     }
     await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       const why = error.code === 'EEXIST' ? 'it exists already' : (error.code ?? error.message)
-      throw new ConfigError('invalidOption', `${path} cannot be written: ${why}. Name another file.`)
+      throw new ConfigError('invalidOption', `${path} cannot be written: ${why}. Choose another file.`)
     })
     host.screen.line(host.screen.paint.plain(`  ${path}, ${text.length.toLocaleString('en')} characters`))
   },
@@ -128,7 +128,7 @@ function asMarkdown(message: AgentMessage): string {
   return `## phi\n\n${parts.filter((part) => part !== '').join('\n')}`
 }
 
-/** A fence longer than any in the text. */
+/** Wraps a text in a fence longer than any fence in it. */
 function fenced(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
   const fence = '`'.repeat(longest + 1)
@@ -138,11 +138,11 @@ function fenced(text: string): string {
 const firstLine = (message: AgentMessage): string =>
   message.role === 'user' ? (textOf(message.content).trim().split('\n', 1)[0] ?? '').slice(0, 80) : ''
 
-/** Before anything was said there is nothing in the store; that is worth a sentence of its own. */
+/** Replaces `notFound` with a clearer error for a session without messages. */
 async function stored<Value>(asked: Promise<Value>): Promise<Value> {
   return asked.catch((error: unknown) => {
     if (SessionError.isInstance(error) && error.code === 'notFound') {
-      throw new ConfigError('invalidOption', 'Nothing of this session is stored yet. Say something first.')
+      throw new ConfigError('invalidOption', 'This session is not stored yet. Send a message first.')
     }
     throw error
   })

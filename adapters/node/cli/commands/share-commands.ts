@@ -6,10 +6,10 @@ import { type AgentMessage, ConfigError, type FileContent, type ImageContent } f
 import { messagesWithBytes } from '../../../../src/session.ts'
 import type { Command } from './command.ts'
 
-/** `/open`: this session in a page; both go on with it. */
+/** `/open`: opens this session in the browser; terminal and browser share it. */
 export const open: Command = {
   argument: '',
-  help: 'go on in a page on this machine as well, with this session',
+  help: 'open this session in the browser too',
   isAnytime: true,
   async run({ assistant, screen }) {
     if (assistant.served === undefined) {
@@ -20,29 +20,32 @@ export const open: Command = {
     screen.line(screen.paint.plain(`  ${assistant.served.link(assistant.agent.sessionId)}`))
     screen.say(
       'dim',
-      '  Open it in a browser on this machine; whoever has the link may do what you may. What is said there is said here too.',
+      '  Open the link in a browser on this machine. Everyone with the link has your rights. Both views share this session.',
     )
   },
 }
 
 const silent = { warn: () => undefined }
 
-/** `/save`: the pictures and files of the last answer that has some, in the directory phi was opened in. */
+/** `/save`: saves images and files of the last response that has some to the working directory. */
 export const save: Command = {
   argument: '[FILE]',
-  help: 'write the pictures and files of the last answer',
+  help: 'save the images and files of the last response',
   isAnytime: true,
   async run({ assistant: { agent, store }, screen }, path) {
     const last = agent.messages.findLast((message) => hasMedia(message))
     const media = inlineMedia(await messagesWithBytes(store, agent.sessionId, last === undefined ? [] : [last]))
-    if (media.length === 0) throw new ConfigError('invalidOption', 'No answer has a picture or a file whose bytes are here.')
+    if (media.length === 0) throw new ConfigError('invalidOption', 'No response has an image or a file to save.')
     if (path !== '' && media.length > 1)
-      throw new ConfigError('invalidOption', `The answer has ${media.length} pictures and files: leave ${path} out, and each gets a name.`)
+      throw new ConfigError(
+        'invalidOption',
+        `The response has ${media.length} images and files. Omit ${path}: each file gets its own name.`,
+      )
     for (const [at, block] of media.entries()) {
       const name = path === '' ? safeName(block, at + 1) : path
       await writeFile(name, Buffer.from(block.data, 'base64'), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
         const why = error.code === 'EEXIST' ? 'it exists already' : (error.code ?? error.message)
-        throw new ConfigError('invalidOption', `${name} cannot be written: ${why}. Say /save FILE, or move it away.`)
+        throw new ConfigError('invalidOption', `${name} cannot be written: ${why}. Use /save FILE, or move the existing file.`)
       })
       screen.line(screen.paint.plain(`  ${name}, ${block.mimeType}`))
     }
@@ -51,7 +54,7 @@ export const save: Command = {
 
 type Inline = (ImageContent | FileContent) & { data: string }
 
-/** Whether its bytes are here, in the history or beside it. */
+/** Whether the message has media whose bytes are available. */
 function hasMedia(message: AgentMessage): boolean {
   return message.role === 'assistant' && message.content.some((block) => isMedia(block) && (block.data ?? block.blob) !== undefined)
 }
@@ -61,7 +64,7 @@ function inlineMedia(messages: readonly AgentMessage[]): Inline[] {
   return blocks.flatMap((block) => (isMedia(block) && block.data !== undefined ? [{ ...block, data: block.data }] : []))
 }
 
-/** A model names files: the name alone, of plain characters, and never a hidden file. */
+/** Sanitizes a file name from a model: no directory, only plain characters, never a hidden file. */
 function safeName(block: Inline, number: number): string {
   const given = block.type === 'file' && block.name !== undefined ? basename(block.name.replaceAll('\\', '/')) : ''
   const plain = given

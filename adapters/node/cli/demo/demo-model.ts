@@ -3,7 +3,7 @@ import type { StreamRequest } from '../../../../src/providers.ts'
 import { type ScriptedStep, type ScriptedToolCall, scripted } from '../../../../testing/index.ts'
 
 /** What the demo asks itself. */
-export const openingPrompt = 'A check fails. Find out why, and mend it.'
+export const openingPrompt = 'A check fails. Find out why and fix it.'
 
 /**
  * The scripted model of the demo: a fixed plan whose tools are real, and which says only what they showed. Tokens are counted roughly and the prices are
@@ -23,16 +23,16 @@ export function demoModel(delayMs: number): Model {
 }
 
 function step(request: StreamRequest): ScriptedStep {
-  const said = request.messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : []))
+  const prompts = request.messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : []))
   const at = request.messages.findIndex((message) => message.role === 'user' && textOf(message.content) === openingPrompt)
-  if (at === -1) return notUnderstood(said.at(-1) ?? '')
+  if (at === -1) return notUnderstood(prompts.at(-1) ?? '')
   const results = request.messages.slice(at).filter((message) => message.role === 'toolResult')
   const hasAnswered = request.messages.slice(at).some((message) => message.role === 'assistant' && message.stopReason === 'stop')
-  if (hasAnswered) return notUnderstood(said.at(-1) ?? '')
-  const isSteered = said.at(-1) !== openingPrompt && request.messages.at(-1)?.role === 'user'
+  if (hasAnswered) return notUnderstood(prompts.at(-1) ?? '')
+  const isSteered = prompts.at(-1) !== openingPrompt && request.messages.at(-1)?.role === 'user'
   const next = plan(request, results)
   return isSteered
-    ? { ...next, text: `You said: "${said.at(-1)}". I am a script and cannot follow that; I go on. ${next.text ?? ''}` }
+    ? { ...next, text: `You said: "${prompts.at(-1)}". I am a script and cannot respond to that, so I continue. ${next.text ?? ''}` }
     : next
 }
 
@@ -44,29 +44,28 @@ function plan(request: StreamRequest, results: readonly ToolResultMessage[]): Sc
   const [check] = of(results, 'bash')
   if (log === undefined) {
     return {
-      thinking:
-        'A check fails, so there must be a log of the last time, or something that I can run. I look at what is here, and for the failure.',
-      text: 'I look at the project, and for what failed.',
+      thinking: 'A check fails, so there must be a log or a script that I can run. I list the files and search for the failure.',
+      text: 'I look at the project and search for the failure.',
       toolCalls: [call('list_files', { path: '.' }), call('search', { pattern: 'FAIL' })],
     }
   }
   if (source === undefined) {
     return {
-      thinking: '40 and 60 make exactly 100. From 100 on there are 10 off, so the sum is probably compared with the wrong operator.',
-      text: 'It is the sum of **exactly 100** that is wrong. I read how it is made.',
+      thinking: '40 and 60 make exactly 100. The discount of 10 starts at 100, so the comparison probably uses the wrong operator.',
+      text: 'The sum of **exactly 100** is wrong. I read the code.',
       toolCalls: [call('read_file', { path: 'total.sh' })],
     }
   }
   if (edit === undefined) {
     return {
       thinking: '`-gt` is greater than. The comment says "from 100 on", which is `-ge`.',
-      text: 'There it is: `-gt` leaves 100 out. I change one word.',
+      text: 'Found it: `-gt` excludes 100. I change one word.',
       toolCalls: [call('edit_file', { path: 'total.sh', old_text: '-gt 100', new_text: '-ge 100' })],
     }
   }
   if (check === undefined && request.tools.some(({ name }) => name === 'bash')) {
     return {
-      text: 'Now the checks again. This runs a command, so you are asked first.',
+      text: 'Now I run the checks again. This runs a command, so it needs your approval.',
       toolCalls: [call('bash', { command: 'sh check.sh' })],
     }
   }
@@ -82,12 +81,14 @@ function report(edit: ToolResultMessage, check: ToolResultMessage | undefined): 
   const count = /^(\d+) of (\d+) checks passed$/m.exec(output)
   const ending =
     count === null
-      ? `The checks were not run (${check === undefined ? 'there is no bash here' : 'you did not allow it'}), so I cannot say that it works.`
+      ? `The checks were not run (${check === undefined ? 'there is no bash' : 'you did not allow it'}), so I cannot confirm the fix.`
       : `**${count[1]} of ${count[2]}** checks pass.`
   return [
-    edit.isError ? '## Not mended' : '## Mended',
+    edit.isError ? '## Not fixed' : '## Fixed',
     '',
-    edit.isError ? 'The file could not be changed.' : 'The discount began *above* 100 instead of *at* 100. One word in `total.sh`:',
+    edit.isError
+      ? 'The file could not be changed.'
+      : 'The discount started *above* 100 instead of *at* 100. I changed one word in `total.sh`:',
     '',
     '```sh',
     'if [ "$sum" -ge 100 ]; then sum=$((sum - 10)); fi',
@@ -96,8 +97,8 @@ function report(edit: ToolResultMessage, check: ToolResultMessage | undefined): 
     ...(rows.length === 0 ? [] : ['| Prices | Total | |', '|---|---|---|', ...rows, '']),
     ending,
     '',
-    '- Every tool was real; this model is a script.',
-    '- `/usage`, `/tree` and `/export` show what happened here, `/help` the rest.',
+    '- The tools were real; this model is a script.',
+    '- `/usage`, `/tree` and `/export` show what happened, `/help` lists all commands.',
     '',
   ].join('\n')
 }
@@ -118,6 +119,6 @@ function call(name: string, args: ScriptedToolCall['arguments']): ScriptedToolCa
 /** About four characters are a token. */
 function withUsage({ messages, systemPrompt }: StreamRequest, next: ScriptedStep): ScriptedStep {
   const input = Math.ceil((JSON.stringify(messages).length + (systemPrompt?.length ?? 0)) / 4)
-  const said = [next.thinking, next.text].map((text) => (typeof text === 'string' ? text : '')).join('')
-  return { ...next, usage: { input, output: Math.ceil((said.length + JSON.stringify(next.toolCalls ?? []).length) / 4) } }
+  const text = [next.thinking, next.text].map((part) => (typeof part === 'string' ? part : '')).join('')
+  return { ...next, usage: { input, output: Math.ceil((text.length + JSON.stringify(next.toolCalls ?? []).length) / 4) } }
 }

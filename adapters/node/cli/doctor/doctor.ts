@@ -50,7 +50,7 @@ async function modelFindings(): Promise<Finding[]> {
   const none = {
     isFine: false,
     what: 'models',
-    found: 'no key is set (such as ANTHROPIC_API_KEY) and no local server answers; phi --demo needs neither',
+    found: 'no API key is set (such as ANTHROPIC_API_KEY) and no local server responds; try phi --demo',
   }
   return named.length + servers.length === 0 ? [none] : [...named, ...servers]
 }
@@ -65,9 +65,9 @@ function sandboxFinding({ sandbox }: CliArguments): Finding {
 function peerFinding([name, what]: [string, string]): Finding {
   try {
     import.meta.resolve(name)
-    return { isFine: true, what: name, found: `is there, for ${what}` }
+    return { isFine: true, what: name, found: `installed, for ${what}` }
   } catch {
-    return { isFine: false, what: name, found: `is not installed; ${what} needs it: npm install ${name}, or npx with -p ${name}` }
+    return { isFine: false, what: name, found: `not installed; ${what} needs it: npm install ${name}, or npx with -p ${name}` }
   }
 }
 
@@ -78,7 +78,7 @@ function proxyFinding(): Finding {
   return {
     isFine: isUsed,
     what: 'proxies',
-    found: `${set.join(', ')} set; ${isUsed ? 'used' : 'Node uses them with NODE_USE_ENV_PROXY=1 alone'}`,
+    found: `${set.join(', ')} set; ${isUsed ? 'used' : 'unused; set NODE_USE_ENV_PROXY=1'}`,
   }
 }
 
@@ -87,13 +87,13 @@ function homeFinding(): Finding {
   try {
     return { isFine: true, what: 'sessions of this directory', found: `${readdirSync(sessions).length} in ${sessions}` }
   } catch {
-    return { isFine: true, what: 'sessions of this directory', found: `none yet; they will be in ${home}` }
+    return { isFine: true, what: 'sessions of this directory', found: `none yet; stored in ${home}` }
   }
 }
 
 function terminalFinding({ isLive, width, height, paint }: Screen): Finding {
   const found = isLive
     ? `${width + 1}×${height}, ${paint.hasColours ? 'with colours' : 'without colours'}`
-    : 'standard error is no terminal'
+    : 'standard error is not a terminal'
   return { isFine: isLive, what: 'terminal', found }
 }

@@ -3,7 +3,7 @@ import { serveMcpStdio } from '../../mcp/stdio.ts'
 import type { CliArguments } from '../args.ts'
 import { openAssistant } from '../assistant/assistant.ts'
 
-/** What an agent is served with. */
+/** Options of `serveAsMcp`. */
 interface McpServingOptions {
   args: CliArguments
   logger: Logger
@@ -11,11 +11,11 @@ interface McpServingOptions {
 }
 
 /**
- * Serves the agent of this directory as an MCP server over standard input and output, until the client leaves. Resolves with the exit code.
+ * Serves the agent of this directory as an MCP server over stdio until the client disconnects. Resolves with the exit code.
  *
  * **Contract**
- * - Each call is a conversation of its own. What needs approval asks the user of the client, unless it is allowed here: by `--mode`, or for good.
- * - Nothing else may write to standard output meanwhile.
+ * - Each call is its own conversation. Approvals go to the client's user, unless `--mode` or a stored rule allows the call.
+ * - Nothing else may write to standard output.
  */
 export async function serveAsMcp({ args, logger, version }: McpServingOptions): Promise<number> {
   const assistant = await openAssistant(args, { isLive: false, logger })

@@ -67,8 +67,8 @@ export async function listModels(filter: string | undefined, screen: Screen): Pr
   screen.say(
     'yellow',
     filter === undefined
-      ? 'No key is set and no local server answers; phi doctor says more.'
-      : `No model here has "${filter}" in its name.`,
+      ? 'No API key is set and no local server responds. Run phi doctor for details.'
+      : `No available model matches "${filter}".`,
   )
   return 1
 }

@@ -5,7 +5,7 @@ import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/latest-sessions.ts'
 import { codeOf, stopSignals } from '../endings.ts'
-import { askPage, Questions } from '../questions/questions.ts'
+import { askClient, Questions } from '../questions/questions.ts'
 import { loadColours } from '../render/markdown.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines } from '../terminal/line-editor.ts'
@@ -13,7 +13,7 @@ import type { LineSource } from '../terminal/line-source.ts'
 import type { Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** How one question is asked. */
+/** Options of `printAnswer`. */
 export interface PrintOptions {
   assistant: Assistant
   screen: Screen
@@ -21,9 +21,9 @@ export interface PrintOptions {
   isJson: boolean
 }
 
-/** Asks once. Resolves with the exit code: 0, 1 where the run did not complete, 130 where it was interrupted. */
+/** Runs one prompt and prints the response. Resolves with the exit code: 0 completed, 1 not completed, 130 interrupted. */
 export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOptions): Promise<number> {
-  const desk = new Desk(screen, assistant)
+  const approvals = new ApprovalPrompt(screen, assistant)
   if (assistant.agent.messages.length === 0 && assistant.project !== undefined)
     new OneShots(assistant.project.oneShots).add(assistant.agent.sessionId)
   if (!isJson && screen.showsData) await loadColours(screen.paintData)
@@ -37,12 +37,12 @@ export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOp
   for (const signal of stopSignals) process.on(signal, stop)
   for (const note of assistant.notes) screen.line(screen.paint.paint('yellow', note))
   const view = isJson ? undefined : new RunView(screen)
-  const frames = view !== undefined && screen.isLive ? setInterval(() => desk.draw(view.live(Date.now())), 80) : undefined
+  const frames = view !== undefined && screen.isLive ? setInterval(() => approvals.draw(view.live(Date.now())), 80) : undefined
   try {
     run.subscribe((event) => {
       if (isJson) screen.data(jsonLine(event))
       else view?.event(event)
-      desk.event(run, event)
+      approvals.event(run, event)
     })
     const result = await run.result
     if (!isJson && !screen.showsData) screen.data(answerOf(result, screen))
@@ -50,7 +50,7 @@ export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOp
     return result.status === 'completed' ? 0 : result.status === 'aborted' ? 130 : 1
   } finally {
     clearInterval(frames)
-    desk.close()
+    approvals.close()
     screen.close()
     for (const signal of stopSignals) process.off(signal, stop)
   }
@@ -60,10 +60,10 @@ function answerOf({ text }: RunResult, { paintData }: Screen): Painted {
   return paintData.plain(text === '' || text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Everything that is no plain character, so that a line of JSON moves no cursor either. */
+/** Control and invisible characters, escaped so that JSON lines cannot move the cursor. */
 const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029\p{Co}\p{Cn}]/gu
 
-/** An event as a line of JSON; the same value, whatever reads it. */
+/** Encodes an event as a line of JSON. */
 function jsonLine(event: AgentEvent): Painted {
   const text = JSON.stringify(asEmitted(event)).replace(unsafe, (character) =>
     Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
@@ -71,8 +71,8 @@ function jsonLine(event: AgentEvent): Painted {
   return `${text}\n` as Painted // nothing in it but visible characters
 }
 
-/** Asks the person at the terminal, if there is one. */
-class Desk {
+/** Asks the user for approvals and input, if there is a terminal. */
+class ApprovalPrompt {
   readonly #screen: Screen
   readonly #questions: Questions
   #lines: LineSource | undefined
@@ -85,7 +85,7 @@ class Desk {
 
   event(run: AgentRun, event: AgentEvent): void {
     if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#ask(run, event)
-    else if (event.type === 'clientCallRequested') askPage(run, event, { screen: this.#screen, hasPage: false })
+    else if (event.type === 'clientCallRequested') askClient(run, event, { screen: this.#screen, hasWebApp: false })
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd')
       this.#questions.withdraw(event)
     else return
@@ -107,46 +107,44 @@ class Desk {
   }
 
   #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
-    if (event.type === 'inputRequested' && !this.#isAnybodyThere) {
-      this.#screen.line(
-        this.#screen.paint.paint('yellow', `${event.toolName} asks something, and nobody can be asked here: it is declined.`),
-      )
+    if (event.type === 'inputRequested' && !this.#hasTerminal) {
+      this.#screen.line(this.#screen.paint.paint('yellow', `${event.toolName} requested input. Declined, because there is no terminal.`))
       run.answer(event, { action: 'decline' })
       return
     }
     this.#questions.ask(run, event)
   }
 
-  /** A question is on the screen: somebody answers it there, or nobody can. */
+  /** Reads the reply from the terminal, or denies without one. */
   #shown(): void {
     const { stdin, stderr } = process
     if (this.#lines !== undefined) {
       this.draw(this.#live)
       return
     }
-    if (!this.#isAnybodyThere) {
-      this.#questions.denyAll('Nobody is there to be asked.')
+    if (!this.#hasTerminal) {
+      this.#questions.denyAll('No user is available to approve.')
       this.#screen.line(
         this.#screen.paint.paint(
           'yellow',
-          'Nobody can be asked here, so the answer is no. With --yes it is yes, with --mode edits for changes of files alone.',
+          'Denied, because there is no terminal to approve it. Use --yes to allow all calls, or --mode edits to allow file changes.',
         ),
       )
       return
     }
-    const nobody = () => this.#questions.denyAll('Nobody is there to be asked.')
+    const denyAll = () => this.#questions.denyAll('No user is available to approve.')
     this.#lines = editedLines(stdin, stderr, {
       line: (text) => this.#answered(() => this.#questions.answer(text)),
       change: () => this.draw(this.#live),
       escape: () => this.#answered(() => this.#questions.dismiss()),
       interrupt: () => this.#answered(() => this.#questions.dismiss() || process.emit('SIGINT', 'SIGINT')),
-      end: nobody,
+      end: denyAll,
       note: (text) => this.#screen.line(this.#screen.paint.paint('yellow', text)),
     })
     this.draw(this.#live)
   }
 
-  get #isAnybodyThere(): boolean {
+  get #hasTerminal(): boolean {
     return process.stdin.isTTY && this.#screen.isLive
   }
 

@@ -7,13 +7,13 @@ import { defaultMaxMediaBytes, isTextType, typeByName } from '../../../../src/co
 import type { MessageInput } from '../../../../src/contract/message/message.ts'
 import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent } from '../../../../src/index.ts'
 
-/** What is piped in beyond this fits no model. */
+/** The most bytes of standard input; more fits no model. */
 const longestInput = 8 * 1024 * 1024
 
-/** What was piped in. */
+/** Text from standard input. */
 export interface PipedInput {
   text: string
-  /** Whether some of it was no UTF-8, and stands as U+FFFD. */
+  /** Whether invalid UTF-8 was replaced with U+FFFD. */
   isDamaged: boolean
 }
 
@@ -27,7 +27,7 @@ export async function pipedInput(input: AsyncIterable<Buffer | string>): Promise
     if (length > longestInput) {
       throw new ConfigError(
         'invalidOption',
-        'Standard input has more than 8 MiB, which is too much for a prompt. Put it into a file and name the file.',
+        'Standard input exceeds 8 MiB, the limit for a prompt. Save it to a file and name the file in the prompt.',
       )
     }
     chunks.push(bytes)
@@ -37,28 +37,28 @@ export async function pipedInput(input: AsyncIterable<Buffer | string>): Promise
   return text === undefined ? { text: new TextDecoder().decode(whole), isDamaged: true } : { text, isDamaged: false }
 }
 
-/** One prompt of what is asked and what was piped in. */
+/** Joins the prompt with piped text. */
 export function promptOf(asked: string | undefined, piped: string): string {
   if (asked === undefined) return piped
   return piped.trim() === '' ? asked : `${asked}\n\n<stdin>\n${piped.replace(/\n$/, '')}\n</stdin>`
 }
 
-/** `@report.pdf`, `@"the report.pdf"`. */
+/** Matches `@report.pdf` and `@"the report.pdf"`. */
 const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g
 
-/** Where files are named. */
+/** Sources of file names. */
 interface Named {
   paths?: readonly string[] | undefined
-  /** What the person wrote, where the text holds more. */
-  said?: string | undefined
+  /** The part of the text that may contain @mentions. Default: the whole text. */
+  mentions?: string | undefined
 }
 
 /**
- * What a person says, with the files that it names: those of `paths`, and `@name` of a picture, a PDF, sound, video or office file. Files of text are
- * left to the tools, as every other word with an `@`. Rejects with `ConfigError` for a file that is not there, is none, is empty or too large.
+ * Attaches files to a prompt: `paths`, and every `@name` of an image, PDF, audio, video or office file. Text files are left to the tools.
+ * Rejects with `ConfigError` for a file that is missing, not a file, empty or too large.
  */
-export async function withFiles(text: string, root: string, { paths = [], said = text }: Named = {}): Promise<string | MessageInput> {
-  const named = Array.from(said.matchAll(mention), ([, quoted, word = '']) => quoted ?? word.replace(/[.,;:!?)]+$/, ''))
+export async function withFiles(text: string, root: string, { paths = [], mentions = text }: Named = {}): Promise<string | MessageInput> {
+  const named = Array.from(mentions.matchAll(mention), ([, quoted, word = '']) => quoted ?? word.replace(/[.,;:!?)]+$/, ''))
   const wanted = [...paths, ...named.filter(isMediaName)]
   if (wanted.length === 0) return text
   const files: (FileContent | ImageContent)[] = []
@@ -66,21 +66,21 @@ export async function withFiles(text: string, root: string, { paths = [], said =
   return { role: 'user', content: [...files, { type: 'text', text }], timestamp: Date.now() }
 }
 
-/** Throws `ConfigError` for a path whose name is not that of a picture. */
+/** Throws `ConfigError` for a path without an image file name. */
 export function checkPictures(paths: readonly string[]): void {
   const other = paths.find((path) => typeByName(basename(path))?.startsWith('image/') !== true)
   if (other !== undefined)
-    throw new ConfigError('invalidOption', `${JSON.stringify(other)} is no picture by its name. --file sends other files.`)
+    throw new ConfigError('invalidOption', `${JSON.stringify(other)} does not have an image file name. Use --file for other files.`)
 }
 
-/** `text` as it is mentioned, where it is nothing but the path of a file that can be sent: what a terminal pastes for a file that is dropped on it. */
+/** Returns an @mention if `text` is only the path of an attachable file, as pasted by a terminal when a file is dropped on it. */
 export function mentionOf(text: string): string | undefined {
   const path = pastedPath(text.trim())
   if (path === undefined || !isMediaName(path)) return undefined
   return /[\s"]/.test(path) ? (path.includes('"') ? undefined : `@"${path}" `) : `@${path} `
 }
 
-/** Quotes, backslashes and `file:` addresses are how terminals write the path of a file. */
+/** Decodes a pasted path: terminals use quotes, backslashes or `file:` URLs. */
 function pastedPath(text: string): string | undefined {
   const [, quoted] = /^'([^'\n]+)'$/.exec(text) ?? /^"([^"\n]+)"$/.exec(text) ?? []
   if (/^file:\/\/\/\S+$/.test(text)) return addressedPath(text)
@@ -112,15 +112,15 @@ async function fileAt(path: string, root: string): Promise<FileContent | ImageCo
 async function bytesOf(path: string, place: string): Promise<Uint8Array> {
   const file = await open(place).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'There is no file' : `${error.code ?? error.message}: cannot read`
-    throw new ConfigError('invalidOption', `${why} ${JSON.stringify(path)} (${place}). Name another one, or leave the @ out.`)
+    throw new ConfigError('invalidOption', `${why} ${JSON.stringify(path)} (${place}). Name another file, or remove the @.`)
   })
   try {
     const stat = await file.stat()
-    if (!stat.isFile()) throw new ConfigError('invalidOption', `${JSON.stringify(path)} is no file. Name a file.`)
+    if (!stat.isFile()) throw new ConfigError('invalidOption', `${JSON.stringify(path)} is not a file. Name a file.`)
     if (stat.size > defaultMaxMediaBytes)
       throw new ConfigError(
         'invalidOption',
-        `${JSON.stringify(path)} has ${stat.size} bytes; at most ${defaultMaxMediaBytes} are sent. Send a part of it.`,
+        `${JSON.stringify(path)} has ${stat.size} bytes; the limit is ${defaultMaxMediaBytes}. Send a part of it.`,
       )
     return await file.readFile()
   } finally {

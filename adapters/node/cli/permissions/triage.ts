@@ -29,7 +29,7 @@ export async function triage(
     const { failure } = proposal
     return {
       kind: 'refuse',
-      reason: `What the call would do could not be shown: ${errorText(failure)}`,
+      reason: `Denied, because the effect of the call cannot be shown: ${errorText(failure)}`,
       length: 0,
     }
   }
@@ -38,7 +38,7 @@ export async function triage(
   const change = proposal?.change
   const { length } = change === undefined ? shownCall(event) : ''
   if (length > longestShown) {
-    const reason = `The call has ${length} characters; a person must be able to read it. Make it shorter, for example by writing a file first.`
+    const reason = `The call has ${length} characters, too many for the user to review. Make it shorter, for example by writing a file first.`
     return { kind: 'refuse', reason, length }
   }
   return { kind: permissions.allows(event) ? 'run' : 'ask', ...(change !== undefined && { change }) }

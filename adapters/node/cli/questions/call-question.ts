@@ -34,7 +34,7 @@ export function isYes(line: string): boolean {
 }
 
 /** What a question about a call may use. */
-export interface CallDesk {
+export interface CallContext {
   screen: Screen
   permissions: Permissions
 }
@@ -45,18 +45,18 @@ export interface CallDesk {
  */
 export class CallQuestion implements Question {
   readonly prompt = 'Allow? [y/N] '
-  protected readonly desk: CallDesk
+  protected readonly context: CallContext
   protected readonly run: AgentRun
   protected readonly event: ApprovalRequestedEvent
 
-  constructor(desk: CallDesk, run: AgentRun, event: ApprovalRequestedEvent) {
-    this.desk = desk
+  constructor(context: CallContext, run: AgentRun, event: ApprovalRequestedEvent) {
+    this.context = context
     this.run = run
     this.event = event
   }
 
   show(): void {
-    const { screen } = this.desk
+    const { screen } = this.context
     const { paint } = screen.paint
     screen.line(paint('yellow', `? ${this.event.toolName}${this.who} wants to run:`))
     this.showCall()
@@ -68,15 +68,15 @@ export class CallQuestion implements Question {
     if (isYes(answer)) return () => this.approve()
     const [, scope, pattern] = /^([af])(?:\s+(.+))?$/.exec(answer) ?? []
     const rule = scope === undefined ? undefined : ruleFor(this.event, pattern)
-    if (rule !== undefined && (scope === 'a' || this.desk.permissions.canKeep)) {
+    if (rule !== undefined && (scope === 'a' || this.context.permissions.canKeep)) {
       return () => {
-        this.desk.permissions.add(rule, scope === 'a' ? 'session' : 'folder')
+        this.context.permissions.add(rule, scope === 'a' ? 'session' : 'folder')
         this.approve()
       }
     }
     // Words that begin so are a reason; the letter alone is none.
     if (scope !== undefined && pattern === undefined) {
-      this.desk.screen.line(this.desk.screen.paint.paint('yellow', '  This call cannot be allowed for good: y allows it once.'))
+      this.context.screen.line(this.context.screen.paint.paint('yellow', '  No rule can cover this call. Type y to allow it once.'))
       return undefined
     }
     return this.refuse(answer === '' || /^no?$/i.test(answer) ? 'The user did not allow this call.' : answer)
@@ -106,20 +106,20 @@ export class CallQuestion implements Question {
   }
 
   protected showCall(): void {
-    const { screen } = this.desk
+    const { screen } = this.context
     const { paint, plain } = screen.paint
     const lines = linesOf(plain(shownCall(this.event)))
     for (const line of lines) screen.line(paint('bold', `  ${line}`))
     const rows = lines.reduce((sum, line) => sum + Math.ceil((widthOf(line) + 2) / screen.width), 0)
     // Its end may be made to look like all of it.
-    if (rows > screen.height - 4) screen.say('yellow', `  These were ${rows} rows, more than you see: scroll up to read them all.`)
+    if (rows > screen.height - 4) screen.say('yellow', `  ${rows} rows do not fit on the screen. Scroll up to read them all.`)
   }
 
   protected showKeys(): void {
     const rule = ruleFor(this.event)
     if (rule === undefined) return
-    const { screen, permissions } = this.desk
+    const { screen, permissions } = this.context
     const keep = permissions.canKeep ? ', f in this folder' : ''
-    screen.say('dim', `  y once, a always in this session${keep}: ${wordsOf(rule)}`)
+    screen.say('dim', `  y allow once, a always in this session${keep}: ${wordsOf(rule)}`)
   }
 }

@@ -6,13 +6,13 @@ import type { ProposedChange } from '../changes/proposed-change.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { cutTo } from '../terminal/text-width.ts'
-import { type CallDesk, CallQuestion, type Decision } from './call-question.ts'
+import { type CallContext, CallQuestion, type Decision } from './call-question.ts'
 
 /** Lines of a difference that are shown. */
 export const mostLines = 400
 
 /** What a question about a change may use beside that. */
-export interface ChangeDesk extends CallDesk {
+export interface ChangeContext extends CallContext {
   files: EditedFiles
   /** Has a person edit a text; `undefined` where they cannot. */
   editText?: (text: string, name: string) => Promise<string | undefined>
@@ -20,31 +20,31 @@ export interface ChangeDesk extends CallDesk {
 
 /** Whether a file may be changed as a call wants to: the difference is shown, and `e` changes it first. */
 export class ChangeQuestion extends CallQuestion {
-  readonly #desk: ChangeDesk
+  readonly #context: ChangeContext
   #change: ProposedChange
   #isAmended = false
 
-  constructor(desk: ChangeDesk, run: AgentRun, event: ApprovalRequestedEvent, change: ProposedChange) {
-    super(desk, run, event)
-    this.#desk = desk
+  constructor(context: ChangeContext, run: AgentRun, event: ApprovalRequestedEvent, change: ProposedChange) {
+    super(context, run, event)
+    this.#context = context
     this.#change = change
   }
 
   override answer(text: string): Decision | undefined {
-    if (text.trim() !== 'e' || this.#desk.editText === undefined) return super.answer(text)
-    void this.#edit(this.#desk.editText)
+    if (text.trim() !== 'e' || this.#context.editText === undefined) return super.answer(text)
+    void this.#edit(this.#context.editText)
     return undefined
   }
 
   protected override approve(): void {
-    if (this.#isAmended) this.#desk.files.amend(this.event.toolCallId, this.#change.after)
+    if (this.#isAmended) this.#context.files.amend(this.event.toolCallId, this.#change.after)
     super.approve()
   }
 
   override show(): void {
-    const { screen } = this.#desk
+    const { screen } = this.#context
     const { before, isBinary } = this.#change
-    const what = before === undefined ? 'create' : isBinary === true ? 'replace what is no text' : 'change'
+    const what = before === undefined ? 'create' : isBinary === true ? 'replace a binary file' : 'change'
     screen.line(screen.paint.paint('yellow', `? ${this.event.toolName}${this.who} wants to ${what}:`))
     showChange(this.#change, screen, mostLines)
     this.showKeys()
@@ -52,20 +52,20 @@ export class ChangeQuestion extends CallQuestion {
 
   protected override showKeys(): void {
     super.showKeys()
-    const { screen, editText } = this.#desk
-    if (editText !== undefined) screen.say('dim', '  e edits it first; n, or words why not')
+    const { screen, editText } = this.#context
+    if (editText !== undefined) screen.say('dim', '  e edit first, n deny, or type a reason')
   }
 
-  async #edit(editText: NonNullable<ChangeDesk['editText']>): Promise<void> {
-    const { screen } = this.#desk
+  async #edit(editText: NonNullable<ChangeContext['editText']>): Promise<void> {
+    const { screen } = this.#context
     const text = await editText(this.#change.after, this.#change.path)
     if (!this.isWaiting) return
     if (text !== undefined && text !== this.#change.after) {
       this.#change = { ...this.#change, after: text }
       this.#isAmended = true
-      screen.line(screen.paint.paint('yellow', '? as you have changed it:'))
+      screen.line(screen.paint.paint('yellow', '? with your changes:'))
       showChange(this.#change, screen, mostLines)
-    } else screen.line(screen.paint.paint('yellow', '  Nothing was changed in it.'))
+    } else screen.line(screen.paint.paint('yellow', '  You made no changes.'))
   }
 }
 

@@ -26,19 +26,19 @@ export function fieldsOf({ schema }: Pick<InputRequestedEvent, 'schema'>): FormF
 function fieldOf(name: string, schema: Schema, isNeeded: boolean): FormField {
   const isList = schema.type === 'array'
   const choices = choicesOf(isList ? Object(schema.items) : schema)
-  const expected = choices.length === 0 ? (words[String(schema.type)] ?? 'JSON') : isList ? 'numbers, with commas' : 'a number'
+  const expected = choices.length === 0 ? (words[String(schema.type)] ?? 'JSON') : isList ? 'numbers, separated by commas' : 'a number'
   const preset = schema.default as JsonValue | undefined // of JSON, as the whole question is
   const value = (text: string) => (choices.length === 0 ? typed(schema, text) : isList ? picked(choices, text) : one(choices, text))
   return {
     name,
     description: [schema.title, schema.description].filter((text) => typeof text === 'string' && text !== name).join(': '),
-    expected: isNeeded || preset !== undefined ? expected : `${expected}, or nothing`,
+    expected: isNeeded || preset !== undefined ? expected : `${expected}, optional`,
     choices,
     preset,
     read: (text) => {
       if (text.trim() !== '') return value(text.trim())
       if (preset !== undefined) return { value: preset }
-      return isNeeded ? { problem: 'This has to be filled in.' } : {}
+      return isNeeded ? { problem: 'This field is required.' } : {}
     },
   }
 }
@@ -60,14 +60,14 @@ type Reading = { value: JsonValue } | { problem: string }
 
 function one(choices: FormField['choices'], text: string): Reading {
   const found = choices.find(({ value }) => value === text) ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined)
-  return found === undefined ? { problem: `One of the numbers 1 to ${choices.length}.` } : { value: found.value }
+  return found === undefined ? { problem: `Enter a number from 1 to ${choices.length}.` } : { value: found.value }
 }
 
 function picked(choices: FormField['choices'], text: string): Reading {
   const values: string[] = []
   for (const part of text.split(',')) {
     const reading = one(choices, part.trim())
-    if ('problem' in reading) return { problem: `Some of the numbers 1 to ${choices.length}, with commas between them.` }
+    if ('problem' in reading) return { problem: `Enter numbers from 1 to ${choices.length}, separated by commas.` }
     values.push(String(reading.value))
   }
   return { value: [...new Set(values)] }
@@ -77,18 +77,18 @@ function typed({ type, minimum = -Infinity, maximum = Infinity }: Schema, text: 
   if (type === 'string') return { value: text }
   if (type === 'boolean') {
     const isYes = /^(y|yes|true)$/i.test(text)
-    return isYes || /^(n|no|false)$/i.test(text) ? { value: isYes } : { problem: 'y or n.' }
+    return isYes || /^(n|no|false)$/i.test(text) ? { value: isYes } : { problem: 'Enter y or n.' }
   }
   if (type === 'number' || type === 'integer') {
     const value = Number(text)
     const fits = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value)
-    if (!fits) return { problem: type === 'integer' ? 'A whole number.' : 'A number.' }
-    if (value < Number(minimum)) return { problem: `At least ${minimum}.` }
-    return value > Number(maximum) ? { problem: `At most ${maximum}.` } : { value }
+    if (!fits) return { problem: type === 'integer' ? 'Enter a whole number.' : 'Enter a number.' }
+    if (value < Number(minimum)) return { problem: `Enter at least ${minimum}.` }
+    return value > Number(maximum) ? { problem: `Enter at most ${maximum}.` } : { value }
   }
   try {
     return { value: JSON.parse(text) }
   } catch {
-    return { problem: 'This is asked for as JSON.' }
+    return { problem: 'Enter valid JSON.' }
   }
 }

@@ -34,9 +34,9 @@ export class InputForm implements Question {
     const who = subAgent === undefined ? '' : ` (for ${subAgent.toolName})`
     this.#screen.line(paint('yellow', `? ${toolName}${who} asks:`))
     for (const line of linesOf(plain(message))) this.#screen.line(paint('bold', `  ${line}`))
-    if (url !== undefined) this.#screen.line(plain(`  Open this page yourself, if you trust it: ${url}`))
-    if (problem !== undefined) this.#screen.line(paint('yellow', `  Your answer was not taken: ${problem}`))
-    this.#screen.line(paint('dim', '  What you fill in goes to the tool. Esc answers nothing.'))
+    if (url !== undefined) this.#screen.line(plain(`  If you trust this link, open it yourself: ${url}`))
+    if (problem !== undefined) this.#screen.line(paint('yellow', `  Your input was rejected: ${problem}`))
+    this.#screen.line(paint('dim', '  Your input goes to the tool. Esc cancels.'))
     this.#showField()
   }
 

@@ -5,27 +5,27 @@ import { answerWithoutPage } from '../../../mcp/internal.ts'
 import { triage } from '../permissions/triage.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { CallQuestion, type Question, type QuestionEnd } from './call-question.ts'
-import { type ChangeDesk, ChangeQuestion, showChange } from './change-question.ts'
+import { type ChangeContext, ChangeQuestion, showChange } from './change-question.ts'
 import { InputForm } from './input-form.ts'
 
 /** Lines that are shown of a change that nobody is asked about. */
 const mostUnasked = 30
 
 /** What questions need. */
-export interface QuestionsDesk extends ChangeDesk {
+export interface QuestionsContext extends ChangeContext {
   /** A question is on the screen, and what is typed from now on answers it. */
   onShown(): void
 }
 
 /** The questions of runs, one after another, in the order in which they came. */
 export class Questions {
-  readonly #desk: QuestionsDesk
+  readonly #context: QuestionsContext
   readonly #waiting: Question[] = []
   /** Looking at files takes a moment; the order stays. */
   #before: Promise<void> = Promise.resolve()
 
-  constructor(desk: QuestionsDesk) {
-    this.#desk = desk
+  constructor(context: QuestionsContext) {
+    this.#context = context
   }
 
   /** Whether somebody is asked now. */
@@ -71,9 +71,9 @@ export class Questions {
   }
 
   async #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): Promise<void> {
-    const { screen } = this.#desk
+    const { screen } = this.#context
     if (event.type === 'inputRequested') return this.#wait(new InputForm(screen, run, event))
-    const found = await triage(run, event, this.#desk)
+    const found = await triage(run, event, this.#context)
     if (found === undefined) return
     if (found.kind === 'refuse') {
       const why = found.length === 0 ? found.reason : `its ${found.length} characters are too many to read.`
@@ -85,7 +85,7 @@ export class Questions {
       if (change !== undefined) showChange(change, screen, mostUnasked)
       return run.approve(event)
     }
-    this.#wait(change === undefined ? new CallQuestion(this.#desk, run, event) : new ChangeQuestion(this.#desk, run, event, change))
+    this.#wait(change === undefined ? new CallQuestion(this.#context, run, event) : new ChangeQuestion(this.#context, run, event, change))
   }
 
   #wait(question: Question): void {
@@ -96,7 +96,7 @@ export class Questions {
   #showFirst(): void {
     if (this.#waiting[0] === undefined) return
     this.#waiting[0].show()
-    this.#desk.onShown()
+    this.#context.onShown()
   }
 
   /** Off the screen before anything hears of it: what the decision brings about may be the next question. */
@@ -109,16 +109,16 @@ export class Questions {
 }
 
 /** What a terminal does with calls that a page is to run. */
-export interface PageCallDesk {
+export interface ClientCallContext {
   screen: Screen
   /** Whether a page shares the session. */
-  hasPage: boolean
+  hasWebApp: boolean
 }
 
 /** A call that a page is to run, in a terminal: it is left to the page that shares the session, or else fails at once. The person is told which. */
-export function askPage(run: AgentRun, call: PendingClientCall, { screen, hasPage }: PageCallDesk): void {
-  const waits = 'It waits for a page that has it: one of your own that shows this session, at the address of /open.'
-  const fails = 'Nobody can run it in a terminal, and the model is told so. Serve the agent with phi serve, to a page that has it.'
-  screen.line(screen.paint.paint('yellow', `? ${call.toolName} is a tool of a page. ${hasPage ? waits : fails}`))
-  if (!hasPage) answerWithoutPage(run, call)
+export function askClient(run: AgentRun, call: PendingClientCall, { screen, hasWebApp }: ClientCallContext): void {
+  const waits = 'It waits for a web app that has this tool and shows this session, at the URL of /open.'
+  const fails = 'A terminal cannot run it, so the call fails. Use phi serve with a web app that has this tool.'
+  screen.line(screen.paint.paint('yellow', `? ${call.toolName} is a browser tool. ${hasWebApp ? waits : fails}`))
+  if (!hasWebApp) answerWithoutPage(run, call)
 }

@@ -8,17 +8,17 @@ import { MarkdownLines } from './markdown.ts'
 
 /** Turns that are shown as they were, and how much of each text. */
 const shownTurns = 3
-const longestSaid = 2000
+const longestText = 2000
 const longestAnswer = 20_000
 
 /** Shows how a conversation stands: its last turns as they were, the rest in a line. */
 export function showPast(messages: readonly AgentMessage[], screen: Screen): void {
-  const said = messages.flatMap((message, at) => (message.role === 'user' && !isReport(message) ? [at] : []))
-  const from = said.at(-shownTurns) ?? 0
+  const prompts = messages.flatMap((message, at) => (message.role === 'user' && !isReport(message) ? [at] : []))
+  const from = prompts.at(-shownTurns) ?? 0
   const { paint } = screen.paint
-  if (from > 0) screen.line(paint('dim', `┄ before: ${from} messages, beginning with "${firstWords(messages[said[0] ?? 0])}"`))
+  if (from > 0) screen.line(paint('dim', `┄ earlier: ${from} messages, starting with "${firstWords(messages[prompts[0] ?? 0])}"`))
   for (const message of messages.slice(from)) for (const line of linesOf(message, messages, screen)) screen.line(line)
-  if (messages.length > 0) screen.line(paint('dim', '┄ this is where it stands'))
+  if (messages.length > 0) screen.line(paint('dim', '┄ end of history'))
 }
 
 function linesOf(message: AgentMessage, messages: readonly AgentMessage[], screen: Screen): Painted[] {
@@ -26,7 +26,7 @@ function linesOf(message: AgentMessage, messages: readonly AgentMessage[], scree
   if (message.role === 'user') {
     const text = textOf(message.content).trim()
     const mark = isReport(message) ? paint('dim', '┄ ') : paint('green', '› ')
-    return [joined(mark, plain(shortened(text, longestSaid)))]
+    return [joined(mark, plain(shortened(text, longestText)))]
   }
   if (message.role !== 'assistant') return []
   return message.content.flatMap((block) => {

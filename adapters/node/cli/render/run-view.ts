@@ -16,7 +16,7 @@ function besidesLines(content: readonly Content[], { paint, plain }: Painter): P
   const media = content.flatMap((block) => {
     if (!isMedia(block)) return []
     const isKept = (block.data ?? block.blob) !== undefined
-    const where = isKept ? `${shortCount(mediaBytes(block))} bytes; /save writes it to a file` : (block.url ?? 'kept by the service')
+    const where = isKept ? `${shortCount(mediaBytes(block))} bytes; /save writes it to a file` : (block.url ?? 'stored by the provider')
     return [joined(paint('cyan', `▣ ${mediaName(block)}`), paint('dim', `  ${where}`))]
   })
   const sources = sourcesOf(content).map((source, at) =>
@@ -58,7 +58,7 @@ export class RunView {
   readonly #markdown: MarkdownLines
   readonly #calls = new Map<string, RunningCall>()
   /** What goes on beside the run, by its id. */
-  readonly #beside = new Map<string, RunningCall>()
+  readonly #background = new Map<string, RunningCall>()
   #thinking = ''
   #thoughtSince: number | undefined
   #startedAt = 0
@@ -119,12 +119,12 @@ export class RunView {
       const tail = this.#thinking.trimEnd().split('\n').slice(-3)
       lines.push(...tail.map((line) => paint(['dim', 'italic'], `  ${line}`)))
     }
-    for (const { toolName, subject, startedAt, latest } of [...this.#calls.values(), ...this.#beside.values()]) {
+    for (const { toolName, subject, startedAt, latest } of [...this.#calls.values(), ...this.#background.values()]) {
       const time = paint('dim', ` ${duration(now - startedAt)}`)
       lines.push(joined(paint('yellow', `${turn} `), paint('bold', toolName), time, plain(' '), paint('cyan', subject)))
       if (latest !== '') lines.push(paint('dim', `  ${latest}`))
     }
-    if (this.#calls.size + this.#beside.size === 0) {
+    if (this.#calls.size + this.#background.size === 0) {
       const what = this.#waiting > 0 ? 'waiting for you' : this.#thoughtSince === undefined ? 'working' : 'thinking'
       lines.push(joined(paint('yellow', `${turn} `), paint('dim', `${what} ${duration(now - this.#startedAt)}`)))
     }
@@ -138,7 +138,7 @@ export class RunView {
     this.#hasText = false
     this.#waiting = 0
     this.#calls.clear()
-    this.#beside.clear()
+    this.#background.clear()
     this.#endThought(at)
   }
 
@@ -189,7 +189,7 @@ export class RunView {
   #serviceTool({ id, name, input, status, output, error }: ServiceToolContent, at: number): void {
     const subject = subjectOf(Object(input ?? {})) // any JSON
     if (status === 'running') {
-      if (!this.#calls.has(id)) this.#calls.set(id, { toolName: name, subject, startedAt: at, latest: 'run by the service' })
+      if (!this.#calls.has(id)) this.#calls.set(id, { toolName: name, subject, startedAt: at, latest: 'run by the provider' })
       return
     }
     const text = error?.message ?? error?.code ?? (typeof output === 'string' || output === undefined ? output : JSON.stringify(output))
@@ -217,21 +217,21 @@ export class RunView {
   }
 
   #besideBegins({ backgroundId, task, at }: BackgroundStartEvent): void {
-    this.#beside.set(backgroundId, { toolName: backgroundId, subject: task.slice(0, 500), startedAt: at, latest: 'in the background' })
+    this.#background.set(backgroundId, { toolName: backgroundId, subject: task.slice(0, 500), startedAt: at, latest: 'in the background' })
   }
 
   #besideEnds({ backgroundId, result, isError, at }: BackgroundEndEvent): void {
-    const { subject = '', startedAt = at } = this.#beside.get(backgroundId) ?? {}
-    this.#beside.delete(backgroundId)
+    const { subject = '', startedAt = at } = this.#background.get(backgroundId) ?? {}
+    this.#background.delete(backgroundId)
     const shown = { toolName: backgroundId, subject, ms: at - startedAt, isError, result }
     for (const line of callLines(shown, this.#screen.paint, this.#screen.width)) this.#screen.line(line)
   }
 
   #note(event: AgentEvent): void {
     const say = (style: Style, text: string) => this.#screen.line(this.#screen.paint.paint(style, text))
-    if (event.type === 'providerRetry') say('yellow', `${event.error.message} Trying again in ${duration(event.delayMs)}.`)
+    if (event.type === 'providerRetry') say('yellow', `${event.error.message} Retrying in ${duration(event.delayMs)}.`)
     else if (event.type === 'inputRejected') say('yellow', `Refused: ${event.reason}`)
-    else if (event.type === 'approvalResolved' && !event.approved) say('yellow', `✗ ${event.toolName} was not allowed`)
+    else if (event.type === 'approvalResolved' && !event.approved) say('yellow', `✗ ${event.toolName} was denied`)
     else if (event.type === 'compactionEnded') {
       this.#isCompacting = false
       const { messagesBefore, messagesAfter, estimatedTokensBefore, estimatedTokensAfter, error } = event
@@ -239,18 +239,18 @@ export class RunView {
       say('yellow', error === undefined ? `┄ compacted: ${figures}` : `┄ not compacted: ${error.message}`)
     } else if (event.type === 'prunApplied')
       say('yellow', `┄ pruned ${event.messagesRemoved} messages, ${shortCount(event.tokensRemoved)} tokens`)
-    else if (event.type === 'revertApplied' && event.applied) say('yellow', `┄ went back to node ${event.target}`)
+    else if (event.type === 'revertApplied' && event.applied) say('yellow', `┄ reverted to node ${event.target}`)
   }
 
   #end({ status, error, limit, rejection, at, totalUsage, usage }: AgentEndEvent): void {
     this.#endThought(at)
     if (this.#isCompacting && status === 'completed') {
-      this.#screen.line(this.#screen.paint.paint('dim', '┄ nothing to compact: there are too few turns'))
+      this.#screen.line(this.#screen.paint.paint('dim', '┄ nothing to compact: too few turns'))
       return
     }
     const turns = `${this.#turns} turn${this.#turns === 1 ? '' : 's'}`
     const tokens = `${shortCount((totalUsage ?? usage).totalTokens)} tokens`
-    const why = error?.message ?? rejection ?? (limit === undefined ? '' : `The limit was reached: ${limit.reason}.`)
+    const why = error?.message ?? rejection ?? (limit === undefined ? '' : `Limit reached: ${limit.reason}.`)
     const { paint } = this.#screen.paint
     const shown = `[${wordFor(status)} · ${turns} · ${tokens} · ${duration(at - this.#startedAt)}]`
     this.#screen.line(joined(paint(status === 'completed' ? 'dim' : 'red', shown), paint('red', why === '' ? '' : ` ${why}`)))

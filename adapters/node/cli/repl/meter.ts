@@ -30,7 +30,7 @@ export class Meter {
   /** Of each answer of which no run has said the cost: long prompts may have rates of their own. */
   #answers: Usage[] = []
   /** What runs that did not say their cost have used beside their answers: sub-agents, compactions. */
-  #beside: Usage = emptyUsage()
+  #otherUsage: Usage = emptyUsage()
   /** Answers of the run that is on. */
   #running: Usage[] = []
   #context = 0
@@ -43,7 +43,7 @@ export class Meter {
     this.#usage = emptyUsage()
     this.#spent = 0
     this.#answers = []
-    this.#beside = emptyUsage()
+    this.#otherUsage = emptyUsage()
     this.#running = []
     for (const loop of loops) this.#add(loop, agent.currentRun !== undefined && loop.loopId === agent.lastLoopId)
     this.tookBack(agent)
@@ -59,7 +59,7 @@ export class Meter {
     const known = isOn ? this.#running : this.#answers
     known.push(...answers)
     // The end of a run that is on says what it used beside its answers.
-    if (!isOn) this.#beside = combineUsage(this.#beside, usageBeyond(usage, answers.reduce(combineUsage, emptyUsage())))
+    if (!isOn) this.#otherUsage = combineUsage(this.#otherUsage, usageBeyond(usage, answers.reduce(combineUsage, emptyUsage())))
   }
 
   /** Goes on after messages of `agent` were taken back: the context is smaller, and what was spent stays spent. */
@@ -78,12 +78,12 @@ export class Meter {
   }
 
   #ended({ totalUsage, usage, costUsd }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
-    const beside = usageBeyond(totalUsage ?? usage, this.#running.reduce(combineUsage, emptyUsage()))
-    this.#usage = combineUsage(this.#usage, beside)
+    const otherUsage = usageBeyond(totalUsage ?? usage, this.#running.reduce(combineUsage, emptyUsage()))
+    this.#usage = combineUsage(this.#usage, otherUsage)
     if (costUsd !== undefined) this.#spent += costUsd
     else {
       this.#answers.push(...this.#running)
-      this.#beside = combineUsage(this.#beside, beside)
+      this.#otherUsage = combineUsage(this.#otherUsage, otherUsage)
     }
     this.#running = []
   }
@@ -103,7 +103,7 @@ export class Meter {
     const answers = [...this.#answers, ...this.#running]
     if (!hasRates({ cost: prices }) && (this.#spent === 0 || answers.length > 0)) return undefined
     const { tiers: _, ...short } = prices
-    return answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#beside, short))
+    return answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#otherUsage, short))
   }
 
   /** The cost as people read it, `$0.0042`. */

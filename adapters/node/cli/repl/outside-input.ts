@@ -22,7 +22,7 @@ export async function editText(text: string, name: string, lines: LineSource, sc
     screen.line(
       screen.paint.paint(
         'yellow',
-        `${command} ${code === undefined ? 'could not be run' : `ended with ${code}`}; nothing was taken from it.`,
+        `${command} ${code === undefined ? 'could not be run' : `exited with ${code}`}. Your text is unchanged.`,
       ),
     )
     return undefined
@@ -67,10 +67,7 @@ export async function pastedImage(directory: string, platform: NodeJS.Platform =
     return path
   }
   const how = platform === 'linux' ? ', or neither wl-paste nor xclip is installed' : ''
-  throw new ConfigError(
-    'invalidOption',
-    `There is no picture in the clipboard${how}. Drop a file on the terminal, or name it as @picture.png.`,
-  )
+  throw new ConfigError('invalidOption', `There is no image in the clipboard${how}. Drop a file on the terminal, or type @picture.png.`)
 }
 
 async function outputOf({ command, args }: ClipboardReader): Promise<Buffer> {

@@ -11,7 +11,7 @@ import { openingPrompt } from '../demo/demo-model.ts'
 import { errorLine } from '../endings.ts'
 import { mentionOf, withFiles } from '../modes/prompt-input.ts'
 import type { QuestionEnd } from '../questions/call-question.ts'
-import { askPage, Questions } from '../questions/questions.ts'
+import { askClient, Questions } from '../questions/questions.ts'
 import { loadColours } from '../render/markdown.ts'
 import { showPast } from '../render/past-turns.ts'
 import { RunView } from '../render/run-view.ts'
@@ -34,7 +34,7 @@ const frameMs = 80
 const awayMs = 10_000
 
 const takenOver = (sessionId: string) =>
-  `This session was taken over elsewhere. /resume ${sessionId} goes on with it as it is there now; /clear begins another one.`
+  `Another process took over this session. /resume ${sessionId} takes it back; /clear starts a new one.`
 
 /** What a REPL needs to know. */
 export interface ReplOptions {
@@ -130,7 +130,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#runs.follow(agent)
     if (agent.messages.length > 0) {
       showPast(agent.messages, this.screen)
-      this.screen.line(paint('dim', `Going on with session ${agent.sessionId}, ${agent.messages.length} messages.`))
+      this.screen.line(paint('dim', `Resumed session ${agent.sessionId}, ${agent.messages.length} messages.`))
     }
     this.#draw()
     if (this.#first !== undefined) void this.#say(this.#first)
@@ -201,7 +201,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
 
   /** What a person has typed after `!` runs at once. */
   async #runTyped(text: string): Promise<void> {
-    if (this.isBusy) throw new ConfigError('invalidOption', 'A command has to wait: the agent works. Ctrl-C stops it.')
+    if (this.isBusy) throw new ConfigError('invalidOption', 'A command is not available while the agent works. Ctrl-C stops it.')
     this.#echo('› ', text)
     this.#typed = new AbortController()
     try {
@@ -233,7 +233,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     } else if (this.#typed !== undefined && !this.#typed.signal.aborted) {
       this.#typed.abort()
     } else if (this.#runs.stop()) {
-      this.note('Stopping. Ctrl-C again leaves at once.')
+      this.note('Stopping. Press Ctrl-C again to exit now.')
     } else if (this.#runs.current === undefined && this.#lines.typed.text !== '') {
       this.#lines.take()
       this.#draw()
@@ -242,7 +242,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
 
   end(): void {
     if (this.#isOver) return
-    this.#questions.denyAll('Nobody is there to be asked.')
+    this.#questions.denyAll('No user is available to approve.')
     if (this.#runs.current === undefined) this.leave(0)
     else this.#runs.current.result.finally(() => this.leave(0)).catch(() => undefined)
   }
@@ -289,7 +289,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
         if (status === 'delivered' || this.#isOver) return
         // The agent was done before it heard it: then it is the next thing said. After a stop it is the person's again.
         if (this.#runs.lastStatus === 'completed') return void this.#say(text)
-        this.note('The run ended before this was said; it is in your line again.')
+        this.note('The run ended before it read this message. The text is back in your prompt.')
         this.#lines.insert(text)
       },
       (error: unknown) => this.fail(error),
@@ -310,13 +310,13 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.meter.event(event)
     if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#questions.ask(run, event)
     else if (event.type === 'clientCallRequested')
-      askPage(run, event, { screen: this.screen, hasPage: this.assistant.served !== undefined })
+      askClient(run, event, { screen: this.screen, hasWebApp: this.assistant.served !== undefined })
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
     // Whose session was taken over can only take it back.
     if (event.type === 'agentEnd' && event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
   }
 
-  saidElsewhere(text: string): void {
+  promptedElsewhere(text: string): void {
     this.#echo('› ', text)
   }
 
@@ -335,7 +335,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
   #questionShown(): void {
     // A yes must have been typed after the question was seen.
     this.#draft ??= this.#lines.take()
-    this.#callAway('phi asks you something')
+    this.#callAway('phi needs your input')
     if (!this.screen.isLive) this.note(this.#promptText())
     this.#draw()
   }

@@ -16,7 +16,7 @@ export interface RunsListener {
   begun(): void
   event(run: AgentRun, event: AgentEvent): void
   /** Somebody has said this in a page. */
-  saidElsewhere(text: string): void
+  promptedElsewhere(text: string): void
   ended(): void
   fail(error: unknown): void
 }
@@ -25,7 +25,7 @@ export interface RunsListener {
 export class SessionRuns {
   readonly #on: RunsListener
   /** What was said here and no run has heard yet. */
-  readonly #said = new Set<string>()
+  readonly #ownMessageIds = new Set<string>()
   #unfollow: () => void = () => undefined
   #current: AgentRun | undefined
   #isStopping = false
@@ -90,12 +90,12 @@ export class SessionRuns {
   /** As a message that is known again when the run has heard it. */
   #mine(input: string | MessageInput): MessageInput {
     const id = crypto.randomUUID()
-    this.#said.add(id)
+    this.#ownMessageIds.add(id)
     return { ...(typeof input === 'string' ? userMessage(input) : input), id }
   }
 
   #heard(run: AgentRun, event: AgentEvent): void {
-    if (event.type === 'messageEnd' && !this.#said.delete(event.messageId)) this.#other(event.message)
+    if (event.type === 'messageEnd' && !this.#ownMessageIds.delete(event.messageId)) this.#other(event.message)
     this.#on.event(run, event)
     if (event.type !== 'agentEnd') return
     this.#lastStatus = event.status
@@ -104,7 +104,7 @@ export class SessionRuns {
 
   #other(message: AgentMessage): void {
     const text = message.role === 'user' && !isReport(message) ? textOf(message.content) : ''
-    if (text !== '') this.#on.saidElsewhere(text)
+    if (text !== '') this.#on.promptedElsewhere(text)
   }
 
   #finish(run: AgentRun): void {

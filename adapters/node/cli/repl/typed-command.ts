@@ -13,7 +13,7 @@ const shownLines = 40
  */
 export async function runTyped(command: string, agent: Agent, screen: Screen, signal: AbortSignal): Promise<void> {
   const bash = agent.settings.tools.find(({ name }) => name === 'bash')
-  if (bash === undefined) throw new ConfigError('invalidOption', 'There is no bash here, so no command can be run.')
+  if (bash === undefined) throw new ConfigError('invalidOption', 'Cannot run the command: this agent has no bash tool.')
   const begun = performance.now()
   const { result, isError } = await outcomeOf(async () =>
     bash.execute(

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { ConfigError } from '../../../../src/index.ts'
 
-/** Pages may load nothing from elsewhere and ask nobody else, and no other page may show this one. */
+/** Headers that forbid foreign content, foreign requests and framing. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  // Another program may listen on this port tomorrow.
+  // No caching: another program may use this port later.
   'cache-control': 'no-store',
 }
 
@@ -21,19 +21,19 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 }
 
-/** Gives the file at a path, or `undefined` where there is none. `accepted` is the `accept-encoding` of who asks. */
+/** Returns the file at a path, or `undefined`. `accepted` is the `accept-encoding` header. */
 type FileAt = (path: string, accepted: string | null) => Promise<Response | undefined>
 
-/** The playground as the package has it, its assets compressed with gzip. Its agent is the one behind `endpoint`. */
+/** Loads the packaged playground with gzipped assets, connected to `endpoint`. */
 export async function playgroundFiles(endpoint: string): Promise<FileAt> {
   const folder = builtFolder()
   const names = new Set((await readdir(new URL('assets/', folder))).map((name) => `/assets/${name}`))
   const index = await readFile(new URL('index.html', folder), 'utf8')
-  // The page talks to this server alone, and is not kept for when it is gone.
+  // With this endpoint, the app talks only to this server and installs no offline cache.
   const page = index.replace('<head>', `<head>\n    <meta name="phi-endpoint" content="${endpoint}" />`)
   return async (path, accepted) => {
     if (path === '/') return new Response(page, { headers: headersOf('.html') })
-    // Only what the folder has: nothing of a path reaches the disk.
+    // Look up known files only, so that no request path reaches the disk.
     if (!names.has(`${path}.gz`)) return undefined
     const packed = await readFile(new URL(`.${path}.gz`, folder))
     const asset = { ...headersOf(extname(path)), vary: 'accept-encoding' }
@@ -44,7 +44,7 @@ export async function playgroundFiles(endpoint: string): Promise<FileAt> {
 
 const unpack = promisify(gunzip)
 
-/** Whether a client with this `accept-encoding` takes gzip. One that sends none may not know how to unpack. */
+/** Whether an `accept-encoding` header accepts gzip. A missing header does not. */
 function takesGzip(accepted: string | null): boolean {
   const weights = new Map(
     (accepted ?? '').split(',').map((each) => {
@@ -60,13 +60,13 @@ function headersOf(extension: string): Record<string, string> {
 }
 
 function builtFolder(): URL {
-  // Beside the built file, and in what the sources were built to.
+  // The path differs between the built file and the sources.
   for (const place of ['./playground/', '../playground/', '../../../../dist/playground/']) {
     const folder = new URL(place, import.meta.url)
     if (existsSync(new URL('assets', folder))) return folder
   }
   throw new ConfigError(
     'invalidOption',
-    'Cannot serve the page of phi: its files are missing. Install phi-core again, or run `npm run build` in a clone.',
+    'Cannot serve the web app: its files are missing. Reinstall phi-core, or run `npm run build` in a clone.',
   )
 }

@@ -11,24 +11,23 @@ import { codeOf, stopSignals } from '../endings.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { playgroundFiles } from './playground-files.ts'
 
-/** Where the page finds its agent. */
+/** The path of the agent endpoint. */
 const endpoint = '/agent'
 
-/** The page shows its only user what the model is sent. */
+/** Captures model requests for the inspector of the web app. */
 const captured = { captureTurnRequests: true }
 
-/** Whose agent is served. */
+/** The owner of the served agent. */
 export interface AgentHome {
-  /** The one of now: what is made for other sessions is made like it. */
+  /** The current agent; agents of other sessions copy its settings. */
   readonly agent: Agent
   readonly store: SessionStore
-  /** The page goes on with a session that both use, with another agent: from an earlier place, say. */
+  /** Called when the web app continues a shared session with another agent, for example from an earlier message. */
   goOnWith(agent: Agent): void
 }
 
 /**
- * Serves the agent of an assistant on 127.0.0.1, and the playground to talk to it. Sessions are those of the assistant: what is said in the page is there in
- * a terminal, and the other way round. Only whoever has the token gets in.
+ * Serves the agent and the playground on 127.0.0.1. Browser and terminal share the assistant's sessions. Every request needs the token.
  */
 export async function serveAgent(home: AgentHome, { port, logger }: { port: number; logger: Logger }): Promise<ServedAgent> {
   const token = randomBytes(24).toString('base64url')
@@ -45,7 +44,7 @@ export async function serveAgent(home: AgentHome, { port, logger }: { port: numb
   )
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new ConfigError('invalidOption', `Port ${port} cannot be listened on: ${error.code}. Take another --port.`, { cause: error }))
+      reject(new ConfigError('invalidOption', `Cannot listen on port ${port}: ${error.code}. Pass another --port.`, { cause: error }))
     })
     server.listen(port, '127.0.0.1', resolve)
   })
@@ -83,7 +82,7 @@ function sessionsOf(home: AgentHome, logger: Logger): SessionsHere {
   return new SessionsHere({ store: home.store, agent, logger }, { onAgent: (_address, made) => home.goOnWith(made) })
 }
 
-/** The routes of the agent, and what the page says of its model before it has asked it anything. */
+/** Creates the agent routes and the model information for the web app. */
 function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
   const isLetIn = bearer(token)
   const app = createAgentApp({ sessions, authorize: isLetIn, turnRequests: true })
@@ -94,12 +93,12 @@ function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
   })
   return (request: Request, env: object): Response | Promise<Response> => {
     const { origin, pathname, search } = new URL(request.url)
-    // Not relative to a host: a path that begins with two slashes would be another one.
+    // Do not resolve against a host: a path that starts with // would select another host.
     return app.fetch(new Request(origin + pathname.slice(endpoint.length) + search, request), env)
   }
 }
 
-/** `phi serve`: serves the agent of this directory, with a page, until it is stopped; `phi open` begins in its last session. Resolves with the exit code. */
+/** Runs `phi serve` and `phi open`: serves the agent and the web app until stopped. Resolves with the exit code. */
 export async function runServer(args: CliArguments, screen: Screen, logger: Logger): Promise<number> {
   const isOpening = args.command === 'open'
   const assistant = await openAssistant(isOpening ? { resume: true, ...args } : args, { isLive: false, logger })
@@ -108,9 +107,9 @@ export async function runServer(args: CliArguments, screen: Screen, logger: Logg
     for (const note of assistant.notes) screen.say('yellow', note)
     assistant.served = await serveAgent(assistant, { port: Number(args.port ?? 0), logger })
     if (isOpening) await assistant.served.share(assistant.agent)
-    // The one time that the token is shown.
+    // The token is printed only here.
     screen.data(screen.paintData.plain(`${assistant.served.link(isOpening ? assistant.agent.sessionId : undefined)}\n`))
-    screen.say('dim', 'Open it in a browser on this machine. Everybody with the link may do what you may. Ctrl-C ends it.')
+    screen.say('dim', 'Open the link in a browser on this machine. Everyone with the link has your rights. Ctrl-C stops the server.')
     return await new Promise<number>((resolve) => {
       for (const signal of stopSignals) process.once(signal, () => resolve(codeOf[signal]))
     })
@@ -119,12 +118,12 @@ export async function runServer(args: CliArguments, screen: Screen, logger: Logg
   }
 }
 
-/** Where a phi talks in the session, that one can hand it over with both going on; here it would be taken away from it. */
+/** Throws if another phi has the session open: only that process can share it without losing it. */
 function assertNowhereElse({ agent, others }: Assistant): void {
   if (others.length === 0) return
   const where = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`
   throw new ConfigError(
     'invalidOption',
-    `Session ${agent.sessionId} is open in another phi, ${where}. Say /open there: the page and that terminal then go on together.`,
+    `Session ${agent.sessionId} is open in another phi, ${where}. Run /open there to share it with the browser.`,
   )
 }

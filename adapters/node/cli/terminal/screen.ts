@@ -22,7 +22,7 @@ export interface ScreenStreams {
  *
  * **Contract**
  * - Data goes to standard output, all else to standard error. Both may be one terminal: then lines and the changing part do not run into each other.
- * - Where standard error is no terminal, nothing changes: only lines are written.
+ * - Where standard error is not a terminal, nothing changes: only lines are written.
  * - A stream that failed takes nothing any more, and says so once, to `onGone`: with `EPIPE` its reader has gone, else what was written is lost.
  */
 export class Screen {
@@ -38,7 +38,7 @@ export class Screen {
   #input: InputView | undefined
   /** Cells of the rows that were drawn, down to the one with the cursor. */
   #drawn: number[] = []
-  readonly #gone = new Set<NodeJS.WriteStream>()
+  readonly #broken = new Set<NodeJS.WriteStream>()
   /** What is to be written once the terminal is ours again. */
   #held: { stream: NodeJS.WriteStream; text: string }[] | undefined
   readonly #onResize = () => this.#redraw()
@@ -52,8 +52,8 @@ export class Screen {
     this.paintData = painterFor(out, this.#theme)
     for (const name of ['out', 'err'] as const) {
       streams[name].on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
-        const isNew = !this.#gone.has(streams[name])
-        this.#gone.add(streams[name])
+        const isNew = !this.#broken.has(streams[name])
+        this.#broken.add(streams[name])
         if (isNew) onGone(name, code)
       })
     }
@@ -186,7 +186,7 @@ export class Screen {
   }
 
   #write(stream: NodeJS.WriteStream, text: string): void {
-    if (text === '' || this.#gone.has(stream) || !stream.writable) return
+    if (text === '' || this.#broken.has(stream) || !stream.writable) return
     if (this.#held !== undefined) this.#held.push({ stream, text })
     else stream.write(text)
   }

@@ -217,8 +217,8 @@ function digestIn({ operations, known, summaries }: Listing, found: Found, moved
     if (isIndexed && !isAsFound) moved.push(found)
     if (last === undefined) return undefined
     const end = `${last.file.name} ${last.size} ${last.modified}`
-    const told = known.get(sessionId)
-    const digest = told?.end === end ? told.digest : await summaries.digestOf(sessionId, folder, files, last)
+    const cached = known.get(sessionId)
+    const digest = cached?.end === end ? cached.digest : await summaries.digestOf(sessionId, folder, files, last)
     // A session without a loop has nothing that is left to do.
     const status = digest.loops === 0 ? 'idle' : digest.status
     if (isAsFound && before !== undefined && status !== undefined) before.status = status

@@ -58,10 +58,12 @@ export class SummaryFiles {
   /** What lists tell of a session that ends there: from its summary and what was written since, else from all that counts. */
   async digestOf(sessionId: string, folder: string, files: readonly EpochFile[], { file, size }: LogEnd): Promise<SessionDigest> {
     const operations = this.#operations
-    const told = readSummary(await operations.read(this.#pathOf(sessionId)).catch(() => ''))
-    if (told?.log !== file.name || told.bytes > size)
+    const summary = readSummary(await operations.read(this.#pathOf(sessionId)).catch(() => ''))
+    if (summary?.log !== file.name || summary.bytes > size)
       return digestOfLines(linesIn(operations, folder, await sizesOf(operations, folder, countingFiles(files))))
-    return told.bytes === size ? told.digest : digestOfLines(linesIn(operations, folder, [{ ...file, size }], told.bytes), told.digest)
+    return summary.bytes === size
+      ? summary.digest
+      : digestOfLines(linesIn(operations, folder, [{ ...file, size }], summary.bytes), summary.digest)
   }
 
   #pathOf(sessionId: string): string {

@@ -191,7 +191,7 @@ describe('wrong usage', () => {
     [['--demo', 'fix it'], '--demo brings its own question'],
     [[' '], 'The prompt is empty.'],
     [['team/agent.toml'], '"team/agent.toml" is no command. For an agent file: phi --config FILE.'],
-    [['-p'], '--print needs a text after it.'],
+    [['-p'], '--print needs a value.'],
     [['-p', ' '], '--print has nothing to ask.'],
     [['--model', ''], '--model is empty.'],
     [['--json=yes'], '--json takes no value.'],

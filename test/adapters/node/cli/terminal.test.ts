@@ -302,7 +302,7 @@ describe.skipIf(pty === undefined)('commands', () => {
     const phi = inTerminal(args, { env: environment(env), cwd })
     await phi.shows('› ')
     phi.type(`/tree${enter}`)
-    await phi.shows('Nothing of this session is stored yet. Say something first.')
+    await phi.shows('This session is not stored yet. Send a message first.')
     phi.type(`first${enter}`)
     await phi.shows('[done')
     const said: [string, RegExp | string][] = [
@@ -329,7 +329,7 @@ describe.skipIf(pty === undefined)('commands', () => {
       ['/clear', /new session \S+/],
       ['/resume 99', 'There is no session 99'],
       ['/resume', /called so/],
-      ['/resume 1', /› first\nAnswer 1\.\n┄ this is where it stands/],
+      ['/resume 1', /› first\nAnswer 1\.\n┄ end of history/],
       ['/nonsense', '/nonsense is no command'],
     ]
     for (const [line, shown] of said) {

@@ -26,7 +26,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
     await first.ended
 
     const phi = inTerminal([...args, '--resume'], shared)
-    await phi.shows(/› change them\n✓ write_file a\.txt[\s\S]*ok 3\n┄ this is where it stands/)
+    await phi.shows(/› change them\n✓ write_file a\.txt[\s\S]*ok 3\n┄ end of history/)
     phi.type(`/diff${enter}`)
     await phi.shows(/a\.txt {2}\+1 -1\n[\s\S]*-one\n {2}\+two\n {2}b\.txt {2}\+1 -0/)
     phi.type(`/undo${enter}`)
@@ -41,7 +41,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
 
     // What was taken back stays so.
     const last = inTerminal([...args, '--resume'], shared)
-    await last.shows(/› change them, both\nok 4\n┄ this is where it stands/)
+    await last.shows(/› change them, both\nok 4\n┄ end of history/)
     expect(last.screen.text).not.toContain('ok 3')
   })
 
@@ -107,7 +107,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
     await phi.shows('[done')
     writeFileSync(file, 'mine\n')
     phi.type(`/undo${enter}`)
-    await phi.shows('a.txt is left alone: it was changed otherwise since.')
+    await phi.shows('a.txt was not restored: it changed since.')
     expect(readFileSync(file, 'utf8')).toBe('mine\n')
   })
 
@@ -124,7 +124,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
       await phi.ended
     }
     const phi = inTerminal([...args, '--resume'], shared)
-    await phi.shows(/ 1 .*talk two.*\n 2 .*talk one.*\nsingle questions:\n 3 .*a single question.*\nWhich one\? \[1\] $/)
+    await phi.shows(/ 1 .*talk two.*\n 2 .*talk one.*\none-shot prompts:\n 3 .*a single question.*\nWhich one\? \[1\] $/)
     phi.type(`2${enter}`)
     await phi.shows('› talk one')
     phi.type('\x04')

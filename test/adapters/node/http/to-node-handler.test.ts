@@ -215,7 +215,7 @@ it('a body that was read before is refused, and says what to do', async () => {
     response.sendStatus(500)
   })
   expect((await fetch(`${(await listening(app)).url}/api/runs`, prompt)).status).toBe(500)
-  expect(told.mock.calls[0]?.[0]).toContain('before whatever reads bodies')
+  expect(told.mock.calls[0]?.[0]).toContain('before body parsers')
 })
 
 it('a client whose body never comes loses its connection, whatever it goes on sending', async () => {
