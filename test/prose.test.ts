@@ -16,7 +16,7 @@ describe('this test can fail', () => {
     expect(rulesOf('What a variable completes counts as leading anywhere.')).toEqual(['what-clause as the subject'])
     expect(rulesOf('- Of one that was stopped the text is sent.')).toEqual(['inverted clause'])
     expect(rulesOf('Absent is absent. Every start has its end.')).toEqual(['aphorism', 'aphorism'])
-    expect(rulesOf('| a | Continued without a word, it begins anew |')).toEqual(['old or odd word'])
+    expect(rulesOf('| a | Continued without a word, it begins anew |')).toEqual([expect.stringMatching(/^"anew", write: /)])
     expect(rulesOf(`${'word '.repeat(40)}.`)).toEqual(['40 words'])
     expect(rulesOf('```ts\nWhat a mess counts as code.\n```\n# What stands here counts as a heading.')).toEqual([])
     expect(rulesOf('What is a run? What happens when it crashes?')).toEqual([])

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** A sentence of a page that a reader may have to read twice. */
 export interface Finding {
   line: number
@@ -8,8 +10,25 @@ export interface Finding {
 /** A finding for a person to read. */
 export const shown = (place: string, { line, rule, text }: Finding): string => `${place}:${line} ${rule}: ${text}`
 
-/** Longest sentence, in words; a piece of code is one. */
-const maxWords = 32
+/** The most words of a sentence. A piece of code counts as one. */
+const maxWords = 25
+
+/** A word or phrase that is not a term of the field, as a pattern, and what to write instead. */
+interface Avoided {
+  avoid: string
+  use: string
+}
+
+const avoided: readonly Avoided[] = JSON.parse(readFileSync(new URL('words.json', import.meta.url), 'utf8'))
+const wordRules = avoided.map(({ avoid, use }) => ({ pattern: new RegExp(`\\b(?:${avoid})\\b`, 'i'), use }))
+
+/** The words of the list in a sentence, with what to write instead. */
+export function avoidedIn(text: string): string[] {
+  return wordRules.flatMap(({ pattern, use }) => {
+    const [word] = pattern.exec(text) ?? []
+    return word === undefined ? [] : [`"${word.toLowerCase()}", write: ${use}`]
+  })
+}
 
 const farNoun = 'it, far from its noun'
 const whatClause = 'what-clause as the subject'
@@ -24,7 +43,6 @@ const rules: readonly { name: string; pattern: RegExp }[] = [
   { name: farNoun, pattern: /^(?:Its|Theirs) / },
   // "Absent is absent."
   { name: 'aphorism', pattern: /^(?!.*\bcode\b)(?:\w+ is \w+|[A-Z]\w+ has its \w+|Every \w+ has its \w+)\.$/ },
-  { name: 'old or odd word', pattern: /\b(?:anew|whoever|by whom|thereof|wherein|hitherto|a yes|a no)\b/i },
 ]
 
 /** Short sentences that look like an aphorism and say something. */
@@ -59,6 +77,7 @@ export function findingsIn(markdown: string): Finding[] {
     for (const { name, pattern } of rules) {
       if (pattern.test(text) && !(isCell && name === farNoun)) found.push({ line, rule: name, text })
     }
+    for (const rule of avoidedIn(text)) found.push({ line, rule, text })
     const words = text.split(/\s+/).filter((word) => /\w/.test(word)).length
     if (words > maxWords && !/ · /.test(text)) found.push({ line, rule: `${words} words`, text })
   }

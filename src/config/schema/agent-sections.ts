@@ -9,7 +9,7 @@ import { requestSettingsKeys } from './model-sections.ts'
 
 /** Maximum characters of a prompt, or of a block without its own limit; maximum bytes of a prompt file. */
 export const maxPrompt = 262_144
-const priorityIs = 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.'
+const priorityIs = 'Priority at the `limiter` of its model. `background`: no user waits for its responses.'
 
 const inFileOrder = 'its texts, in the order of the file'
 const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
@@ -98,7 +98,7 @@ export const subAgentKeys = {
   max_duration_secs: seconds('Seconds of a task.', defaultTaskLimits.maxDurationMs),
   skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', 'none'),
   tools: texts('Names of its tools; no sub-agents.', 'none'),
-  background: flag('Whether its tasks go on beside the run, which is told when they have ended.', '`false`'),
+  background: flag('Whether its tasks run in the background. The run gets a message when a task ends.', '`false`'),
   on_run_end: word(
     onRunEnd.words,
     'Whether a run with nothing else to do waits for tasks in the background, or stops them.',
@@ -148,7 +148,7 @@ export const clientToolKeys = {
   output: jsonTable('A JSON Schema that a result must fit.', 'any JSON'),
   needs_approval: flag('Whether a person is asked before the page is.', '`false`'),
   timeout_secs: seconds('Seconds that a page has for its result.', 'as long as an approval may take'),
-  trust: word(trustInPage.words, 'Whether the model is told that results are what a page says, and no instructions.', '`untrusted`'),
+  trust: word(trustInPage.words, 'Whether results are marked for the model as content of a page, not as instructions.', '`untrusted`'),
   max_result_chars: whole(1, 'Characters that a result may have.', defaultMaxResultChars),
 }
 

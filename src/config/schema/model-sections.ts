@@ -58,7 +58,7 @@ export const requestSettingsKeys = {
   thinking_summary: setting('thinkingSummary', 'How much of its thinking the model shows.', 'that of the service'),
   service_tier: setting('serviceTier', 'Price and speed.', 'that of the account'),
   cache_ttl: setting('cacheTtl', 'How long the service keeps what it has cached.', '`5m`'),
-  user: setting('user', 'Who asks, as a text that names nobody.'),
+  user: setting('user', 'Identifies the user without personal data.'),
   require_media: setting('requireMedia', 'Media that the model does not take are an error before anything is sent.', '`false`'),
   strict: setting('strict', 'A setting that the model does not take is an error.', '`false`'),
 } satisfies Record<InFile<Exclude<SettingName, 'maxTokens' | 'headers' | 'body'>>, Key>
@@ -162,7 +162,7 @@ export const modelKeys = {
   cost: table<CostSection>(costKeys, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
   headers: as('headers', record('Sent with every call.')),
   compat: onlyFor('openai_completions', table<CompatSection>(compatKeys, 'How a service deviates from OpenAI; `openai_completions` only.')),
-  server_tools: objects('Tools that the service runs, as the service declares them.'),
+  server_tools: objects('Provider-executed tools, as the provider declares them.'),
   body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
   limiter: table<LimiterSection>(limiterKeys, 'How much is asked of it at a time. Empty: as much as the service says in its headers.'),
   fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),

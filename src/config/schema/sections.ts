@@ -78,7 +78,7 @@ export const connectionKeys = {
   transport: word(['stdio', 'http'], 'A program that is started, or a service.', 'by `command` or `url`'),
   command: text('stdio: the program.'),
   args: texts('stdio: its arguments.'),
-  env: record('stdio: its environment, beside what every program needs.'),
+  env: record('stdio: environment variables, in addition to the default ones.'),
   url: as('choice', text('http: its address.')),
   headers: as('headers', record('http: sent with every request.')),
   include: texts('Names of tools, as the server calls them.', 'all'),
@@ -88,7 +88,7 @@ export const connectionKeys = {
     'Seconds for a whole call, whatever progress it makes.',
     `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
   ),
-  roots: texts('stdio: folders that it is told to keep to, within the one that the agent works in.', 'none'),
+  roots: texts('stdio: folders that the server may use (MCP roots), inside the working folder.', 'none'),
   instructions: flag('Whether the system prompt holds what it says of how its tools are used.', '`false`'),
 }
 interface McpConnection extends FieldsOf<typeof connectionKeys> {}
@@ -207,17 +207,17 @@ export interface ExecutionSection extends FieldsOf<typeof executionKeys> {}
 
 const script = (about: string) => as('script', text(`Script: ${about}`))
 export const callbacksKeys = {
-  before_loop: script('may refuse the run.'),
-  after_loop: script('told of its end.'),
-  before_turn: script('may refuse a model call.'),
-  after_turn: script('told of an answer.'),
-  before_tool_execution: script('may refuse a tool call.'),
-  after_tool_execution: script('told of its result.'),
-  before_tool_execution_update: script('may hold back a report.'),
-  after_tool_execution_update: script('told of a report.'),
-  before_compaction_start: script('may refuse a compaction.'),
-  after_compaction_end: script('told of its figures.'),
-  on_error: script('told of a model call that failed.'),
+  before_loop: script('can refuse the run.'),
+  after_loop: script('receives the end of a run.'),
+  before_turn: script('can refuse a model call.'),
+  after_turn: script('receives a response.'),
+  before_tool_execution: script('can refuse a tool call.'),
+  after_tool_execution: script('receives the result of a tool call.'),
+  before_tool_execution_update: script('can suppress a progress report.'),
+  after_tool_execution_update: script('receives a progress report.'),
+  before_compaction_start: script('can refuse a compaction.'),
+  after_compaction_end: script('receives the numbers of a compaction.'),
+  on_error: script('receives a failed model call.'),
   before_task: text('Refused: `withTaskHooks` of `phi-core/session` does this in code.'),
   after_task: text('Refused, as `before_task`.'),
 } satisfies Record<InFile<ScriptableHook> | 'before_task' | 'after_task', Key>

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../../../contract/json.ts'
 import { aJsonObject, listOf, type Shape } from '../../../../contract/shape/shape.ts'
 
 /**
- * Tools that the service runs by itself, as the service declares them: plain JSON, so that an agent file can name them.
+ * Provider-executed tools, in the provider's own declaration: plain JSON, so that an agent file can name them.
  *
  * **Contract**
  * - They go into each request as they are. The factory refuses by name what its service would.
