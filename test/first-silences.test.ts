@@ -60,7 +60,9 @@ describe('what nobody would see is told once on the console', () => {
     const first = new Agent({ model, session: store, sessionId: 's' })
     await first.prompt('one').text()
     await (await resumeAgent(store, 's', { model })).prompt('two').text()
-    await expect(first.prompt('three').text()).rejects.toThrow(/session s, or it was deleted\. .*Use resumeAgent to go on with it\.$/i)
+    await expect(first.prompt('three').text()).rejects.toThrow(
+      /session s, or it was deleted\. .*Use resumeAgent to continue the session\.$/i,
+    )
   })
 
   it('an answer that was cut', async () => {

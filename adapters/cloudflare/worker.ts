@@ -28,7 +28,7 @@ function nextStep(messages: readonly Pick<AgentMessage, 'role'>[], tools: Readon
     .filter(({ role }) => role === 'toolResult').length
   if (results === 0) return { text: introduction, toolCalls: [{ name: 'current_time', arguments: {} }] }
   if (results === 1 && tools.has('remember')) {
-    return { text: 'May I remember that you were here? ', toolCalls: [{ name: 'remember', arguments: { fact: 'Somebody was here.' } }] }
+    return { text: 'May I remember that you were here? ', toolCalls: [{ name: 'remember', arguments: { fact: 'The user was here.' } }] }
   }
   return { text: 'The tool has answered, so the whole loop runs in this Worker.' }
 }

@@ -128,7 +128,7 @@ export async function connectMcpOver(route: McpRoute, options: McpConnectOptions
 /** Probably a restart. */
 const brokenOff = 'The server broke off in the middle of the call, as it does when it is restarted.'
 const closed = 'The server broke off in the middle of the call: its connection was closed.'
-const unknownOutcome = 'Whether the call was carried out is not known.'
+const unknownOutcome = 'It is unknown whether the call ran.'
 
 /**
  * The SDK's error code for all active calls when the transport has closed, for example when the program of a stdio server has

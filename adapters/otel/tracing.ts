@@ -125,7 +125,7 @@ export class Tracing {
     if (this.#hasFailed) return
     this.#hasFailed = true
     try {
-      diag.warn('phi-core: tracing failed, the run goes on. Spans or figures may be missing.', error)
+      diag.warn('phi-core: tracing failed, the run continues. Spans or metrics may be missing.', error)
     } catch {
       // Nobody is left to tell.
     }

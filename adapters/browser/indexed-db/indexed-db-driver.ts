@@ -277,6 +277,6 @@ function summaryOf({ sid, agentId, createdAt, lastActiveAt, digest = { loops: 0,
 function takenOver({ sessionId, epoch }: LogClaim): SessionError {
   return new SessionError(
     'conflict',
-    `Session ${sessionId} is no longer written here (epoch ${epoch}): another tab has taken it over or deleted it. Open it again to go on.`,
+    `Session ${sessionId} is no longer written here (epoch ${epoch}): another tab has taken it over or deleted it. Reopen it to continue.`,
   )
 }

@@ -80,7 +80,7 @@ export async function callerOf<E extends Env>(c: Context<E>, authorize: Authoriz
     refuse(
       401,
       'unauthorized',
-      'This request is not allowed. Send the credentials this server asks for. Where its secret is unset or too short, nobody may.',
+      'This request is not allowed. Send the credentials that this server requires. If its secret is unset or too short, it rejects all requests.',
     )
   }
   return { identity: answer }

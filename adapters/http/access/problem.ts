@@ -141,7 +141,8 @@ export const ending: Problem = {
 export const deadlineExceeded: Problem = {
   status: 504,
   code: 'deadlineExceeded',
-  detail: 'The process that has the session did not answer in time. Ask again: with the same Idempotency-Key nothing is done twice.',
+  detail:
+    'The process that owns the session did not respond before the deadline. Retry with the same Idempotency-Key; the request runs once.',
   retryAfterMs: soonMs,
 }
 

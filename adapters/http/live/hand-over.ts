@@ -29,7 +29,7 @@ export class RevocableStore implements SessionStore {
   }
 
   revoke(): void {
-    this.#revoked.abort(new Error('The run goes on in another process. Connect again.'))
+    this.#revoked.abort(new Error('The run continues in another process. Reconnect.'))
   }
 
   /** Starts a run under this key, which is recorded with the start of its loop. */

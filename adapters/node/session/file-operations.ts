@@ -193,7 +193,7 @@ export async function reported<T>(what: string, operation: () => Promise<T>): Pr
 export function takenOver(sessionId: string, epoch: number): SessionError {
   return new SessionError(
     'conflict',
-    `A writer after epoch ${epoch} has taken over session ${sessionId}, or it was deleted. The last write may not count. Use resumeAgent to go on with it.`,
+    `A writer after epoch ${epoch} has taken over session ${sessionId}, or it was deleted. The last write may be lost. Use resumeAgent to continue the session.`,
   )
 }
 

@@ -9,7 +9,7 @@ import { requestSettingsKeys } from './model-sections.ts'
 
 /** Maximum characters of a prompt, or of a block without its own limit; maximum bytes of a prompt file. */
 export const maxPrompt = 262_144
-const priorityIs = 'Priority at the `limiter` of its model. `background`: no user waits for its responses.'
+const priorityIs = 'Priority in the `limiter` of the model. `background`: no user waits for the response.'
 
 const inFileOrder = 'its texts, in the order of the file'
 const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
@@ -19,20 +19,20 @@ const thinking = (about: string, fallback?: string) => mayBeEmpty(word(thinkingL
 
 /** Profile settings that are agent options. */
 export const agentSettingsKeys = {
-  thinking_level: thinking('How deep the model thinks.', '`off`'),
+  thinking_level: thinking('Thinking level of the model.', '`off`'),
   ...requestSettingsKeys,
-  max_tokens: whole(1, 'Tokens of an answer.', 'that of the model'),
+  max_tokens: whole(1, 'Maximum tokens of a response.', 'that of the model'),
   config_id: mayBeEmpty(text('Middle part of loop ids.')),
 }
 
 const profileKeys = {
-  profile_id: text('An id of its own, to refer to as `{{#id#}}`.'),
+  profile_id: text('Unique id; refer to it as `{{#id#}}`.'),
   name: text('For people.'),
   description: text('For people.'),
   system_prompt: promptText,
   ...agentSettingsKeys,
-  skills: texts('Names of skills, out of those that are loaded. They are not tools.', 'all'),
-  workspace: as('workspace', text('The directory it works in.')),
+  skills: texts('Names of loaded skills that the agent may use. Skills are not tools.', 'all'),
+  workspace: as('workspace', text('Working directory of the agent.')),
   compaction: text('`{{compaction.id}}`: a variation of `[compaction]`.'),
 }
 
@@ -45,13 +45,13 @@ const profileInstanceKeys = { id: required(id('agent_profile')), ...profileKeys 
 export interface ProfileInstanceSection extends FieldsOf<typeof profileInstanceKeys> {}
 
 export const agentInstanceKeys = {
-  name: text('Its name, unique.', '`unnamed`'),
+  name: text('Unique name of the agent.', '`unnamed`'),
   agent_profile: text('`{{agent_profile.id}}`.', '`[agent.profile]`'),
-  profile: table<ProfileSection>(profileKeys, 'What it has in place of what its profile says.'),
+  profile: table<ProfileSection>(profileKeys, 'Settings that override the profile.'),
   system_prompt: promptText,
   provider: text('`{{provider.id}}`, or the name of one.', '`[provider]`'),
   priority: word(priorityWord.words, priorityIs, '`person`'),
-  workspace: as('workspace', text('The directory it works in.')),
+  workspace: as('workspace', text('Working directory of the agent.')),
 }
 
 /** `[[agent.instances]]`: one of several agents. */
@@ -59,23 +59,20 @@ export interface AgentInstanceSection extends FieldsOf<typeof agentInstanceKeys>
 
 export const agentKeys = {
   system_prompt: as('prompt', text(`${promptForms} Wins over profiles.`)),
-  workspace: as('workspace', text('The directory of agents that say no other.', '`default_workspace`')),
+  workspace: as('workspace', text('Working directory of agents that set none.', '`default_workspace`')),
   plugins: as(
     'plugin',
-    texts(
-      'Paths of modules, relative to the folder of this file, whose plugins join the runs of every agent. They are code: this needs trust.',
-      'none',
-    ),
+    texts('Paths of plugin modules for every agent, relative to the folder of this file. Plugins are code: this needs trust.', 'none'),
   ),
   profile: table<ProfileSection & { instances?: ProfileInstanceSection[] }>(
     {
       ...profileKeys,
       instances: tables<ProfileInstanceSection>(
         profileInstanceKeys,
-        'Variations of the profile; what they leave out is as in `[agent.profile]`.',
+        'Variations of the profile. Omitted keys come from `[agent.profile]`.',
       ),
     },
-    'Settings that agents share.',
+    'Shared agent settings.',
   ),
   instances: tables<AgentInstanceSection>(agentInstanceKeys, 'Several agents, for `agentsFromConfig`.'),
 }
@@ -84,27 +81,27 @@ export const agentKeys = {
 export interface AgentSection extends FieldsOf<typeof agentKeys> {}
 
 export const subAgentKeys = {
-  name: required(text('The name by which the model calls it.')),
+  name: required(text('Tool name that the model calls.')),
   id: id('sub_agent', undefined, '`name`'),
-  description: required(text('What it is good at, for the model that calls it.')),
+  description: required(text('Description for the calling model: which tasks to delegate.')),
   system_prompt: promptText,
-  model: text('Another model of the same provider.'),
+  model: text('Model id, if it differs from the model of the agent. Same provider.'),
   provider: text('`{{provider.id}}`, or the name of one.', '`[provider]`'),
-  thinking_level: thinking('How deep its model thinks.', '`off`'),
+  thinking_level: thinking('Thinking level of its model.', '`off`'),
   ...requestSettingsKeys,
-  max_tokens: whole(1, 'Tokens of an answer.'),
-  max_turns: whole(1, 'Model calls of a task.', defaultTaskLimits.maxTurns),
-  max_total_tokens: whole(1, 'Tokens of a task.', defaultTaskLimits.maxTotalTokens),
-  max_duration_secs: seconds('Seconds of a task.', defaultTaskLimits.maxDurationMs),
-  skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', 'none'),
-  tools: texts('Names of its tools; no sub-agents.', 'none'),
-  background: flag('Whether its tasks run in the background. The run gets a message when a task ends.', '`false`'),
+  max_tokens: whole(1, 'Maximum tokens of a response.'),
+  max_turns: whole(1, 'Maximum model calls per task.', defaultTaskLimits.maxTurns),
+  max_total_tokens: whole(1, 'Maximum tokens per task.', defaultTaskLimits.maxTotalTokens),
+  max_duration_secs: seconds('Maximum seconds per task.', defaultTaskLimits.maxDurationMs),
+  skills: texts('Names of loaded skills that it may use. Requires a tool that reads files.', 'none'),
+  tools: texts('Names of its tools. Sub-agents are not allowed.', 'none'),
+  background: flag('Runs its tasks in the background. The run gets a message when a task ends.', '`false`'),
   on_run_end: word(
     onRunEnd.words,
-    'Whether a run with nothing else to do waits for tasks in the background, or stops them.',
+    'Whether a run that has no other work waits for background tasks, or cancels them.',
     `\`${defaultBackground.onRunEnd}\``,
   ),
-  max_running: whole(1, 'Tasks in the background at a time.', defaultBackground.maxRunning),
+  max_running: whole(1, 'Maximum number of concurrent background tasks.', defaultBackground.maxRunning),
   priority: word(priorityWord.words, priorityIs, '`person`; `background` for tasks in the background'),
 }
 
@@ -113,8 +110,8 @@ export interface SubAgentSection extends FieldsOf<typeof subAgentKeys> {}
 
 const blockKeys = {
   name: required(text('Its name.')),
-  order: whole(Number.MIN_SAFE_INTEGER, 'Smaller comes first.', '0'),
-  max_length: whole(1, 'Characters; what is longer is cut.', maxPrompt),
+  order: whole(Number.MIN_SAFE_INTEGER, 'Sort order. Smaller values come first.', '0'),
+  max_length: whole(1, 'Maximum characters. Longer text is truncated.', maxPrompt),
 }
 interface BlockSection extends FieldsOf<typeof blockKeys> {}
 
@@ -142,24 +139,24 @@ export interface PromptSection extends PromptKeys {
 }
 
 export const clientToolKeys = {
-  name: required(text('The name by which the model calls it.')),
-  description: required(text('What it does and when to use it, for the model.')),
-  parameters: required(jsonTable('Its arguments, as a JSON Schema of an object.')),
-  output: jsonTable('A JSON Schema that a result must fit.', 'any JSON'),
-  needs_approval: flag('Whether a person is asked before the page is.', '`false`'),
-  timeout_secs: seconds('Seconds that a page has for its result.', 'as long as an approval may take'),
-  trust: word(trustInPage.words, 'Whether results are marked for the model as content of a page, not as instructions.', '`untrusted`'),
-  max_result_chars: whole(1, 'Characters that a result may have.', defaultMaxResultChars),
+  name: required(text('Tool name that the model calls.')),
+  description: required(text('Description for the model: what the tool does and when to use it.')),
+  parameters: required(jsonTable('JSON Schema of the arguments (an object).')),
+  output: jsonTable('JSON Schema that validates results.', 'any JSON'),
+  needs_approval: flag('Whether a call needs approval before the client runs it.', '`false`'),
+  timeout_secs: seconds('Seconds that the client has to submit a result.', 'the timeout of approvals'),
+  trust: word(trustInPage.words, '`untrusted` marks results for the model as client content, not as instructions.', '`untrusted`'),
+  max_result_chars: whole(1, 'Maximum characters of a result.', defaultMaxResultChars),
 }
 
 /** `[[client_tools.instances]]`: a tool that runs in the client. */
 export interface ClientToolSection extends FieldsOf<typeof clientToolKeys> {}
 
 export const choicesKeys = {
-  models: record('Models by the names that prompts call them: `{{provider.id}}`, or the name of a provider.'),
-  thinking: texts(`Levels of thinking: ${thinkingLevel.words.map((each) => `\`${each}\``).join(', ')}.`, 'all'),
-  tools: texts('Names of tools that a prompt switches on for itself. They are not in `[tools] enabled`.', 'none'),
-  client_tools: texts('Names of tools that a page may bring along and run.', 'none'),
+  models: record('Models by the name that a prompt selects: `{{provider.id}}`, or a provider name.'),
+  thinking: texts(`Thinking levels that a prompt may select: ${thinkingLevel.words.map((each) => `\`${each}\``).join(', ')}.`, 'all'),
+  tools: texts('Names of tools that a prompt may enable for itself. They are not in `[tools] enabled`.', 'none'),
+  client_tools: texts('Names of tools that a browser client may declare and run.', 'none'),
 }
 
 /** `[choices]`: options that prompts may choose by name, including prompts of remote clients. */

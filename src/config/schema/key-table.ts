@@ -161,7 +161,7 @@ export function mayBeEmpty<K extends Key>(of: K): K {
 /** The id of an entity. */
 export function id(
   namespace: Namespace,
-  about: string = `Its name in the namespace \`${namespace}\`, as \`{{name}}\`.`,
+  about: string = `Id in the namespace \`${namespace}\`, as \`{{name}}\`.`,
   fallback?: string,
 ): OptionalKey<string> {
   return { ...text(about, fallback), namespace }

@@ -45,22 +45,22 @@ export const protocolWords: readonly string[] = [
 /** Request settings for models and agents. */
 export const requestSettingsKeys = {
   temperature: setting('temperature', 'Sampling temperature.'),
-  top_p: setting('topP', 'Only the likeliest words that have this much probability together.'),
-  top_k: setting('topK', 'Only this many of the likeliest words.'),
-  stop_sequences: setting('stopSequences', 'Texts that end an answer.'),
-  seed: setting('seed', 'Makes answers alike, as far as the service can.'),
-  frequency_penalty: setting('frequencyPenalty', 'Above 0: words that were used often come less.'),
-  presence_penalty: setting('presencePenalty', 'Above 0: words that were used at all come less.'),
-  verbosity: setting('verbosity', 'How long answers are.'),
+  top_p: setting('topP', 'Nucleus sampling: the cumulative probability of candidate tokens.'),
+  top_k: setting('topK', 'Number of most likely tokens to sample from.'),
+  stop_sequences: setting('stopSequences', 'Strings that end a response.'),
+  seed: setting('seed', 'Seed for reproducible responses, if the provider supports it.'),
+  frequency_penalty: setting('frequencyPenalty', 'Positive values reduce repetition of frequent tokens.'),
+  presence_penalty: setting('presencePenalty', 'Positive values reduce repetition of tokens that occurred at all.'),
+  verbosity: setting('verbosity', 'Verbosity of responses.'),
   tool_choice: toolChoice('`auto`, `none`, `required`, or the name of the tool that must be called.', '`auto`'),
-  parallel_tool_calls: setting('parallelToolCalls', 'Whether an answer may hold several calls.', '`true`'),
-  thinking_budget: setting('thinkingBudget', 'Tokens of thinking, for models that count them.'),
-  thinking_summary: setting('thinkingSummary', 'How much of its thinking the model shows.', 'that of the service'),
-  service_tier: setting('serviceTier', 'Price and speed.', 'that of the account'),
-  cache_ttl: setting('cacheTtl', 'How long the service keeps what it has cached.', '`5m`'),
-  user: setting('user', 'Identifies the user without personal data.'),
-  require_media: setting('requireMedia', 'Media that the model does not take are an error before anything is sent.', '`false`'),
-  strict: setting('strict', 'A setting that the model does not take is an error.', '`false`'),
+  parallel_tool_calls: setting('parallelToolCalls', 'Whether a response may contain several tool calls.', '`true`'),
+  thinking_budget: setting('thinkingBudget', 'Maximum thinking tokens, for models with a token budget.'),
+  thinking_summary: setting('thinkingSummary', 'Detail of the thinking summary.', 'that of the provider'),
+  service_tier: setting('serviceTier', 'Service tier (price and latency) of the provider.', 'that of the account'),
+  cache_ttl: setting('cacheTtl', 'Lifetime of cached prompts at the provider.', '`5m`'),
+  user: setting('user', 'Identifier of the end user, without personal data.'),
+  require_media: setting('requireMedia', 'Fails before the request if the model does not support a media type.', '`false`'),
+  strict: setting('strict', 'Fails if the model does not support a setting.', '`false`'),
 } satisfies Record<InFile<Exclude<SettingName, 'maxTokens' | 'headers' | 'body'>>, Key>
 
 const patience = (about: string, fallback: string | number) =>
@@ -69,13 +69,13 @@ const patience = (about: string, fallback: string | number) =>
 const rates = (fallback: string) => ({
   input_per_million: number(0, 'Input.', fallback),
   output_per_million: number(0, 'Output.', fallback),
-  cache_read_per_million: number(0, 'Input from the cache.', fallback),
+  cache_read_per_million: number(0, 'Cached input.', fallback),
   cache_write_per_million: number(0, 'Input written to the cache.', fallback),
 })
 export const costTierKeys = {
-  input_tokens_above: required(whole(1, 'It holds for prompts of more tokens than this, cached ones included.')),
+  input_tokens_above: required(whole(1, 'Applies to prompts with more tokens than this, including cached tokens.')),
   ...rates('that of short prompts'),
-  cache_write_1h_per_million: number(0, 'Input that is kept for an hour.', '1.6 times `cache_write_per_million`'),
+  cache_write_1h_per_million: number(0, 'Input cached for one hour.', '1.6 times `cache_write_per_million`'),
 }
 
 /** `[[provider.cost.tiers]]`: USD per million tokens of calls with a long prompt. */
@@ -84,7 +84,7 @@ export interface CostTierSection extends FieldsOf<typeof costTierKeys> {}
 export const costKeys = {
   ...rates('0'),
   cache_write_1h_per_million: costTierKeys.cache_write_1h_per_million,
-  tiers: tables<CostTierSection>(costTierKeys, 'Rates of calls with a long prompt.'),
+  tiers: tables<CostTierSection>(costTierKeys, 'Rates for long prompts.'),
 }
 
 /** `[provider.cost]`: USD per million tokens. */
@@ -94,20 +94,20 @@ export interface CostSection extends FieldsOf<typeof costKeys> {}
 const formatSpellings = [...new Set(compatFields.thinkingFormat.words.flatMap((format) => [format.toLowerCase(), inFile(format)]))]
 
 export const compatKeys = {
-  supports_store: flag('It knows `store`.'),
-  supports_developer_role: flag('It knows the role `developer`.'),
-  supports_reasoning_effort: flag('It knows `reasoning_effort`.'),
-  supports_usage_in_streaming: flag('It counts tokens in a stream.'),
-  max_tokens_field: word(compatFields.maxTokensField.words, 'What it calls the limit of an answer.'),
-  requires_tool_result_name: flag('Tool results need the name of their tool.'),
-  requires_assistant_after_tool_result: flag('Tool results must be followed by an answer.'),
+  supports_store: flag('Supports `store`.'),
+  supports_developer_role: flag('Supports the role `developer`.'),
+  supports_reasoning_effort: flag('Supports `reasoning_effort`.'),
+  supports_usage_in_streaming: flag('Reports token usage while streaming.'),
+  max_tokens_field: word(compatFields.maxTokensField.words, 'Request field for the maximum response tokens.'),
+  requires_tool_result_name: flag('Requires the tool name in tool results.'),
+  requires_assistant_after_tool_result: flag('Requires an assistant message after tool results.'),
   thinking_format: alias(
     'reasoning_format',
-    word(compatFields.thinkingFormat.words, 'How it is asked to think.', undefined, formatSpellings),
+    word(compatFields.thinkingFormat.words, 'Request format for thinking.', undefined, formatSpellings),
   ),
   thinking_field: word(
     compatFields.thinkingField.words,
-    'Where reasoning of earlier responses goes back.',
+    'Message field that returns the reasoning of earlier responses.',
     '`received`: the field in which it came',
   ),
 } satisfies Record<InFile<keyof typeof compatFields>, Key>
@@ -116,11 +116,11 @@ export const compatKeys = {
 export interface CompatSection extends FieldsOf<typeof compatKeys> {}
 
 export const limiterKeys = {
-  concurrency: whole(1, 'Calls at the same time.', 'as many as come'),
-  requests: whole(1, 'Calls that may begin within `per_ms`.', 'as many as come'),
-  tokens: whole(1, 'Tokens, in and out, within `per_ms`.', 'as many as come'),
+  concurrency: whole(1, 'Maximum concurrent calls.', 'no limit'),
+  requests: whole(1, 'Maximum calls that start within `per_ms`.', 'no limit'),
+  tokens: whole(1, 'Maximum input and output tokens within `per_ms`.', 'no limit'),
   per_ms: whole(1, 'Milliseconds.', defaultPerMs),
-  max_wait_ms: number(0, 'Milliseconds that a call waits for its turn; then the `fallback` steps in, or it fails.', 'as long as it takes'),
+  max_wait_ms: number(0, 'Maximum milliseconds in the queue. Then the call uses the `fallback`, or fails.', 'no limit'),
 } satisfies Record<InFile<keyof LimiterOptions | Exclude<keyof LimitedOptions, 'priority'>>, Key>
 
 /** `[provider.limiter]`: rate and concurrency limits for a provider. */
@@ -129,42 +129,42 @@ export interface LimiterSection extends FieldsOf<typeof limiterKeys> {}
 const choice = (about: string, fallback?: string) => as('choice', text(about, fallback))
 
 export const modelKeys = {
-  model: choice('The id that is sent to the service; or `provider/model`, if no `api`, `provider` or `base_url` names the service.'),
-  api_key: choice('The key; keep it in the environment, and name the variable here.'),
+  model: choice('Model id to send; or `provider/model`, if `api`, `provider` and `base_url` are not set.'),
+  api_key: choice('API key. Store it in an environment variable and refer to the variable here.'),
   api: as(
     'choice',
     word(
       protocolWords,
-      'The protocol. It is not guessed from the id of the model.',
+      'API protocol. It is not inferred from the model id.',
       'that of `provider`, or of `provider/model`; else `anthropic_messages`',
     ),
   ),
-  base_url: as('choice', alias('url', text('Where the service is.', 'the service of the protocol, or of `provider`'))),
-  provider: choice('Name for logs, loop ids and costs. The name of a known service also says where it is.', 'by the protocol'),
-  name: choice('Shown to people.', 'the id'),
-  reasoning: flag('The model can think.', 'by the model'),
+  base_url: as('choice', alias('url', text('Base URL of the provider.', 'that of `provider` or of the protocol'))),
+  provider: choice('Provider name for logs, loop ids and costs. A known name also sets the base URL.', 'by the protocol'),
+  name: choice('Display name.', 'the id'),
+  reasoning: flag('Whether the model supports thinking.', 'by the model'),
   context_window: whole(1, 'Tokens.', 'by the protocol'),
-  max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', 'by the protocol'),
+  max_tokens: whole(1, 'Maximum tokens of a response, if the profile sets none.', 'by the protocol'),
   first_byte_timeout_ms: patience(
-    'How long the first byte of an answer is waited for.',
+    'Timeout for the first byte of a response.',
     `${grouped(defaultPatience.firstByteTimeoutMs)}; none for local servers`,
   ),
-  idle_timeout_ms: patience('How long the next byte is waited for.', defaultPatience.idleTimeoutMs),
-  progress_timeout_ms: patience('How long the next content is waited for.', defaultPatience.progressTimeoutMs),
-  resource: onlyFor('azure_openai_responses', choice('Azure: the name of the resource, in place of `base_url`.')),
-  project: onlyFor('google_vertex', choice('Vertex: the project.')),
+  idle_timeout_ms: patience('Timeout between bytes of a response.', defaultPatience.idleTimeoutMs),
+  progress_timeout_ms: patience('Timeout between content of a response.', defaultPatience.progressTimeoutMs),
+  resource: onlyFor('azure_openai_responses', choice('Azure: resource name, instead of `base_url`.')),
+  project: onlyFor('google_vertex', choice('Vertex: project id.')),
   location: onlyFor('google_vertex', choice('Vertex: the location.', '`global`')),
   region: onlyFor('bedrock_converse_stream', choice('Bedrock: the region.', '`us-east-1`')),
-  catalogue: flag(
-    'Context window, longest answer and prices are those of `phi-core/models`, where the section does not say them.',
-    '`false`',
-  ),
+  catalogue: flag('Takes context window, output limit and prices from `phi-core/models`, if the section does not set them.', '`false`'),
   cost: table<CostSection>(costKeys, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
-  headers: as('headers', record('Sent with every call.')),
-  compat: onlyFor('openai_completions', table<CompatSection>(compatKeys, 'How a service deviates from OpenAI; `openai_completions` only.')),
+  headers: as('headers', record('HTTP headers of every request.')),
+  compat: onlyFor(
+    'openai_completions',
+    table<CompatSection>(compatKeys, 'How the provider deviates from OpenAI; `openai_completions` only.'),
+  ),
   server_tools: objects('Provider-executed tools, as the provider declares them.'),
-  body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
-  limiter: table<LimiterSection>(limiterKeys, 'How much is asked of it at a time. Empty: as much as the service says in its headers.'),
+  body: jsonTable('Additional fields of the request body, merged last.'),
+  limiter: table<LimiterSection>(limiterKeys, 'Rate limits of calls. Empty: follows the rate-limit headers of the provider.'),
   fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),
   ...requestSettingsKeys,
 }
@@ -173,7 +173,7 @@ export const modelKeys = {
 export interface ModelSection extends FieldsOf<typeof modelKeys> {}
 
 const providerInstanceKeys = {
-  id: id('provider', 'Its name in the namespace `provider`, as `{{name}}`; else `name` is.'),
+  id: id('provider', 'Id in the namespace `provider`, as `{{name}}`. Default: `name`.'),
   description: text('For people.'),
   ...modelKeys,
 }
@@ -183,7 +183,7 @@ export interface ProviderInstanceSection extends FieldsOf<typeof providerInstanc
 
 export const providerKeys = {
   ...modelKeys,
-  instances: tables<ProviderInstanceSection>(providerInstanceKeys, 'Other models. They take nothing from `[provider]`.'),
+  instances: tables<ProviderInstanceSection>(providerInstanceKeys, 'Other models. They inherit nothing from `[provider]`.'),
 }
 
 /** `[provider]`: the default model of all agents. */

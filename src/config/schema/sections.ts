@@ -51,45 +51,44 @@ import { type ProviderSection, providerKeys } from './model-sections.ts'
 /** Concurrent calls. */
 export const defaultBatch = 3
 
-const hostForms =
-  'Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. Needs trust.'
+const hostForms = 'Allowed hosts: `files.example.com`, with a port other than 443, or `*.example.com` for all subdomains. Needs trust.'
 
 export const mediaKeys = {
   hosts: as('media', required(texts(hostForms))),
-  max_bytes: whole(1, 'Bytes; more is refused.', defaultMaxMediaBytes),
-  timeout_secs: seconds('Seconds for all of it.', defaultMediaTimeoutMs),
+  max_bytes: whole(1, 'Maximum bytes. Larger media are rejected.', defaultMaxMediaBytes),
+  timeout_secs: seconds('Timeout in seconds for the whole download.', defaultMediaTimeoutMs),
 }
 
 /** `[media]`: hosts from which image and file URLs are fetched, for providers that do not fetch them. */
 export interface MediaSection extends FieldsOf<typeof mediaKeys> {}
 
 export const sessionKeys = {
-  scope: word(sessionScope.words, 'Whether conversations are kept, in the store of the host.', '`ephemeral`'),
-  thinking_level: mayBeEmpty(word(thinkingLevel.words, 'Wins over profiles.')),
-  temperature: setting('temperature', 'Wins over profiles.'),
+  scope: word(sessionScope.words, 'Whether the host persists sessions in its store.', '`ephemeral`'),
+  thinking_level: mayBeEmpty(word(thinkingLevel.words, 'Overrides profiles.')),
+  temperature: setting('temperature', 'Overrides profiles.'),
 }
 
 /** `[session]`: whether conversations are stored. */
 export interface SessionSection extends FieldsOf<typeof sessionKeys> {}
 
-const serverName = required(text('Its name, which stands before the names of its tools.'))
-const enabled = flag('Whether it is used.', '`true`')
+const serverName = required(text('Server name, the prefix of its tool names.'))
+const enabled = flag('Whether agents use it.', '`true`')
 export const connectionKeys = {
-  transport: word(['stdio', 'http'], 'A program that is started, or a service.', 'by `command` or `url`'),
+  transport: word(['stdio', 'http'], '`stdio` starts a program, `http` connects to a URL.', 'by `command` or `url`'),
   command: text('stdio: the program.'),
   args: texts('stdio: its arguments.'),
   env: record('stdio: environment variables, in addition to the default ones.'),
   url: as('choice', text('http: its address.')),
   headers: as('headers', record('http: sent with every request.')),
-  include: texts('Names of tools, as the server calls them.', 'all'),
-  timeout_secs: seconds('Seconds for a call.', defaultCallMs),
-  reset_timeout_on_progress: flag('Whether progress that it reports restarts the time of a call.', '`true`'),
+  include: texts('Names of tools to include, as the server lists them.', 'all'),
+  timeout_secs: seconds('Timeout of a call in seconds.', defaultCallMs),
+  reset_timeout_on_progress: flag('Whether a progress notification restarts the timeout of a call.', '`true`'),
   total_timeout_secs: seconds(
-    'Seconds for a whole call, whatever progress it makes.',
+    'Maximum seconds of a call, regardless of progress.',
     `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
   ),
   roots: texts('stdio: folders that the server may use (MCP roots), inside the working folder.', 'none'),
-  instructions: flag('Whether the system prompt holds what it says of how its tools are used.', '`false`'),
+  instructions: flag('Adds the instructions of the server to the system prompt.', '`false`'),
 }
 interface McpConnection extends FieldsOf<typeof connectionKeys> {}
 
@@ -101,22 +100,21 @@ export interface McpServerSection extends FieldsOf<typeof mcpServerKeys> {}
 const toolInstanceKeys = {
   name: serverName,
   enabled,
-  config: required(table<McpConnection>(connectionKeys, 'How it is reached; see `[[mcp.servers]]`.')),
+  config: required(table<McpConnection>(connectionKeys, 'Connection; see `[[mcp.servers]]`.')),
 }
 
 /** `[[tools.instances]]`: an MCP server, as in the specification's examples. */
 export interface ToolInstanceSection extends FieldsOf<typeof toolInstanceKeys> {}
 
 export const toolsKeys = {
-  enabled: as('local', texts('Names of tools. `prun`, `revert` and sub-agents may be among them.', 'none')),
-  tool_strategy: as('local', alias('strategy', word(tagsOf(toolExecution), 'How several calls of one answer are run.', '`parallel`'))),
-  batch_size: whole(1, 'Calls at a time, of `batched`.', defaultBatch),
-  search_servers: flag('The model is shown a search in place of the tools of MCP servers, and those that it finds.', '`false`'),
-  offload_over: whole(
-    1,
-    'Characters from which on a result is written to a file of the workspace. `read_file` must be enabled.',
-    'none is',
+  enabled: as('local', texts('Names of tools, including `prun`, `revert` and sub-agents.', 'none')),
+  tool_strategy: as(
+    'local',
+    alias('strategy', word(tagsOf(toolExecution), 'How to run several tool calls of one response.', '`parallel`')),
   ),
+  batch_size: whole(1, 'Concurrent calls with `batched`.', defaultBatch),
+  search_servers: flag('Shows the model a search tool and its matches, instead of all tools of MCP servers.', '`false`'),
+  offload_over: whole(1, 'Writes results with more characters than this to a file in the workspace. Requires `read_file`.', 'none is'),
   instances: tables<ToolInstanceSection>(toolInstanceKeys, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
@@ -124,14 +122,14 @@ export const toolsKeys = {
 export interface ToolsSection extends FieldsOf<typeof toolsKeys> {}
 
 const contextSizeKeys = {
-  max_context_tokens: whole(1, 'Tokens of a prompt. Without it nothing is compacted.'),
-  system_prompt_tokens: whole(0, 'Kept free for system prompt and tools.', defaultSystemPromptTokens),
+  max_context_tokens: whole(1, 'Maximum tokens of a prompt. If unset, compaction is off.'),
+  system_prompt_tokens: whole(0, 'Tokens reserved for system prompt and tools.', defaultSystemPromptTokens),
 }
 
 const keptKeys = {
-  keep_first_turns: alias('keep_first', whole(0, 'Turns at the beginning that stay.', compacted.keepFirstTurns)),
-  keep_recent_turns: alias('keep_recent', whole(0, 'Turns at the end that stay.', compacted.keepRecentTurns)),
-  tool_output_max_lines: whole(1, 'Lines of a tool output that stay.', compacted.toolOutputMaxLines),
+  keep_first_turns: alias('keep_first', whole(0, 'Number of first turns to keep.', compacted.keepFirstTurns)),
+  keep_recent_turns: alias('keep_recent', whole(0, 'Number of recent turns to keep.', compacted.keepRecentTurns)),
+  tool_output_max_lines: whole(1, 'Maximum lines of a tool result after compaction.', compacted.toolOutputMaxLines),
 }
 
 const scopeOf = (scope: number | 'token_budget'): CompactionScope =>
@@ -139,12 +137,12 @@ const scopeOf = (scope: number | 'token_budget'): CompactionScope =>
 
 export const compactionSettingsKeys = {
   ...contextSizeKeys,
-  compact_at_pct: number(0, 'Share that may be used.', compacted.compactAtPct, 1),
-  compact_budget_threshold_pct: number(0, 'Share that must stay free below that.', compacted.compactBudgetThresholdPct, 1),
-  compaction_scope: alias('scope', wholeOr(1, 'token_budget', scopeOf, 'Loops that are summarised.', compacted.scope.count)),
+  compact_at_pct: number(0, 'Share of the context that triggers compaction.', compacted.compactAtPct, 1),
+  compact_budget_threshold_pct: number(0, 'Share that must stay free below `compact_at_pct`.', compacted.compactBudgetThresholdPct, 1),
+  compaction_scope: alias('scope', wholeOr(1, 'token_budget', scopeOf, 'Number of loops to summarise.', compacted.scope.count)),
   ...keptKeys,
-  max_summary_tokens: whole(1, 'Tokens of all summaries.', compacted.maxSummaryTokens),
-  focus_message: as('sent', text('The subject that a summary keeps above all. With it, the model writes the summary.')),
+  max_summary_tokens: whole(1, 'Maximum tokens of all summaries.', compacted.maxSummaryTokens),
+  focus_message: as('sent', text('Topic that the summary focuses on. If set, the model writes the summary.')),
 }
 
 /** Settings of compaction. */
@@ -161,7 +159,7 @@ export interface CompactionInstanceSection extends FieldsOf<typeof compactionIns
 
 const compactionKeys = {
   ...compactionSettingsKeys,
-  instances: tables<CompactionInstanceSection>(compactionInstanceKeys, 'Variations that profiles refer to.'),
+  instances: tables<CompactionInstanceSection>(compactionInstanceKeys, 'Named variations for profiles.'),
 }
 
 /** `[compaction]`, `[context.compaction]`: how long conversations are shortened. */
@@ -170,35 +168,35 @@ export interface CompactionSection extends FieldsOf<typeof compactionKeys> {}
 const contextKeys = {
   ...contextSizeKeys,
   ...keptKeys,
-  compaction: table<CompactionSection>(compactionKeys, 'The same as `[compaction]`.'),
+  compaction: table<CompactionSection>(compactionKeys, 'Alias of `[compaction]`.'),
 }
 
 /** `[context]`: the specification's alternative to `[compaction]`. */
 export interface ContextSection extends FieldsOf<typeof contextKeys> {}
 
 export const retryKeys = {
-  max_retries: whole(0, 'Tries after the first.', defaultRetry.maxRetries),
+  max_retries: whole(0, 'Maximum retries after the first attempt.', defaultRetry.maxRetries),
   initial_delay_ms: whole(0, 'Milliseconds.', defaultRetry.initialDelayMs),
-  backoff_multiplier: number(1, 'By how much each wait is longer.', defaultRetry.backoffMultiplier),
+  backoff_multiplier: number(1, 'Factor by which each delay grows.', defaultRetry.backoffMultiplier),
   max_delay_ms: whole(0, 'Milliseconds.', defaultRetry.maxDelayMs),
 }
 interface RetrySection extends FieldsOf<typeof retryKeys> {}
 
 export const cacheKeys = {
-  enabled: flag('Whether prompts are cached.', '`true`'),
-  strategy: word(['auto', 'disabled'], 'Where breakpoints are set.', '`auto`'),
+  enabled: flag('Whether to cache prompts.', '`true`'),
+  strategy: word(['auto', 'disabled'], 'Placement of cache breakpoints.', '`auto`'),
 }
 interface CacheSection extends FieldsOf<typeof cacheKeys> {}
 
 export const executionKeys = {
   max_turns: whole(1, 'Model calls.', defaultLimits.maxTurns),
-  max_same_refusals: whole(1, 'Turns in a row that come to nothing but the same refused call.', defaultMaxSameRefusals),
-  max_searches: whole(0, 'Searches that services run by themselves.'),
-  max_continuations: whole(0, 'How often an answer that its service paused is continued within one turn.', defaultMaxContinuations),
-  max_total_tokens: whole(1, 'Tokens, in and out.', defaultLimits.maxTotalTokens),
+  max_same_refusals: whole(1, 'Maximum consecutive turns that only repeat the same rejected tool call.', defaultMaxSameRefusals),
+  max_searches: whole(0, 'Maximum searches that the provider executes.'),
+  max_continuations: whole(0, 'Maximum continuations of a paused response within one turn.', defaultMaxContinuations),
+  max_total_tokens: whole(1, 'Maximum input and output tokens.', defaultLimits.maxTotalTokens),
   max_duration_secs: seconds('Seconds.', defaultLimits.maxDurationMs),
-  max_cost: number(0, 'USD, by `[provider.cost]` or the `catalogue`; sub-agents count.'),
-  retry: table<RetrySection>(retryKeys, 'How failed model calls are repeated.'),
+  max_cost: number(0, 'Maximum USD, by `[provider.cost]` or the `catalogue`. Includes sub-agents.'),
+  retry: table<RetrySection>(retryKeys, 'Retries of failed model calls.'),
   cache: table<CacheSection>(cacheKeys, 'Prompt caching.'),
 }
 
@@ -233,43 +231,40 @@ const hooksKeys = {
 /** `[hooks]`: plugin functions, which files cannot contain. Each is refused by name. */
 export interface HooksSection extends FieldsOf<typeof hooksKeys> {}
 
-const skillsKeys = { paths: texts('Directories of the workspace with skills; later ones win.') }
+const skillsKeys = { paths: texts('Skill directories in the workspace. Later ones override earlier ones.') }
 
 /** `[skills]`: folders with skills in the workspace. */
 export interface SkillsSection extends FieldsOf<typeof skillsKeys> {}
 
-const mcpKeys = { servers: tables<McpServerSection>(mcpServerKeys, 'Servers whose tools every agent gets.') }
+const mcpKeys = { servers: tables<McpServerSection>(mcpServerKeys, 'MCP servers. Every agent gets their tools.') }
 interface McpSection extends FieldsOf<typeof mcpKeys> {}
 
 /** All keys of an agent file. */
 const configTable = {
-  default_workspace: as('workspace', text('The directory of agents that say no other.', '`.`')),
+  default_workspace: as('workspace', text('Working directory of agents that set none.', '`.`')),
   agent: table<AgentSection>(agentKeys, 'Who it is.'),
   provider: table<ProviderSection>(providerKeys, 'The model.'),
-  session: as('local', table<SessionSection>(sessionKeys, 'Whether conversations are kept.')),
-  media: table<MediaSection>(mediaKeys, 'Pictures and files by address, for services that do not fetch them.'),
-  tools: table<ToolsSection>(toolsKeys, 'What it may use.'),
-  client_tools: instances(
-    tables<ClientToolSection>(clientToolKeys, 'A tool that a page runs. Every agent has it.'),
-    'Tools that pages run.',
-  ),
-  choices: as('local', table<ChoicesSection>(choicesKeys, 'What prompts may choose by name.')),
-  compaction: as('local', table<CompactionSection>(compactionKeys, 'How long conversations are made to fit.')),
-  context: as('local', table<ContextSection>(contextKeys, 'Another place for `[compaction]`.')),
-  execution: as('local', table<ExecutionSection>(executionKeys, 'When a run stops by itself; retries and caching.')),
+  session: as('local', table<SessionSection>(sessionKeys, 'Session storage and overrides.')),
+  media: table<MediaSection>(mediaKeys, 'Downloads of images and files by URL, for providers that do not fetch them.'),
+  tools: table<ToolsSection>(toolsKeys, 'Tools of the agent.'),
+  client_tools: instances(tables<ClientToolSection>(clientToolKeys, 'A client tool, available to every agent.'), 'Client tools.'),
+  choices: as('local', table<ChoicesSection>(choicesKeys, 'Options that a prompt may select by name.')),
+  compaction: as('local', table<CompactionSection>(compactionKeys, 'Compaction of long conversations.')),
+  context: as('local', table<ContextSection>(contextKeys, 'Alternative location of `[compaction]`.')),
+  execution: as('local', table<ExecutionSection>(executionKeys, 'Run limits, retries and caching.')),
   sub_agents: instances(
-    tables<SubAgentSection>(subAgentKeys, 'Agents that all others call like tools.'),
-    'Agents that work on tasks for the others.',
+    tables<SubAgentSection>(subAgentKeys, 'A sub-agent that other agents call as a tool.'),
+    'Sub-agents that run tasks for other agents.',
   ),
-  system_prompt_strategy: instances(tables<PromptStrategySection>(strategyKeys, 'What parts prompts have.'), 'Forms of system prompts.'),
+  system_prompt_strategy: instances(tables<PromptStrategySection>(strategyKeys, 'Parts of system prompts.'), 'System prompt strategies.'),
   system_prompt: instances(
-    openTables<PromptSection>(promptKeys, promptText, 'Texts for the parts, each under the name of its block.'),
-    'System prompts made of parts.',
+    openTables<PromptSection>(promptKeys, promptText, 'Texts of the parts, by block name.'),
+    'System prompts composed of parts.',
   ),
-  skills: as('local', table<SkillsSection>(skillsKeys, 'Where skills are.')),
-  mcp: table<McpSection>(mcpKeys, 'Tools of other programs.'),
-  callbacks: as('local', table<CallbacksSection>(callbacksKeys, 'Scripts at the fixed points of a run.')),
-  hooks: as('local', table<HooksSection>(hooksKeys, 'Functions of plugins.')),
+  skills: as('local', table<SkillsSection>(skillsKeys, 'Locations of skills.')),
+  mcp: table<McpSection>(mcpKeys, 'MCP servers.'),
+  callbacks: as('local', table<CallbacksSection>(callbacksKeys, 'Scripts that run at lifecycle events of a run.')),
+  hooks: as('local', table<HooksSection>(hooksKeys, 'Hooks of plugins.')),
 }
 
 /** Contents of an agent file as an object, with the keys of the file. Only a model is required. */

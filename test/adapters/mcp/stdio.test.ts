@@ -138,7 +138,7 @@ describe('a hostile server costs that call an error, never the run', () => {
     const { texts, errors } = await told(await toolsOf(hostile('complainsAndExits')), ['act'])
     expect(errors).toEqual([true])
     expect(texts).toEqual([
-      'The server broke off in the middle of the call: its connection was closed. Its last lines: Error: out of disk. Whether the call was carried out is not known.',
+      'The server broke off in the middle of the call: its connection was closed. Its last lines: Error: out of disk. It is unknown whether the call ran.',
     ])
   })
 

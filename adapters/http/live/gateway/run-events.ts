@@ -111,7 +111,7 @@ export async function runOf(live: LiveSession, place: { loopId: string; runId?: 
   const { loopId } = place
   const trace = await live.recorded.trace(loopId, (await live.currentRun())?.loopId)
   if (trace === undefined) refuse(404, 'notFound', 'There is no such run. Take loopId from its events.')
-  const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that goes on with it.'
+  const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that continues it.'
   const detail = `The events of this run are gone; what came of it is in the session.${next}`
   throw new ProblemError({ status: 410, code: 'gone', detail, loopId, ...trace })
 }

@@ -167,7 +167,7 @@ export class RecordedSession {
 
   /** Ends a run that is no longer resumed. */
   giveUp(run: UnfinishedRun): Promise<void> {
-    const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
+    const message = `The run was interrupted and resumed ${maxAttempts} times without completing a turn. It will not be resumed again.`
     return this.end(run, { status: 'error', error: { code: 'interrupted', message } })
   }
 

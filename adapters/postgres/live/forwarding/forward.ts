@@ -20,7 +20,7 @@ export class HolderGoneError extends Error {
 /** No process has taken a request in time, and none will. */
 export class NotTakenError extends Error {
   constructor() {
-    super('The process that answers for this session has not taken the request in time.')
+    super('The process that owns this session did not accept the request before the deadline.')
     this.name = 'NotTakenError'
   }
 }

@@ -88,6 +88,6 @@ export class PassingOn {
   }
 }
 
-const notTaken = 'The process that has the session did not take the request in time. Nothing was done: ask again.'
+const notTaken = 'The process that owns the session did not accept the request before the deadline. Nothing ran: retry.'
 const goneMeanwhile =
   'The process that had the session has gone, or its answer was lost on the way. Ask again: with the same Idempotency-Key nothing is done twice.'
