@@ -136,12 +136,12 @@ async function compatible(provider: string, id: string, address: Given, env: Env
 function patience(env: Environment): Patience {
   const limits: Patience = {}
   for (const [limit, variable] of patienceVariables) {
-    const said = env.get(variable)
-    if (said === undefined) continue
-    if (said !== 'none' && !/^[1-9]\d{0,9}$/.test(said)) {
-      throw new ConfigError('invalidOption', `${variable} is ${JSON.stringify(said.slice(0, 40))}; it must be milliseconds, or none.`)
+    const value = env.get(variable)
+    if (value === undefined) continue
+    if (value !== 'none' && !/^[1-9]\d{0,9}$/.test(value)) {
+      throw new ConfigError('invalidOption', `${variable} is ${JSON.stringify(value.slice(0, 40))}; it must be milliseconds, or none.`)
     }
-    limits[limit] = said === 'none' ? false : Number(said)
+    limits[limit] = value === 'none' ? false : Number(value)
   }
   return limits
 }

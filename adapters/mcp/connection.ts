@@ -345,9 +345,9 @@ class Connection implements McpConnection {
 function wordsOf(error: unknown): string {
   // A schema lists its issues for programs.
   if (Array.isArray(Object(error).issues)) return 'what the server answered is no message of MCP'
-  const said = errorText(error)
-  const at = said.search(/<(?:!doctype html|html|head|body)\b/i)
-  const words = at < 0 ? said : said.slice(0, at) + namedPage(said.slice(at, at + 8192).replace(/\s+/g, ' '))
+  const text = errorText(error)
+  const at = text.search(/<(?:!doctype html|html|head|body)\b/i)
+  const words = at < 0 ? text : text.slice(0, at) + namedPage(text.slice(at, at + 8192).replace(/\s+/g, ' '))
   const status: unknown = Object(error).code
   const reason = String(Object(Object(error).cause).code)
   if (/^E[A-Z_]{2,30}$/.test(reason) && !words.includes(reason)) return `${words} (${reason})`

@@ -88,9 +88,9 @@ export class ChatTrace {
 
   #measure(took: number, { input, output, cacheRead, cacheWrite }: Usage, responseModel?: string, failure?: string): void {
     const { common, ...tokens } = this.#attributes
-    const said = responseModel === undefined ? undefined : { 'gen_ai.response.model': nameOf(responseModel) }
+    const modelAttribute = responseModel === undefined ? undefined : { 'gen_ai.response.model': nameOf(responseModel) }
     const record = (name: InstrumentName, value: number, attributes: Attributes): void =>
-      this.#tracing.record(name, value, said === undefined ? attributes : { ...attributes, ...said })
+      this.#tracing.record(name, value, modelAttribute === undefined ? attributes : { ...attributes, ...modelAttribute })
     const prompt = input + cacheRead + cacheWrite
     if (prompt > 0) record('gen_ai.client.token.usage', prompt, tokens.input)
     if (output > 0) record('gen_ai.client.token.usage', output, tokens.output)

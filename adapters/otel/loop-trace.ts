@@ -45,7 +45,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   /** Loops of calls that are read from their events, by call. */
   readonly #children = new Map<string, ReadLoops>()
   /** Calls whose loops continue as background tasks. */
-  readonly #beside = new Set<string>()
+  readonly #background = new Set<string>()
   /** Runs of loops of calls that are watched themselves. */
   readonly #watched = new Set<string>()
   #chat: ChatTrace | undefined
@@ -114,11 +114,11 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   #around(
     inside: Context,
     work: () => unknown,
-    told: { done?: (value: unknown) => void; failed?: (error: unknown) => void; settled?: () => void },
+    callbacks: { done?: (value: unknown) => void; failed?: (error: unknown) => void; settled?: () => void },
   ): void {
     const tell = (act: (() => void) | undefined) => {
       this.#tracing.quietly(() => act?.())
-      told.settled?.()
+      callbacks.settled?.()
     }
     let hasRun = false
     // Never throws: the caller of `work` gets its error.
@@ -127,14 +127,14 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       hasRun = true
       try {
         const value = work()
-        if (!(value instanceof Promise)) tell(() => told.done?.(value))
+        if (!(value instanceof Promise)) tell(() => callbacks.done?.(value))
         else
           value.then(
-            (settled) => tell(() => told.done?.(settled)),
-            (error) => tell(() => told.failed?.(error)),
+            (settled) => tell(() => callbacks.done?.(settled)),
+            (error) => tell(() => callbacks.failed?.(error)),
           )
       } catch (error) {
-        tell(() => told.failed?.(error))
+        tell(() => callbacks.failed?.(error))
       }
     }
     this.#tracing.quietly(() => context.with(inside, run))
@@ -161,7 +161,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
         if (event.message.role === 'assistant') this.#asked()?.begun(at)
         return
       case 'messageEnd':
-        this.#said(event.message, event.at)
+        this.#recordMessage(event.message, event.at)
         return
       case 'providerRetry':
         this.#asked()?.retried(event, at)
@@ -173,7 +173,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
         this.#called(event, at)
         return
       case 'backgroundStart':
-        this.#beside.add(event.toolCallId)
+        this.#background.add(event.toolCallId)
         return
       case 'backgroundEnd':
         this.#cutChildren(event.toolCallId, event.at)
@@ -239,7 +239,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     return this.#chat
   }
 
-  #said(message: AgentMessage, at: number): void {
+  #recordMessage(message: AgentMessage, at: number): void {
     if (message.role !== 'assistant') {
       this.#readyAt = at
     } else if (!this.#isRead) {
@@ -260,14 +260,14 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   }
 
   #cutChildren(toolCallId: string, at: number): void {
-    this.#beside.delete(toolCallId)
+    this.#background.delete(toolCallId)
     this.#children.get(toolCallId)?.cut(at)
     this.#children.delete(toolCallId)
   }
 
   #called(event: ToolExecutionEndEvent, at: number | undefined): void {
     const { toolCallId } = event
-    if (!this.#beside.has(toolCallId)) this.#cutChildren(toolCallId, event.at)
+    if (!this.#background.has(toolCallId)) this.#cutChildren(toolCallId, event.at)
     this.#tools.get(toolCallId)?.ended(event, at)
     this.#tools.delete(toolCallId)
   }

@@ -187,8 +187,8 @@ function listQuery(
 
 function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }: Record<string, unknown>): SessionSummary {
   const times = { createdAt: Number(created_at), lastActiveAt: Number(last_active_at) }
-  const told = digestIn(digest)
-  if (told !== undefined) return { ...told, sessionId: String(session_id), agentId: String(agent_id), ...times }
+  const summary = digestIn(digest)
+  if (summary !== undefined) return { ...summary, sessionId: String(session_id), agentId: String(agent_id), ...times }
   const message = `The summary of session ${session_id} is damaged in the database. What is said in it next writes another.`
   return { loops: 0, messages: 0, sessionId: String(session_id), agentId: '', ...times, error: { code: 'invalidSession', message } }
 }

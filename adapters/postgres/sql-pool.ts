@@ -72,8 +72,8 @@ export async function asked<Value>(subject: string, act: () => Promise<Value>): 
     if (code === uniqueViolation) throw new SessionError('conflict', `${subject}: another writer has written the same record.`)
     const why = unreachable(error)
     if (why !== undefined) throw new SessionError('io', `${subject}: ${why}`, { cause: error })
-    const said = code === '' ? 'no answer' : `code ${code}`
-    const failed = `${subject}: PostgreSQL, the database, has failed (${said}).`
+    const reason = code === '' ? 'no answer' : `code ${code}`
+    const failed = `${subject}: PostgreSQL, the database, has failed (${reason}).`
     if (noRoom.test(code) || (code === internal && /Disk quota exceeded/i.test(errorText(error))))
       throw new SessionError('quota', `${failed} It has no room left. Delete sessions, or give it more.`, { cause: error })
     if (code === readOnly) throw new SessionError('io', `${failed} It takes no writes. Let the pool lead to the primary.`, { cause: error })

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { calling, modelServer, saidIn } from '../adapters/node/cli/model-server.ts'
+import { calling, messagesText, modelServer } from '../adapters/node/cli/model-server.ts'
 import { blocksOf } from '../docs/snippets.ts'
 import { otherNode } from '../harness/other-node.ts'
 import { type Packed, pack, run } from '../harness/packed.ts'
@@ -34,7 +34,7 @@ function commandsOf(page: string): string[] {
 /** The environment of a person with a key. The model calls `weather` if the question is about a coat, and then answers. */
 async function withKey(): Promise<Record<string, string>> {
   const { env } = await modelServer((asked) => {
-    const said = saidIn(asked)
+    const said = messagesText(asked)
     return said.includes('coat') && !said.includes('4 °C, rain') ? calling('weather', { city: 'Oslo' }) : { text: ['Yes, it rains.'] }
   })
   return { ...env }

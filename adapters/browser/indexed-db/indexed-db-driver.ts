@@ -77,8 +77,8 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
           if (!isOwn(row, claim)) throw takenOver(claim)
           const { order, at } = await nextPlace(tx, row)
           addLines(tx, claim.sessionId, lines)
-          const told = { ...(digest !== undefined && { digest }), agentId: agentId ?? '', lastActiveAt: at }
-          await tx.objectStore('sessions').put({ createdAt: at, ...row, ...told, order })
+          const summary = { ...(digest !== undefined && { digest }), agentId: agentId ?? '', lastActiveAt: at }
+          await tx.objectStore('sessions').put({ createdAt: at, ...row, ...summary, order })
           return row.order === undefined
         })
         if (isFirst) watch.begun(claim)
@@ -232,10 +232,14 @@ async function newestBlob(tx: Transaction<'readonly'>, sid: string, hash: string
 }
 
 /** Deletes without reading the bytes. */
-async function removeBlobs(tx: Transaction<'readwrite'>, sid: string, isGone: (key: [string, string, number]) => boolean): Promise<void> {
+async function removeBlobs(
+  tx: Transaction<'readwrite'>,
+  sid: string,
+  isRemoved: (key: [string, string, number]) => boolean,
+): Promise<void> {
   const blobs = tx.objectStore('blobs')
-  const gone = (await blobs.getAllKeys(allOf(sid))).filter(isGone)
-  await Promise.all(gone.map((key) => blobs.delete(key)))
+  const removed = (await blobs.getAllKeys(allOf(sid))).filter(isRemoved)
+  await Promise.all(removed.map((key) => blobs.delete(key)))
 }
 
 /** Returns the next list position with a matching time, even if the clock was set back. */

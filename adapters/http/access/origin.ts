@@ -18,7 +18,7 @@ export interface OriginRules {
 }
 
 /** Refused origins that are logged. */
-const mostTold = 20
+const maxLogged = 20
 
 /**
  * Accepts requests of pages of this server and of the listed origins. Refuses other pages before authentication: the browser
@@ -30,8 +30,8 @@ const mostTold = 20
  * Source: docs/guides/serve-over-http.md
  */
 export function originGuard({ allowed, methods, headers, exposed, logger }: OriginRules): MiddlewareHandler {
-  const toldOf = new Set<string>()
-  const told = cors({
+  const logged = new Set<string>()
+  const corsHandler = cors({
     origin: [...allowed],
     allowMethods: [...methods],
     ...(headers !== undefined && { allowHeaders: [...headers] }),
@@ -41,11 +41,11 @@ export function originGuard({ allowed, methods, headers, exposed, logger }: Orig
   return async (c, next) => {
     const origin = c.req.header('origin')
     if (origin === undefined || isSameOrigin(c, origin)) return next()
-    if (allowed.includes(origin)) return told(c, next)
+    if (allowed.includes(origin)) return corsHandler(c, next)
     const shown = origin.slice(0, 100)
     const detail = `Pages of ${JSON.stringify(shown)} may not ask this server. Add the origin to cors on the server if they should.`
-    if (!toldOf.has(shown) && toldOf.size < mostTold) {
-      toldOf.add(shown)
+    if (!logged.has(shown) && logged.size < maxLogged) {
+      logged.add(shown)
       logWarning(logger, 'foreignOrigin', { message: detail })
     }
     refuse(403, 'foreignOrigin', detail)

@@ -91,12 +91,12 @@ export class LiveSession {
       handlers: host,
       logger: host.logger,
       waiting: () => this.#agent.waiting(),
-      isElsewhere: () => this.goneElsewhere.aborted,
+      isElsewhere: () => this.takenOver.aborted,
     })
   }
 
   /** Aborts when a run moves to another process: its readers have to reconnect. */
-  get goneElsewhere(): AbortSignal {
+  get takenOver(): AbortSignal {
     return this.#writing.revoked
   }
 

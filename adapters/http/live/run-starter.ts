@@ -36,8 +36,8 @@ export class RunStarter {
     const { agent: ofSession, opened, recorded } = this.#parts
     return this.#begunByKey.get(key, async () => {
       const agent = await opened()
-      const isSaid = agent.messages.some(({ id }) => id === key)
-      const begun = ofSession.begunUnder(key) ?? (isSaid ? await recorded.loopOf(key) : undefined)
+      const isRecorded = agent.messages.some(({ id }) => id === key)
+      const begun = ofSession.begunUnder(key) ?? (isRecorded ? await recorded.loopOf(key) : undefined)
       return begun ?? (await this.begin(start, { ...place, key })).loopId
     })
   }

@@ -34,7 +34,7 @@ export class SessionWatch {
   readonly #parts: SessionWatchParts
   #streams = 0
   /** Requests that were sent. */
-  readonly #told = new Set<string>()
+  readonly #notified = new Set<string>()
   #loopId = ''
   #stopTimer = (): void => undefined
   #isOver = false
@@ -65,7 +65,7 @@ export class SessionWatch {
     if (event.type === 'agentStart') this.#loopId = event.loopId
     else if (asks.has(event.type)) void this.#tellWaiting()
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'clientCallResolved')
-      this.#told.delete(keyOf(event))
+      this.#notified.delete(keyOf(event))
     else if (event.type === 'agentEnd') {
       const { loopId, status, error } = event
       if (status === 'paused') void this.#tellWaiting()
@@ -76,7 +76,7 @@ export class SessionWatch {
 
   /** Handles the recorded end of a run. */
   ended(loopId: string, outcome: { status: RunStatus; error?: RunFailure }): void {
-    this.#told.clear()
+    this.#notified.clear()
     const { onEnd } = this.#parts.handlers
     const { status } = outcome
     if (onEnd === undefined || status === 'paused') return
@@ -88,9 +88,9 @@ export class SessionWatch {
     if (handlers.onWaiting === undefined) return
     // Several requests at once become one notification.
     const { approvals, inputs, clientCalls } = await waiting()
-    const fresh = [...approvals, ...inputs, ...clientCalls].map(keyOf).filter((key) => !this.#told.has(key))
+    const fresh = [...approvals, ...inputs, ...clientCalls].map(keyOf).filter((key) => !this.#notified.has(key))
     if (this.#streams > 0 || fresh.length === 0 || this.#parts.isElsewhere()) return
-    for (const key of fresh) this.#told.add(key)
+    for (const key of fresh) this.#notified.add(key)
     const id = `${this.#loopId}:waiting:${fresh.toSorted().join(',')}`
     this.#call(handlers.onWaiting, { ...this.#base(this.#loopId), type: 'waiting', id, approvals, inputs, clientCalls })
   }

@@ -36,7 +36,7 @@ export interface Answering {
 export async function chatAnswer({ model, isStreamed, includeUsage }: CompletionRequest, answering: Answering): Promise<Response> {
   const options: ChatEncoderOptions = {
     ...{ id: `chatcmpl-${answering.source.runId}`, model, created: epochSeconds(), includeUsage, isWhole: !isStreamed },
-    ...toldOf(answering),
+    ...encoderOptionsOf(answering),
   }
   const encoder = chatCompletionEncoder(options)
   if (isStreamed) return streamed(answering, chatFrames(encoder))
@@ -54,7 +54,7 @@ export async function responseAnswer({ model, isStreamed, echo }: ResponseReques
   const isSeen = isSeenOf(answering)
   const options: ResponseEncoderOptions = {
     ...{ model, created: epochSeconds(), echo, isStored: isStored(answering), isWhole: !isStreamed },
-    ...toldOf(answering),
+    ...encoderOptionsOf(answering),
   }
   const encoder = responseEncoder(options)
   if (isStreamed) return streamed(answering, responseFrames(encoder, isSeen))
@@ -86,7 +86,7 @@ function epochSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-function toldOf({ given }: Answering): Pick<ChatEncoderOptions, 'given'> {
+function encoderOptionsOf({ given }: Answering): Pick<ChatEncoderOptions, 'given'> {
   return given === undefined ? {} : { given }
 }
 

@@ -31,9 +31,9 @@ export function refusalResponse({ status, fault }: OpenAiRefusal): Response {
   return errorResponse(status, { message, type: 'invalid_request_error', param, code })
 }
 
-/** Returns the response for a failed run. `isSaid`: the session has the prompt, so a retry would send it twice. */
-export function failureResponse({ status, error }: RunFailed, isSaid: boolean): Response {
-  return errorResponse(status, error, isSaid ? { 'x-should-retry': 'false' } : {})
+/** Returns the response for a failed run. `isPromptStored`: the session has the prompt, so a retry would send it twice. */
+export function failureResponse({ status, error }: RunFailed, isPromptStored: boolean): Response {
+  return errorResponse(status, error, isPromptStored ? { 'x-should-retry': 'false' } : {})
 }
 
 /** Codes that OpenAI clients check. Others keep their name in snake case. */

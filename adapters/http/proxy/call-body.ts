@@ -10,7 +10,7 @@ export interface CallBody {
 }
 
 /** Fields with content, which name no model. */
-export const saidFields: ReadonlySet<string> = new Set([
+export const contentFields: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction', 'instructions', 'prompt', 'prediction'],
   ...['metadata', 'client_metadata', 'requestMetadata', 'promptVariables', 'labels'],
 ])
@@ -43,7 +43,7 @@ export async function readCallBody(request: Request, limits: BodyLimits): Promis
 
 /** Returns every model that the body names; a blank entry stands for a place that names one in an unknown format. */
 export function modelsNamedIn(body: JsonObject): string[] {
-  return modelsAt(body, saidFields)
+  return modelsAt(body, contentFields)
 }
 
 function modelsAt(holder: JsonObject, unread: ReadonlySet<string>): string[] {
@@ -79,16 +79,16 @@ function assertOneReading(text: string): void {
   /** The names of each enclosing object, outermost first; `undefined` for a list. */
   const around: (Set<string> | undefined)[] = []
   let isKeyNext = false
-  let isSaid = false
+  let isContentFound = false
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at)
     if (char === '"') {
       const end = endOfString(text, at)
       const names = isKeyNext ? around.at(-1) : undefined
-      if (names !== undefined && (around.length === 1 || !isSaid)) {
+      if (names !== undefined && (around.length === 1 || !isContentFound)) {
         const key = stringAt(text, at, end)
         addOnce(names, key, around.length === 1)
-        if (around.length === 1) isSaid = saidFields.has(key)
+        if (around.length === 1) isContentFound = contentFields.has(key)
       }
       isKeyNext = false
       at = end

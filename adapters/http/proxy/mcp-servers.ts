@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../src/contract/json.ts'
 import { kind, listOf } from '../../../src/contract/shape/shape.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { refuse } from '../access/problem.ts'
-import { describesForms, formsOfFunctions, saidFields } from './call-body.ts'
+import { contentFields, describesForms, formsOfFunctions } from './call-body.ts'
 
 /** Shape of the `mcpHosts` of a proxy. */
 export const mcpHostList = listOf(
@@ -25,7 +25,7 @@ const plainAddress = /^https:\/\/([a-z0-9.-]+(?::\d{1,5})?)(?:[/?][^\\]*)?$/i
  * account of the proxy.
  */
 export function assertMcpServers(body: JsonObject, hosts: readonly string[]): void {
-  const refused = serversIn(body, saidFields).find((server) => !isAllowed(server, hosts))
+  const refused = serversIn(body, contentFields).find((server) => !isAllowed(server, hosts))
   if (refused === undefined) return
   const shown = JSON.stringify(refused.slice(0, 200))
   refuse(403, 'mcpServerNotAllowed', `The MCP server ${shown} may not be used through this proxy. Name its host in mcpHosts of the proxy.`)

@@ -84,7 +84,7 @@ class RelayedCall<E extends Env> {
     this.#call = call
     this.#options = options
     this.#client = call.c.req.raw.signal
-    this.#client.addEventListener('abort', this.#onClientGone)
+    this.#client.addEventListener('abort', this.#onClientDisconnect)
     this.#longest = setTimeout(() => this.#outOfTime('maxDurationMs'), timerMs(options.maxDurationMs))
   }
 
@@ -92,7 +92,7 @@ class RelayedCall<E extends Env> {
     const { firstByteTimeoutMs } = this.#options
     const silent = setTimeout(() => this.#outOfTime('firstByteTimeoutMs'), timerMs(firstByteTimeoutMs))
     try {
-      if (this.#client.aborted) this.#onClientGone()
+      if (this.#client.aborted) this.#onClientDisconnect()
       const { c, upstream, path, body } = this.#call
       const { signal } = this.#aborter
       const answer = await untilAborted(forward({ c, upstream, path, body, fetch: this.#options.fetch, signal }), signal)
@@ -140,7 +140,7 @@ class RelayedCall<E extends Env> {
     return new Response(this.#relay.body, { status: response.status, headers })
   }
 
-  readonly #onClientGone = (): void => {
+  readonly #onClientDisconnect = (): void => {
     this.#isGivenUp = true
     this.#aborter.abort(over('The client went away.'))
     this.#relay?.cut('the client went away')
@@ -159,7 +159,7 @@ class RelayedCall<E extends Env> {
     if (this.#isSettled) return
     this.#isSettled = true
     clearTimeout(this.#longest)
-    this.#client.removeEventListener('abort', this.#onClientGone)
+    this.#client.removeEventListener('abort', this.#onClientDisconnect)
     if (ending !== 'whole') this.#aborter.abort(over('The call is over.'))
     const report = this.#report(ending)
     const { usage, usd = 0, bytes } = report

@@ -73,16 +73,16 @@ abstract class Meter implements UsageMeter {
   abstract take(bytes: Uint8Array, text: string): void
 
   used(isWhole: boolean, waitedMs: number): Usage {
-    const { reportedCost, ...told } = this.#usage
-    const { input, output, cacheRead, cacheWrite, totalTokens } = told
-    const isTold = totalTokens > 0
+    const { reportedCost, ...usage } = this.#usage
+    const { input, output, cacheRead, cacheWrite, totalTokens } = usage
+    const isReported = totalTokens > 0
     const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
     const unseen = isWhole ? 0 : estimateUnseen(waitedMs)
-    const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate(), unseen)
+    const answer = isWhole && isReported ? output : Math.max(output, this.#outputEstimate(), unseen)
     const sum = prompt + answer + cacheRead + cacheWrite
     const tokens = { input: prompt, output: answer, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
     // The charged cost is known at the end.
-    return { ...told, ...tokens, ...(isWhole && reportedCost !== undefined && { reportedCost }) }
+    return { ...usage, ...tokens, ...(isWhole && reportedCost !== undefined && { reportedCost }) }
   }
 
   /** Counts an event of so many characters. */

@@ -122,10 +122,10 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
   app.post('/follow-up', (c) => queued(c, 'followUp'))
   app.get('/queue/:messageId', async (c) => {
     const messageId = c.req.param('messageId')
-    const said = await c.env.gateway.read.queued(messageId)
-    if (said === undefined)
+    const message = await c.env.gateway.read.queued(messageId)
+    if (message === undefined)
       refuse(404, 'notFound', 'Nothing was queued under this id. Take messageId from the answer of …/steer or …/follow-up.')
-    return c.json({ kind: said.kind, loopId: said.loopId, messageId, status: said.status })
+    return c.json({ kind: message.kind, loopId: message.loopId, messageId, status: message.status })
   })
   app.delete('/queue/:messageId', async (c) => {
     const { wasWaiting } = await c.env.gateway.command({ type: 'withdraw', messageId: c.req.param('messageId') })

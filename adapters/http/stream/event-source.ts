@@ -5,7 +5,7 @@ export interface EventSource extends AsyncIterable<AgentEvent> {
   /** Whether the run waits for a user or a client now, independent of the events read so far. */
   readonly isWaiting: boolean
   /** Aborts when another process continues the events: readers have to reconnect. */
-  readonly goneElsewhere?: AbortSignal
+  readonly takenOver?: AbortSignal
   /** Calls `listener` with each version of shared state, also without a run; returns how to stop. */
   onState?(listener: (version: number) => void): () => void
   /** Registers a reader; returns how to unregister it. */

@@ -2,7 +2,7 @@ import { startTimer } from '../../../src/base/timer.ts'
 import type { AgentEvent } from '../../../src/index.ts'
 import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
-import type { ReadyEvents } from './told-events.ts'
+import type { ReadyEvents } from './mapped-events.ts'
 
 /** Milliseconds without an event until a run that probably waits for a user counts as waiting. */
 const stillMs = 250

@@ -35,7 +35,7 @@ export function eventStream(source: EventSource, options: AnsweredOptions, answe
   const body = sseStream(source, {
     writer,
     pingMs,
-    ...(source.goneElsewhere !== undefined && { signal: source.goneElsewhere }),
+    ...(source.takenOver !== undefined && { signal: source.takenOver }),
     onClose: () => {
       leave()
       disconnect?.()

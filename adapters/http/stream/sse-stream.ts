@@ -46,7 +46,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
   let breakOff = (): void => undefined
   const { signal, writer } = options
   /** The newest unsent version of shared state. */
-  let untold = ''
+  let pendingText = ''
   let stopListening = (): void => undefined
   const close = () => {
     clearInterval(timer)
@@ -56,19 +56,19 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
     isOpen = false
   }
   const tellState = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    if (untold !== '') controller.enqueue(encoder.encode(untold))
-    untold = ''
+    if (pendingText !== '') controller.enqueue(encoder.encode(pendingText))
+    pendingText = ''
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const sendPing = () => {
         if ((controller.desiredSize ?? 0) <= 0) return
-        if (untold === '') controller.enqueue(ping)
+        if (pendingText === '') controller.enqueue(ping)
         else tellState(controller)
       }
       timer = setInterval(sendPing, timerMs(options.pingMs))
       const onVersion = (version: number): void => {
-        untold = writer.state?.(version) ?? ''
+        pendingText = writer.state?.(version) ?? ''
         // While an event is pending the client does not pull, so the state is sent without a pull.
         if ((controller.desiredSize ?? 0) > -mostUntaken) tellState(controller)
       }

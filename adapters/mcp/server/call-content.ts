@@ -15,20 +15,20 @@ export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isE
 export function answerOf(result: RunResult): CallToolResult {
   const { status, messages, output, error, limit, rejection } = result
   const last = messages.findLast((message) => message.role === 'assistant')
-  const said = (last === undefined ? [] : shownContent(last)).flatMap(blockOf)
+  const blocks = (last === undefined ? [] : shownContent(last)).flatMap(blockOf)
   if (status === 'completed') {
     return {
-      content: said.length > 0 ? said : [{ type: 'text', text: '(no answer)' }],
+      content: blocks.length > 0 ? blocks : [{ type: 'text', text: '(no answer)' }],
       ...(isObject(output) && { structuredContent: { ...output } }),
     }
   }
   const why = error?.message ?? rejection ?? limit?.reason ?? ''
-  return failure(`The agent has no answer: its run ended with status ${status}${why === '' ? '.' : `: ${why}`}`, said)
+  return failure(`The agent has no answer: its run ended with status ${status}${why === '' ? '.' : `: ${why}`}`, blocks)
 }
 
 /** Returns the result of a failed call. */
-export function failure(text: string, said: ContentBlock[] = []): CallToolResult {
-  return { content: [...said, { type: 'text', text }], isError: true }
+export function failure(text: string, blocks: ContentBlock[] = []): CallToolResult {
+  return { content: [...blocks, { type: 'text', text }], isError: true }
 }
 
 function blockOf(block: Content): ContentBlock[] {

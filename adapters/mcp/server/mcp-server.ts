@@ -146,8 +146,8 @@ export class McpServing {
       const text = await skillText(this.#options, name, signal)
       if (text === undefined) throw new McpError(ErrorCode.InvalidParams, `Prompt ${JSON.stringify(name.slice(0, 100))} not found`)
       const task = args?.task ?? ''
-      const messages = [text, task].filter((said) => said !== '')
-      return { messages: messages.map((said) => ({ role: 'user' as const, content: { type: 'text' as const, text: said } })) }
+      const messages = [text, task].filter((part) => part !== '')
+      return { messages: messages.map((part) => ({ role: 'user' as const, content: { type: 'text' as const, text: part } })) }
     })
     server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
       const name = skillNameIn(uri)

@@ -32,21 +32,21 @@ export async function main(words: readonly string[]): Promise<number> {
 }
 
 /** Runs the command and prints errors. */
-async function guarded(words: readonly string[], screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
+async function guarded(words: readonly string[], screen: Screen, onOutputLost: (stop: () => void) => void): Promise<number> {
   try {
     const args = parseArguments(words)
     if (args.help === true || args.version === true) {
       screen.data(screen.paintData.plain(args.help === true ? usage : `${version()}\n`))
       return 0
     }
-    return await follow(args, screen, onGone)
+    return await follow(args, screen, onOutputLost)
   } catch (error) {
     screen.line(screen.paint.paint('red', `phi: ${errorLine(error)}`))
     return ConfigError.isInstance(error) ? wrongUsage : 1
   }
 }
 
-async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
+async function follow(args: CliArguments, screen: Screen, onOutputLost: (stop: () => void) => void): Promise<number> {
   if (args.command !== undefined) return subcommand(args, screen)
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
   if (args.json === true && args.print === undefined && args.prompt === undefined && process.stdin.isTTY === true)
@@ -57,7 +57,7 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   const prompt = isTalk ? '' : await promptFrom(args, screen)
   const choose = isTalk && screen.isLive ? (await import('./assistant/latest-sessions.ts')).chooseSession : undefined
   const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen), ...(choose !== undefined && { choose }) })
-  onGone(() => assistant.agent.abort())
+  onOutputLost(() => assistant.agent.abort())
   const shared = { assistant, screen }
   try {
     if (isTalk)

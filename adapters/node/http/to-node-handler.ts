@@ -119,18 +119,18 @@ function writeHead({ status, headers }: Response, outgoing: ServerResponse): voi
 async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   const reader = body.getReader()
   let taken: (() => void) | undefined
-  const isGone = () => outgoing.destroyed || outgoing.writableEnded
+  const isClosed = () => outgoing.destroyed || outgoing.writableEnded
   outgoing.on('drain', () => taken?.())
   outgoing.once('close', () => {
     taken?.()
     // Cancelling also ends a pending read.
     reader.cancel(new DOMException('The client disconnected.', 'AbortError')).catch(() => undefined)
   })
-  for (let next = await reader.read(); !next.done && !isGone(); next = await reader.read()) {
+  for (let next = await reader.read(); !next.done && !isClosed(); next = await reader.read()) {
     if (outgoing.write(next.value)) continue
     await new Promise<void>((resolve) => {
       taken = resolve
-      if (isGone()) resolve()
+      if (isClosed()) resolve()
     })
   }
   outgoing.end()

@@ -55,11 +55,11 @@ export function postgresSchedules(options: PostgresSessionStoreOptions): Schedul
     },
     delete: async (address, id) => {
       const which = id === undefined ? '' : ' AND id = $4'
-      const gone = await rows(`DELETE FROM ${table} WHERE ${one}${which} RETURNING 1`, [
+      const deleted = await rows(`DELETE FROM ${table} WHERE ${one}${which} RETURNING 1`, [
         ...placeIn(address),
         ...(id === undefined ? [] : [id]),
       ])
-      return gone.length > 0
+      return deleted.length > 0
     },
   }
 }

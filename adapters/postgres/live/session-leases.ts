@@ -82,7 +82,7 @@ export class SessionLeases {
   }
 
   /** Returns which of these processes are no longer alive. */
-  async gone(processIds: readonly string[]): Promise<string[]> {
+  async expiredAmong(processIds: readonly string[]): Promise<string[]> {
     const rows = await this.#rowsOf(`SELECT each.id FROM unnest($2::text[]) AS each (id) WHERE NOT ${this.#lives('each.id')}`, [processIds])
     return rows.map(({ id }) => String(id))
   }
@@ -131,13 +131,13 @@ export class SessionLeases {
     await this.#rows(text, [owner, sessionId])
   }
 
-  /** Leaves an unfinished session to the first process that claims it. Notifies the others, unless `isTold` is false. */
-  async leave({ owner, sessionId }: LeaseKey, { isTold = true } = {}): Promise<void> {
+  /** Leaves an unfinished session to the first process that claims it. Notifies the others, unless `notify` is false. */
+  async leave({ owner, sessionId }: LeaseKey, { isTold: notify = true } = {}): Promise<void> {
     await this.#rows(
       `WITH gone AS (
          UPDATE ${this.#table('leases')} SET process_id = '' WHERE tenant = $1 AND process_id = $2 AND owner = $3 AND session_id = $4 RETURNING 1
        ) SELECT pg_notify($5, 'left') FROM gone WHERE $6`,
-      [owner, sessionId, leftChannel(this.#place.schema), isTold],
+      [owner, sessionId, leftChannel(this.#place.schema), notify],
     )
   }
 

@@ -117,19 +117,24 @@ export class SharedSessions implements PostgresLiveSessions {
     const act = this.#act.bind(this)
     const incoming = new Incoming({ now: () => leases.now(), act, logger })
     this.#leases = leases
-    this.#answering = new Answering({ mailbox, incoming, told: (answering) => this.#told(answering), signal: this.#closed.signal })
+    this.#answering = new Answering({
+      mailbox,
+      incoming,
+      logErrors: (answering) => this.#logErrors(answering),
+      signal: this.#closed.signal,
+    })
     this.#peers = peers === undefined ? undefined : new Peers({ peers, processId: this.#processId, incoming, logger })
     this.#passingOn = new PassingOn({ mailbox, leases, peers: this.#peers, logger, wake: () => void this.#rhythms.parts.wake() })
     const lookMs = pollMs ?? (listen === undefined ? 50 : listeningPollMs)
     this.#rhythms = {
-      pulse: new Repeating(leaseMs / 4, () => this.#told(() => this.#pulse())),
+      pulse: new Repeating(leaseMs / 4, () => this.#logErrors(() => this.#pulse())),
       sweeps: new Repeating(leaseMs / 4, () =>
-        this.#told(async () => {
+        this.#logErrors(async () => {
           await this.#sweep()
         }),
       ),
-      calls: new Repeating(lookMs, () => this.#told(() => this.#answering.receive())),
-      parts: new Repeating(lookMs, () => this.#told(() => this.#passingOn.read())),
+      calls: new Repeating(lookMs, () => this.#logErrors(() => this.#answering.receive())),
+      parts: new Repeating(lookMs, () => this.#logErrors(() => this.#passingOn.read())),
     }
     this.#listening = this.#listen(place.schema)
     void this.#rhythms.pulse.wake().then(() => this.#rhythms.sweeps.wake())
@@ -202,8 +207,8 @@ export class SharedSessions implements PostgresLiveSessions {
     this.#closed.abort()
     await Promise.all(Object.values(this.#rhythms).map((rhythm) => rhythm.stop()))
     this.#passingOn.end()
-    await this.#told(async () => (await this.#listening)?.())
-    await this.#told(() => this.#leases.end())
+    await this.#logErrors(async () => (await this.#listening)?.())
+    await this.#logErrors(() => this.#leases.end())
   }
 
   /** Returns the forwarded form of a command, with its deadlines. */
@@ -334,13 +339,13 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Keeps the row of a session whose run may be unfinished, because others find the run by it. */
   #leave(address: SessionAddress, isAtRest: boolean): Promise<void> {
     const key = keyOf(address)
-    return this.#told(() => (isAtRest ? this.#leases.release(key) : this.#leases.leave(key)))
+    return this.#logErrors(() => (isAtRest ? this.#leases.release(key) : this.#leases.leave(key)))
   }
 
   async #listen(schema: string): Promise<(() => Promise<void>) | undefined> {
     const mail = channelOf(this.#processId)
     let stop: (() => Promise<void>) | undefined
-    await this.#told(async () => {
+    await this.#logErrors(async () => {
       stop = await this.#options.listen?.([mail, leftChannel(schema)], (channel, text) => {
         if (channel !== mail) return void this.#rhythms.sweeps.wake()
         if (text !== 'part') void this.#rhythms.calls.wake()
@@ -353,7 +358,7 @@ export class SharedSessions implements PostgresLiveSessions {
   /**
    * Uses the database. Logs the first failure until the next successful heartbeat, because frequent queries would fill the log.
    */
-  async #told(act: () => Promise<void>): Promise<void> {
+  async #logErrors(act: () => Promise<void>): Promise<void> {
     try {
       await act()
     } catch (error) {

@@ -33,10 +33,10 @@ export function bytesOf(value: unknown): number {
 /** Parses the metadata of a key; invalid metadata becomes an unreadable session. */
 export function summaryFrom(name: string, metadata: unknown): SessionSummary {
   const sessionId = name.slice(summaryPrefix.length, -1)
-  const told: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}
-  const { agentId, createdAt, lastActiveAt, owner, title, status: stands } = told
+  const fields: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}
+  const { agentId, createdAt, lastActiveAt, owner, title, status: stands } = fields
   if (typeof agentId === 'string' && typeof createdAt === 'number' && typeof lastActiveAt === 'number') {
-    const counts = { loops: countOf(told.loops), messages: countOf(told.messages) }
+    const counts = { loops: countOf(fields.loops), messages: countOf(fields.messages) }
     const status = sessionStatus.words.find((word) => word === stands)
     return {
       sessionId,

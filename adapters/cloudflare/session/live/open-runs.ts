@@ -19,7 +19,7 @@ export class OpenRuns {
   readonly #index: SessionIndex | undefined
   readonly #sessionId: string
   readonly #options: OpenRunsOptions
-  #said: Promise<unknown> = Promise.resolve()
+  #lastReport: Promise<unknown> = Promise.resolve()
 
   constructor(index: SessionIndex | undefined, sessionId: string, options: OpenRunsOptions) {
     this.#index = index
@@ -54,8 +54,8 @@ export class OpenRuns {
   }
 
   #next<Value>(call: () => Promise<Value>): Promise<Value> {
-    const next = this.#said.then(call)
-    this.#said = next.catch(() => undefined)
+    const next = this.#lastReport.then(call)
+    this.#lastReport = next.catch(() => undefined)
     return next
   }
 

@@ -118,8 +118,8 @@ function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }:
   const summary = { sessionId: session_id, agentId: agent_id, createdAt: created_at, lastActiveAt: last_active_at, loops: 0, messages: 0 }
   if (digest === '') return summary
   try {
-    const { agentId: _, createdAt: __, ...told }: SessionDigest = JSON.parse(digest)
-    return { ...summary, ...told }
+    const { agentId: _, createdAt: __, ...fields }: SessionDigest = JSON.parse(digest)
+    return { ...summary, ...fields }
   } catch {
     const message = `The entry of session ${session_id} cannot be read. The next record written to it replaces it.`
     return { ...summary, error: { code: 'io', message } }

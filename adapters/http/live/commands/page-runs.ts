@@ -42,7 +42,7 @@ export class PageRuns {
  * Returns whether a client repeats the message that the history has under the same id, with the bytes of its media. Filters
  * append warnings to it.
  */
-export function isSaidAgain(stored: readonly Content[], sent: readonly Content[]): boolean {
+export function isSameContent(stored: readonly Content[], sent: readonly Content[]): boolean {
   const [last] = stored.slice(sent.length)
   const isWarned = last?.type === 'text' && last.text.startsWith('[Warning: ')
   return stored.length === sent.length + (isWarned ? 1 : 0) && sent.every((block, at) => isEqualJson(stored[at], block))

@@ -7,7 +7,7 @@ import type { LiveSession } from '../live-session.ts'
 import type { CallRef } from './asked-calls.ts'
 import { about, beginForPerson } from './begin.ts'
 import { askedOf } from './client-ask.ts'
-import { isSaidAgain } from './page-runs.ts'
+import { isSameContent } from './page-runs.ts'
 import { resolvedIn, settleCalls } from './settle.ts'
 
 type OwnMessage = UserMessage & { id: string }
@@ -76,7 +76,7 @@ async function say(live: LiveSession, message: OwnMessage, turn: Pick<PageTurn, 
   // No await from here on: two equal requests may arrive at once.
   const begun = live.pageRuns.of(message.id)
   const content = begun?.content ?? recorded
-  if (content !== undefined && isSaidAgain(content, message.content)) {
+  if (content !== undefined && isSameContent(content, message.content)) {
     if (known !== undefined) return repeat(live, { of: message.id, ask, key })
     // A message that a filter or a limit returned was never accepted.
     if (begun?.isOver === false) return joined(begun.run)
@@ -92,12 +92,12 @@ async function answerAgain(live: LiveSession, { message, messageId, ask, key }: 
   const isKnown = (id: string | undefined) => id !== undefined && messages.some((each) => each.id === id)
   const target = [messageId, message?.id].find(isKnown)
   // Already regenerated: its response is no longer part of the conversation.
-  const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.wasSaid(messageId))
+  const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.hasUserMessage(messageId))
   const name = `again ${messageId ?? message?.id}`
   const begun = live.pageRuns.of(name)
   if (begun?.isOver === false) return joined(begun.run)
   if (target === undefined) {
-    if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
+    if (message === undefined || (await live.recorded.hasUserMessage(message.id))) refuseStale()
     return say(live, message, { ask, key })
   }
   if (isReplaced && message !== undefined) return repeat(live, { of: message.id, ask, key })
@@ -172,8 +172,8 @@ async function contentOf({ store, sessionId }: LiveSession, message: AgentMessag
 async function isOfLastRun(live: LiveSession, id: string): Promise<boolean> {
   const { messages } = await live.agent()
   const since = messages.slice(messages.findIndex((message) => message.id === id) + 1)
-  const said = since.filter((message) => message.role === 'user' && !isReport(message))
-  return said.length === 0 || live.recorded.wereQueued(new Set(said.map((message) => message.id)))
+  const prompts = since.filter((message) => message.role === 'user' && !isReport(message))
+  return prompts.length === 0 || live.recorded.wereQueued(new Set(prompts.map((message) => message.id)))
 }
 
 function refuseStale(): never {

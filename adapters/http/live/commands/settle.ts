@@ -71,7 +71,7 @@ export async function settle(
   { messages = [], unattended, decisions, results }: GatewayCommands['settle'],
 ): Promise<GatewayResults['settle']> {
   const before = messages.length > 0 ? (await live.agent()).messages : []
-  const fresh = messages.filter(({ id }) => !before.some((said) => said.id === id))
+  const fresh = messages.filter(({ id }) => !before.some((known) => known.id === id))
   const settled = await settleCalls(live, { decisions, results })
   const run = settled?.run ?? (await live.latestRun())
   if (run === undefined) refuse(409, 'nothingToContinue', 'None of these calls waits for a page, and no run is on.')

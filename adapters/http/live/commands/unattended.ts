@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../../../src/index.ts'
 
 /** The reason of a denial, for the model. */
-const nobodyToAsk = 'it needs the approval of a person, and nobody can be asked here'
+const noApprover = 'it needs the approval of a person, and nobody can be asked here'
 const noPage = 'No page is there that could run it.'
 
 /** Limits of a client whose protocol lacks some requests. */
@@ -16,10 +16,10 @@ export interface Unattended {
  */
 export function answerUnattended(run: AgentRun, { canApprove }: Unattended): void {
   for (const request of run.pendingInputs()) run.answer(request, { action: 'cancel' })
-  if (!canApprove) for (const request of run.pendingApprovals()) run.deny(request, nobodyToAsk)
+  if (!canApprove) for (const request of run.pendingApprovals()) run.deny(request, noApprover)
   run.subscribe((event) => {
     if (event.type === 'inputRequested') run.answer(event, { action: 'cancel' })
-    else if (event.type === 'approvalRequested' && !canApprove) run.deny(event, nobodyToAsk)
+    else if (event.type === 'approvalRequested' && !canApprove) run.deny(event, noApprover)
     else if (event.type === 'clientCallRequested' && event.subAgent !== undefined) {
       // It may have been withdrawn by then.
       void run.answerCall(event, { error: noPage }).catch(() => undefined)

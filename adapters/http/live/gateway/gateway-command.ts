@@ -16,7 +16,7 @@ interface Beginning extends Place {
 }
 
 /** A command with a message and options of the run. */
-interface Said extends Beginning {
+interface PromptFields extends Beginning {
   messages: readonly MessageInput[]
   ask: ClientAsk
 }
@@ -24,11 +24,11 @@ interface Said extends Beginning {
 /** The commands that start a run. */
 export interface BeginCommands {
   /** `forPerson`: a refusal because of a busy session is shown to a user. */
-  prompt: Said & { forPerson?: boolean; unattended?: Unattended }
+  prompt: PromptFields & { forPerson?: boolean; unattended?: Unattended }
   /** As a prompt, whatever the history ends with. */
-  send: Said
-  edit: Said & { messageId: string }
-  branch: Said & { from: string; tag: string }
+  send: PromptFields
+  edit: PromptFields & { messageId: string }
+  branch: PromptFields & { from: string; tag: string }
   continue: Beginning & { ask: ClientAsk }
   regenerate: Beginning & { ask: ClientAsk; messageId?: string | undefined }
   compact: Beginning & { focusMessage?: string | undefined }

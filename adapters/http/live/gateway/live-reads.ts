@@ -87,8 +87,8 @@ export class LiveReads implements SessionReads {
     const { media, recorded } = this.#live
     // Bytes without a record remain from an interrupted write and belong to no session.
     const recordedBlock = async () => mediaIn(await recorded.records()).find(({ blob }) => blob?.hash === hash)
-    const told = async () => media.among((await this.#live.inMemory())?.messages ?? [], hash)
-    const block = media.find(hash) ?? (await recordedBlock()) ?? (await told())
+    const messages = async () => media.among((await this.#live.inMemory())?.messages ?? [], hash)
+    const block = media.find(hash) ?? (await recordedBlock()) ?? (await messages())
     if (block === undefined) return undefined
     const { mimeType, data } = block
     const bytes = data === undefined ? await this.#blob(hash) : bytesOfBase64(data)

@@ -3,7 +3,7 @@ import type { MediaContent } from '../../../../src/contract/message/content.ts'
 import type { AgentEvent, AgentMessage } from '../../../../src/index.ts'
 import { messagesWithBytes } from '../../../../src/session.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
-import { type TellEvent, toldEvents } from '../../stream/told-events.ts'
+import { mappedEvents, type TellEvent } from '../../stream/mapped-events.ts'
 import type { LiveSession } from '../live-session.ts'
 import { withValue } from '../named-media.ts'
 
@@ -16,9 +16,9 @@ export function mediaAddress(base: string, sessionId: string): string {
 export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
   if (form === 'bytes') return events
   const inEvent: TellEvent = (event) => live.media.inEvent(event)
-  if (form === 'names') return toldEvents(events, inEvent)
+  if (form === 'names') return mappedEvents(events, inEvent)
   const address = mediaAddress(form.base, live.sessionId)
-  return toldEvents(events, (event) => {
+  return mappedEvents(events, (event) => {
     return withValue(inEvent(event), (named) => linked(named, address))
   })
 }

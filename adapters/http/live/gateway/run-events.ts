@@ -56,8 +56,8 @@ class SessionRunEvents extends RunEvents {
     this.#media = media
   }
 
-  get goneElsewhere(): AbortSignal {
-    return this.#live.goneElsewhere
+  get takenOver(): AbortSignal {
+    return this.#live.takenOver
   }
 
   override historyBefore(): Promise<readonly AgentMessage[]> {
@@ -82,7 +82,7 @@ export async function followedEvents(live: LiveSession, place: RunPlace | undefi
   const events = eventsIn(media, live, live.follow(left.signal, first))
   return {
     isWaiting: false,
-    goneElsewhere: live.goneElsewhere,
+    takenOver: live.takenOver,
     onState: (listener) => live.onState(listener),
     enter: () => {
       const disconnect = live.enter()

@@ -38,7 +38,7 @@ export async function listOfAll(store: Pick<SessionStore, 'list'>, page: Session
 }
 
 /** Resumes sessions, a few at a time, until `isOver`. Resolves with the number of active runs. `takeOver` never rejects. */
-export async function takeUpAll(
+export async function claimAll(
   addresses: readonly SessionAddress[],
   takeOver: (address: SessionAddress) => Promise<boolean>,
   isOver: () => boolean,

@@ -15,7 +15,7 @@ import { maxAttempts } from '../live-session-host.ts'
 import type { ListPage, LiveSessions, SessionFigures } from '../live-sessions.ts'
 import { attemptsOf } from '../unfinished-run.ts'
 import { IdleSessions, type InMemory, notReleased } from './idle-sessions.ts'
-import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
+import { claimAll, leftSessions, listOfAll } from './left-sessions.ts'
 import {
   type CloseOptions,
   closeOptions,
@@ -150,7 +150,7 @@ export class SessionsHere implements MemoryLiveSessions {
     const addresses: SessionAddress[] = []
     // Collected first, because resumed sessions move in the list.
     for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
-    return takeUpAll(
+    return claimAll(
       addresses,
       (address) => this.takeOver(address),
       () => this.#isDraining,
@@ -352,7 +352,7 @@ export class SessionsHere implements MemoryLiveSessions {
 
   /** As `abandon`, if another process has taken the session over. */
   async abandonIfMoved(address: SessionAddress): Promise<void> {
-    if (this.#residents.get(keyOf(address))?.live.goneElsewhere.aborted === true) await this.abandon(address)
+    if (this.#residents.get(keyOf(address))?.live.takenOver.aborted === true) await this.abandon(address)
   }
 
   #leave(key: string, { address, live, ready }: Resident, leave?: (live: LiveSession) => Promise<void>): Promise<void> {

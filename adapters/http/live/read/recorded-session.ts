@@ -59,7 +59,7 @@ export class RecordedSession {
   }
 
   /** Returns whether the message with this id was ever accepted, even if the conversation no longer contains it. */
-  async wasSaid(id: string): Promise<boolean> {
+  async hasUserMessage(id: string): Promise<boolean> {
     return (await this.#recordOf(id)) !== undefined
   }
 
@@ -206,14 +206,14 @@ function deliveredIn(records: readonly SessionRecord[]): Set<string> {
 function messagesThatBegan(records: readonly SessionRecord[]): Set<string> {
   const ended = new Set<string>()
   const begun = new Set<string>()
-  const said = new Set<string>()
+  const userMessageIds = new Set<string>()
   const queued = deliveredIn(records)
   for (const { entry, loopId = '' } of records) {
     if (entry.type === 'loopEnd') ended.add(loopId)
     else if (entry.type === 'loopStart' && (entry.parentLoopId === undefined || ended.has(entry.parentLoopId))) begun.add(loopId)
-    else if (entry.type === 'input' && begun.has(loopId) && !queued.has(entry.message.id)) said.add(entry.message.id)
+    else if (entry.type === 'input' && begun.has(loopId) && !queued.has(entry.message.id)) userMessageIds.add(entry.message.id)
   }
-  return said
+  return userMessageIds
 }
 
 /** Returns the end record of a run. */

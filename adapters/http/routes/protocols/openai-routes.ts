@@ -61,17 +61,22 @@ async function recorded(gateway: SessionGateway, id: string): Promise<ResponseOb
 }
 
 /** The options of a request, and the limits of its API. */
-interface Said {
+interface PromptSource {
   canApprove: boolean
   decisions?: readonly Decision[]
   place?: Place
 }
 
 /** Returns the run of a request: a new one, or the one that receives its decisions and results. */
-async function answering(c: SessionContext, request: CallerRequest, options: SessionRouteOptions, said: Said): Promise<Answering> {
+async function answering(
+  c: SessionContext,
+  request: CallerRequest,
+  options: SessionRouteOptions,
+  source: PromptSource,
+): Promise<Answering> {
   const { gateway } = c.env
   options.streams.assertRoom(gateway.caller)
-  const { canApprove, decisions = [], place = {} } = said
+  const { canApprove, decisions = [], place = {} } = source
   const results = request.newest.flatMap(resultIn)
   const messages = newUserMessages(request)
   const unattended = { canApprove }
@@ -100,7 +105,7 @@ async function begin(
   c: SessionContext,
   request: CallerRequest,
   options: SessionRouteOptions,
-  { canApprove, place = {} }: Said,
+  { canApprove, place = {} }: PromptSource,
 ): Promise<AboutRun> {
   const settings = callerSettings(request, options.clientSettings)
   const { responseFormat, tools } = request

@@ -126,9 +126,9 @@ class ListReader {
   #redirection(): void {
     const reader = this.#reader
     const last = this.#words.at(-1)
-    const isBeside = reader.at > 0 && !/[ \t\n]/.test(reader.text[reader.at - 1] ?? '')
+    const isAdjacent = reader.at > 0 && !/[ \t\n]/.test(reader.text[reader.at - 1] ?? '')
     // The number of a descriptor is no word of the command.
-    if (isBeside && last?.isPlain === true && /^(?:\d+|\{\w+\})$/.test(textOf(last))) this.#words.pop()
+    if (isAdjacent && last?.isPlain === true && /^(?:\d+|\{\w+\})$/.test(textOf(last))) this.#words.pop()
     redirection.lastIndex = reader.at
     const operator = redirection.exec(reader.text)?.[0] ?? reader.next
     reader.at += operator.length

@@ -11,8 +11,8 @@ import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'
 import { MarkdownLines } from './markdown.ts'
 
-/** What an answer has beside its text: pictures and files by name, and its sources, numbered. */
-function besidesLines(content: readonly Content[], { paint, plain }: Painter): Painted[] {
+/** Returns lines for the attachments of a response: media by name, and numbered sources. */
+function attachmentLines(content: readonly Content[], { paint, plain }: Painter): Painted[] {
   const media = content.flatMap((block) => {
     if (!isMedia(block)) return []
     const isKept = (block.data ?? block.blob) !== undefined
@@ -92,8 +92,8 @@ export class RunView {
     } else if (event.type === 'toolExecutionUpdate') this.#latest(event.toolCallId, lastLineOf(textOf(event.partialResult.content)))
     else if (event.type === 'progressMessage') this.#latest(event.toolCallId, event.text)
     else if (event.type === 'toolExecutionEnd') this.#callEnd(event)
-    else if (event.type === 'backgroundStart') this.#besideBegins(event)
-    else if (event.type === 'backgroundEnd') this.#besideEnds(event)
+    else if (event.type === 'backgroundStart') this.#backgroundBegins(event)
+    else if (event.type === 'backgroundEnd') this.#backgroundEnds(event)
     else if (event.type === 'agentEnd') this.#end(event)
     else this.#note(event)
   }
@@ -182,7 +182,7 @@ export class RunView {
     const text = isOnTheWay ? textOf(message.content).trim() : ''
     if (text !== '') this.#screen.line(this.#screen.paint.paint('dim', text))
     for (const block of message.content) if (block.type === 'serviceTool') this.#calls.delete(block.id)
-    for (const line of besidesLines(message.content, this.#screen.paint)) this.#screen.line(line)
+    for (const line of attachmentLines(message.content, this.#screen.paint)) this.#screen.line(line)
   }
 
   /** A call that the service runs itself. */
@@ -216,11 +216,11 @@ export class RunView {
     for (const line of lines) this.#screen.line(line)
   }
 
-  #besideBegins({ backgroundId, task, at }: BackgroundStartEvent): void {
+  #backgroundBegins({ backgroundId, task, at }: BackgroundStartEvent): void {
     this.#background.set(backgroundId, { toolName: backgroundId, subject: task.slice(0, 500), startedAt: at, latest: 'in the background' })
   }
 
-  #besideEnds({ backgroundId, result, isError, at }: BackgroundEndEvent): void {
+  #backgroundEnds({ backgroundId, result, isError, at }: BackgroundEndEvent): void {
     const { subject = '', startedAt = at } = this.#background.get(backgroundId) ?? {}
     this.#background.delete(backgroundId)
     const shown = { toolName: backgroundId, subject, ms: at - startedAt, isError, result }

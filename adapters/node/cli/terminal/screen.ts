@@ -23,7 +23,7 @@ export interface ScreenStreams {
  * **Contract**
  * - Data goes to standard output, all else to standard error. Both may be one terminal: then lines and the changing part do not run into each other.
  * - Where standard error is not a terminal, nothing changes: only lines are written.
- * - A stream that failed takes nothing any more, and says so once, to `onGone`: with `EPIPE` its reader has gone, else what was written is lost.
+ * - A stream that failed takes nothing any more, and says so once, to `onFailed`: with `EPIPE` its reader has gone, else what was written is lost.
  */
 export class Screen {
   /** Whether there is a part that changes. */
@@ -43,7 +43,7 @@ export class Screen {
   #held: { stream: NodeJS.WriteStream; text: string }[] | undefined
   readonly #onResize = () => this.#redraw()
 
-  constructor(streams: ScreenStreams, onGone: (stream: 'out' | 'err', code: string) => void) {
+  constructor(streams: ScreenStreams, onFailed: (stream: 'out' | 'err', code: string) => void) {
     const { out, err } = streams
     this.#streams = streams
     this.isLive = err.isTTY === true && process.env.TERM !== 'dumb'
@@ -54,7 +54,7 @@ export class Screen {
       streams[name].on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
         const isNew = !this.#broken.has(streams[name])
         this.#broken.add(streams[name])
-        if (isNew) onGone(name, code)
+        if (isNew) onFailed(name, code)
       })
     }
     if (this.isLive) err.on('resize', this.#onResize)

@@ -13,7 +13,7 @@ const nothing = new Uint8Array()
 export interface AnswerOptions {
   mailbox: Mailbox
   /** Uses the database; logs failures and never rejects. */
-  told: (act: () => Promise<void>) => Promise<void>
+  logErrors: (act: () => Promise<void>) => Promise<void>
   /** Aborts when this process stops responding. */
   signal: AbortSignal
 }
@@ -79,7 +79,7 @@ class PartSender {
 
   /** Returns the outcome of the database; `undefined` if it fails, possibly after it stored the part. */
   async #try(at: number, part: AnswerPart): Promise<Sending | undefined> {
-    const { mailbox, told } = this.#options
+    const { mailbox, logErrors: told } = this.#options
     let done: Sending | undefined
     await told(async () => {
       done = await mailbox.answer(this.#call, at, part)

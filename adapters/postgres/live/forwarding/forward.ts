@@ -6,13 +6,13 @@ import { AwaitedAnswer } from './awaited-answer.ts'
 import type { Mailbox, ReceivedPart } from './mailbox.ts'
 
 /** The process that owned the session has crashed. */
-export class HolderGoneError extends Error {
+export class OwnerLostError extends Error {
   /** Whether it may have started the request. */
   readonly wasTaken: boolean
 
   constructor(wasTaken: boolean) {
     super('The process that answered for this session has gone.')
-    this.name = 'HolderGoneError'
+    this.name = 'OwnerLostError'
     this.wasTaken = wasTaken
   }
 }
@@ -59,7 +59,7 @@ export class Forwarding {
 
   /**
    * Returns the response of `receiver`; `moved` if it no longer owns the session. A reader that disconnects withdraws the
-   * request, even while it is in flight. Rejects with `HolderGoneError`, with `NotTakenError` if it was not taken within
+   * request, even while it is in flight. Rejects with `OwnerLostError`, with `NotTakenError` if it was not taken within
    * `beginMs`, and as the database does.
    */
   async ask(receiver: string, command: ForwardedCommand, { signal, beginMs }: AskOptions): Promise<Response | 'moved'> {
@@ -100,13 +100,13 @@ export class Forwarding {
     await this.#reading
     for (const { callId, wasTaken } of lost) {
       if (!this.#open.has(callId)) continue
-      this.#lose(callId, new HolderGoneError(wasTaken))
+      this.#lose(callId, new OwnerLostError(wasTaken))
     }
   }
 
   /** Stops reading and rejects open calls. */
   end(): void {
-    for (const callId of [...this.#open.keys()]) this.#fail(callId, new HolderGoneError(true))
+    for (const callId of [...this.#open.keys()]) this.#fail(callId, new OwnerLostError(true))
   }
 
   #take({ callId, at, part }: ReceivedPart): void {
@@ -115,7 +115,7 @@ export class Forwarding {
     if (answer === undefined || at < answer.came) return
     const isGap = at > answer.came || (at === 0 && part.head === undefined)
     if (isGap) {
-      this.#lose(callId, new HolderGoneError(true))
+      this.#lose(callId, new OwnerLostError(true))
       return
     }
     if (part.ending === 'whole') this.#close(callId)

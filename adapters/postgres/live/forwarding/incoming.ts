@@ -37,17 +37,17 @@ export class Incoming {
   }
 
   /** Never rejects. `left` aborts when nothing waits for the response. */
-  async answer(callId: string, said: unknown, left: AbortSignal): Promise<Answer> {
+  async answer(callId: string, command: unknown, left: AbortSignal): Promise<Answer> {
     const { now, act, logger } = this.#options
     try {
-      if (!fits(forwardedCommand, said)) refuse(503, 'unavailable', unknownCommand, soonMs)
-      const { beginBy = said.deadline } = said
+      if (!fits(forwardedCommand, command)) refuse(503, 'unavailable', unknownCommand, soonMs)
+      const { beginBy = command.deadline } = command
       const begins = (): void => {
-        if (now() > Math.min(beginBy, said.deadline)) throw new ProblemError(deadlineExceeded)
+        if (now() > Math.min(beginBy, command.deadline)) throw new ProblemError(deadlineExceeded)
       }
       begins()
       this.#once(callId, beginBy)
-      return await act(said, requestFor(said, left), begins)
+      return await act(command, requestFor(command, left), begins)
     } catch (error) {
       return problemResponse(problemOf(error, logger))
     }

@@ -3,7 +3,7 @@ import type { ForwardedCommand } from '../../../../src/contract/session/session-
 import type { Logger } from '../../../../src/index.ts'
 import { deadlineExceeded, ProblemError, refuse, soonMs } from '../../../http/internal.ts'
 import type { Holder, SessionLeases } from '../session-leases.ts'
-import { Forwarding, HolderGoneError, NotTakenError } from './forward.ts'
+import { Forwarding, NotTakenError, OwnerLostError } from './forward.ts'
 import type { Answer } from './incoming.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Peers } from './peers.ts'
@@ -51,9 +51,9 @@ export class PassingOn {
       return await this.#ask(holder, command, { signal: ended.signal, beginMs: beginBy - now })
     } catch (error) {
       if (error instanceof NotTakenError) refuse(503, 'unavailable', notTaken, soonMs)
-      if (!(error instanceof HolderGoneError)) throw error
+      if (!(error instanceof OwnerLostError)) throw error
       if (!error.wasTaken || command.command.type === 'read') return 'moved'
-      refuse(503, 'unavailable', goneMeanwhile, soonMs)
+      refuse(503, 'unavailable', ownerLost, soonMs)
     } finally {
       stopTimer()
     }
@@ -72,14 +72,14 @@ export class PassingOn {
     // Calls whose withdrawal failed. Read first, so that each is either open or abandoned.
     for (const callId of await mailbox.sent()) if (!this.#forwarding.isOpen(callId)) await mailbox.withdraw(callId)
     if (peers === undefined || peers.asked.length === 0) return
-    for (const processId of await leases.gone(peers.asked)) peers.tellGone(processId)
+    for (const processId of await leases.expiredAmong(peers.asked)) peers.failCallsTo(processId)
   }
 
   /** Stops reading and rejects open calls. */
   end(): void {
     const { peers } = this.#options
     this.#forwarding.end()
-    for (const processId of peers?.asked ?? []) peers?.tellGone(processId)
+    for (const processId of peers?.asked ?? []) peers?.failCallsTo(processId)
   }
 
   async #ask(holder: Holder, command: ForwardedCommand, options: { signal: AbortSignal; beginMs: number }): Promise<Answer> {
@@ -89,5 +89,5 @@ export class PassingOn {
 }
 
 const notTaken = 'The process that owns the session did not accept the request before the deadline. Nothing ran: retry.'
-const goneMeanwhile =
+const ownerLost =
   'The process that had the session has gone, or its answer was lost on the way. Ask again: with the same Idempotency-Key nothing is done twice.'

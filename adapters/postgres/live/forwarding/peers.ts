@@ -6,7 +6,7 @@ import { aText, either, listOf, options as optionsOf, required } from '../../../
 import { ConfigError, type Logger } from '../../../../src/index.ts'
 import { type BodyLimits, isSigned, problemOf, problemResponse, readText, refuse, signatureOf, signingKey } from '../../../http/internal.ts'
 import type { Holder } from '../session-leases.ts'
-import { HolderGoneError } from './forward.ts'
+import { OwnerLostError } from './forward.ts'
 import type { Incoming } from './incoming.ts'
 
 /** Options of direct HTTP between processes. */
@@ -72,7 +72,7 @@ export class Peers {
   }
 
   /**
-   * Returns the response of `holder`; `unreached` if it certainly got nothing. Rejects with `HolderGoneError`, and with the
+   * Returns the response of `holder`; `unreached` if it certainly got nothing. Rejects with `OwnerLostError`, and with the
    * reason of `signal`.
    */
   async ask({ processId, url }: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved' | 'unreached'> {
@@ -89,13 +89,13 @@ export class Peers {
       over()
       ended.signal.throwIfAborted()
       if (neverSent.test(codeOf(error))) return this.#lose(url, errorText(error))
-      throw new HolderGoneError(true)
+      throw new OwnerLostError(true)
     }
   }
 
   /** Rejects the calls of a crashed process. */
-  tellGone(processId: string): void {
-    for (const ended of this.#open.get(processId) ?? []) ended.abort(new HolderGoneError(true))
+  failCallsTo(processId: string): void {
+    for (const ended of this.#open.get(processId) ?? []) ended.abort(new OwnerLostError(true))
   }
 
   /** Responds to a request of another process. Refuses unsigned ones with 401. */
@@ -111,7 +111,7 @@ export class Peers {
       if (!(await isSigned(purpose + body, ofBody, this.#keys))) refuseUnsigned()
       const { callId, receiver, command }: PeerCall = JSON.parse(body)
       const isMeant = receiver === this.#options.processId
-      return told(isMeant ? await this.#options.incoming.answer(callId, command, request.signal) : 'moved')
+      return toResponse(isMeant ? await this.#options.incoming.answer(callId, command, request.signal) : 'moved')
     } catch (error) {
       return problemResponse(problemOf(error, this.#options.logger))
     }
@@ -193,7 +193,7 @@ function streamed(body: ReadableStream<Uint8Array> | null, signal: AbortSignal, 
 }
 
 /** Returns the HTTP response. Status 421: the request went to the wrong process. */
-function told(answer: Response | 'moved'): Response {
+function toResponse(answer: Response | 'moved'): Response {
   if (answer === 'moved') return new Response(null, { status: 421, headers: { [peerHeader]: 'moved' } })
   const headers = new Headers(answer.headers)
   headers.set(peerHeader, 'answered')

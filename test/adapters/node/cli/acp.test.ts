@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../support/patience.ts'
 import { directory, environment, piped } from './command.ts'
 import { type Editor, type EditorOptions, editorWith, on, text } from './editor.ts'
-import { calling, modelServer, saidIn } from './model-server.ts'
+import { calling, messagesText, modelServer } from './model-server.ts'
 
 const textIn = (updates: readonly SessionUpdate[]): string =>
   updates
@@ -28,7 +28,7 @@ describe('phi acp', () => {
     expect(modes?.currentModeId).toBe('ask')
     const { stopReason } = await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('edit it') })
     expect(stopReason).toBe('end_turn')
-    expect(asked.map(saidIn)[1]).toContain('unsaved')
+    expect(asked.map(messagesText)[1]).toContain('unsaved')
     expect(textIn(editor.updates)).toBe('It is done.')
     const diff = { type: 'diff', path: file, oldText: 'unsaved\n', newText: 'edited\n' }
     expect(editor.asked[0]?.toolCall).toMatchObject({ title: 'edit_file a.txt', kind: 'edit', status: 'pending', content: [diff] })
@@ -90,7 +90,7 @@ describe('phi acp', () => {
     await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
     expect(['one', 'two', 'three'].map((name) => existsSync(join(cwd, name)))).toEqual([false, true, false])
     expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['bash touch one', 'bash touch two', 'bash touch three'])
-    expect(asked.map(saidIn)[1]).toContain('did not allow')
+    expect(asked.map(messagesText)[1]).toContain('did not allow')
     await editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'all' })
     expect(editor.updates.at(-1)).toEqual({ sessionUpdate: 'current_mode_update', currentModeId: 'all' })
     await expect(editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'root' })).rejects.toThrow(/Invalid params/)

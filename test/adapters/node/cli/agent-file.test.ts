@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { remoteSession } from '../../../../src/client.ts'
 import { directory, environment, piped, program } from './command.ts'
-import { calling, modelServer, saidIn } from './model-server.ts'
+import { calling, messagesText, modelServer } from './model-server.ts'
 import { placeOf } from './served-place.ts'
 import { inTerminal, pty } from './terminal.ts'
 
@@ -63,7 +63,7 @@ export default ({ definePlugin }) => definePlugin({ name: 'shout', begin: () => 
   it('shows what a sub-agent does in the background, and what it came to', async () => {
     const more = '[[sub_agents.instances]]\nname = "reader"\ndescription = "Reads."\nbackground = true\n'
     const { cwd, env } = await project(more, (request) => {
-      const said = saidIn(request)
+      const said = messagesText(request)
       if (!said.includes('Have it read.')) return { text: ['It is about bees.'] }
       if (said.includes('It is about bees.')) return { text: ['Bees.'] }
       return said.includes('Started in the background') ? { text: ['I wait.'] } : calling('reader', { task: 'Read a.md.' })
@@ -91,7 +91,7 @@ parameters = { type = "object", properties = { theme = { enum = ["light", "dark"
 deep = "{{provider.deep}}"
 `
     const { cwd, env, asked, text } = await project(more, (request) => {
-      if (saidIn(request).includes('Think.')) return { text: [`From ${request.model}.`] }
+      if (messagesText(request).includes('Think.')) return { text: [`From ${request.model}.`] }
       const result = request.messages.find(({ role }) => role === 'tool')
       return result === undefined ? calling('set_theme', { theme: 'dark' }) : { text: [`The page said: ${result.content}`] }
     })

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
-import { playing, saidIn } from './model-server.ts'
+import { messagesText, playing } from './model-server.ts'
 import { inTerminal, pty } from './terminal.ts'
 
 const enter = '\r'
@@ -50,8 +50,8 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     phi.type(`y${enter}`)
     await phi.shows('[done')
     expect(readFileSync(file, 'utf8')).toBe('mine, and more\n')
-    expect(asked.map(saidIn)[1]).toContain('keep it short')
-    expect(asked.map(saidIn)[2]).toContain('was changed while the user looked')
+    expect(asked.map(messagesText)[1]).toContain('keep it short')
+    expect(asked.map(messagesText)[2]).toContain('was changed while the user looked')
   })
 
   it('can be edited first, and the model is told so', async () => {
@@ -69,7 +69,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     phi.type(`y${enter}`)
     await phi.shows('[done')
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('ours\n')
-    expect(asked.map(saidIn)[1]).toContain('The user changed what you wanted to write')
+    expect(asked.map(messagesText)[1]).toContain('The user changed what you wanted to write')
   })
 
   it('shows no escape of a name or a text, and says what is no text', async () => {
@@ -113,7 +113,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     const { env, asked } = await playing(['write_file', { path: 'link/a.txt', content: 'x' }])
     const { stderr } = await piped([...args, '-p', 'go', '--yes'], { env: environment(env), cwd })
     expect(existsSync(join(outside, 'a.txt'))).toBe(false)
-    expect(asked.map(saidIn)[1]).toMatch(/leads|outside|leaves/)
+    expect(asked.map(messagesText)[1]).toMatch(/leads|outside|leaves/)
     expect(stderr).toContain('✗ write_file')
   })
 })
@@ -214,7 +214,7 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     }
     const { env, asked } = await playing(['bash', { command: 'touch ran' }])
     await piped([...args, '-p', 'go'], { env: environment(env), cwd })
-    expect(asked.map(saidIn)[1]).toContain('denied')
+    expect(asked.map(messagesText)[1]).toContain('denied')
     // Nor where phi was told to keep its things in the workspace, in which tools write.
     const inside = environment({ ...env, PHI_HOME: join(cwd, 'home') })
     const phi = inTerminal(args, { env: inside, cwd })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { mentionOf } from '../../../../adapters/node/cli/modes/prompt-input.ts'
 import { directory, environment, piped } from './command.ts'
-import { modelServer, saidIn } from './model-server.ts'
+import { messagesText, modelServer } from './model-server.ts'
 import { inTerminal, pty } from './terminal.ts'
 
 const pdf = '%PDF-1.7 the report'
@@ -17,7 +17,7 @@ async function asked(args: readonly string[], files: Record<string, string | Buf
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
   const server = await modelServer(() => ({ text: ['Yes.'] }))
   const ran = await piped(['--model', 'openai/gpt-4.1', ...args], { env: environment(server.env), cwd, input })
-  return { ...ran, cwd, asked: server.asked, said: server.asked.map(saidIn).join('\n') }
+  return { ...ran, cwd, asked: server.asked, said: server.asked.map(messagesText).join('\n') }
 }
 
 describe('files that a prompt names', () => {

@@ -44,7 +44,7 @@ export async function modelServer(answer: (asked: Asked) => Turn | Promise<Turn>
 }
 
 /** What people and programs have said in a request, as one text. */
-export const saidIn = ({ messages }: Asked): string => JSON.stringify(messages)
+export const messagesText = ({ messages }: Asked): string => JSON.stringify(messages)
 
 /** An answer of one call. */
 export const calling = (name: string, args: Record<string, unknown>): Turn => ({

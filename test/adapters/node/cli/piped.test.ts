@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
-import { calling, modelServer, saidIn } from './model-server.ts'
+import { calling, messagesText, modelServer } from './model-server.ts'
 
 const asking = ['--model', 'openai/test', '-p', 'Go on.']
 
@@ -16,7 +16,7 @@ describe('phi through pipes', () => {
     expect(stderr).toContain('I look.')
     expect(stderr).toContain('✓ list_files .')
     expect(code).toBe(0)
-    expect(saidIn(asked[0] ?? { model: '', messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
+    expect(messagesText(asked[0] ?? { model: '', messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
   })
 
   it('takes what is piped in as the question where there is no other', async () => {

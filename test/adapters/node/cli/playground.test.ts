@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest'
 import { launchChromium } from '../../../harness/app.ts'
 import { directory, environment } from './command.ts'
-import { calling, modelServer, saidIn } from './model-server.ts'
+import { calling, messagesText, modelServer } from './model-server.ts'
 import { inTerminal, pty, type Terminal } from './terminal.ts'
 
 const args = ['--model', 'openai/test', '--no-sandbox']
@@ -39,7 +39,7 @@ describe.skipIf(pty === undefined)('the playground of phi', () => {
   it('goes on with the session of the terminal, live, and so does the terminal', async (test) => {
     test.skip(browser === undefined)
     const { env } = await modelServer((asked) => {
-      if (saidIn(asked).includes('write it') && !saidIn(asked).includes('call_write_file'))
+      if (messagesText(asked).includes('write it') && !messagesText(asked).includes('call_write_file'))
         return calling('write_file', { path: 'note.txt', content: 'from the page' })
       return { text: [`Answer ${asked.attempt}.`] }
     })
@@ -78,7 +78,7 @@ describe.skipIf(pty === undefined)('the playground of phi', () => {
   it('may be opened while a call waits, go back in the conversation, and see what is begun anew', async (test) => {
     test.skip(browser === undefined)
     const { env } = await modelServer((asked) => {
-      if (saidIn(asked).includes('write it') && !saidIn(asked).includes('call_write_file'))
+      if (messagesText(asked).includes('write it') && !messagesText(asked).includes('call_write_file'))
         return calling('write_file', { path: 'note.txt', content: 'from the terminal' })
       return { text: [`Answer ${asked.attempt}.`] }
     })

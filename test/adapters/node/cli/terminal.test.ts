@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment } from './command.ts'
-import { calling, modelServer, saidIn } from './model-server.ts'
+import { calling, messagesText, modelServer } from './model-server.ts'
 import { inTerminal, pty } from './terminal.ts'
 
 const enter = '\r'
@@ -58,8 +58,8 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     phi.type(`use make instead${enter}`)
     await phi.shows('As you say.')
     expect(readdirSync(cwd)).toEqual([])
-    expect(asked.map(saidIn)[1]).toContain('did not allow')
-    expect(asked.map(saidIn)[2]).toContain('use make instead')
+    expect(asked.map(messagesText)[1]).toContain('did not allow')
+    expect(asked.map(messagesText)[2]).toContain('use make instead')
   })
 
   it('does not take for a yes what was typed before the question', async () => {
@@ -98,7 +98,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('↪ be brief')
     open()
     await phi.shows('Shorter, then.')
-    expect(saidIn(asked[1] ?? { model: '', messages: [], attempt: 0 })).toContain('be brief')
+    expect(messagesText(asked[1] ?? { model: '', messages: [], attempt: 0 })).toContain('be brief')
   })
 
   it('stops at Ctrl-C, and leaves at the next one', async () => {
@@ -221,7 +221,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('too many to read')
     await phi.shows('[done')
     expect(existsSync(join(cwd, 'ran'))).toBe(false)
-    expect(asked.map(saidIn)[1]).toContain('Make it shorter')
+    expect(asked.map(messagesText)[1]).toContain('Make it shorter')
   })
 
   it('shows no colours under NO_COLOR, and the marks of markdown instead', async () => {

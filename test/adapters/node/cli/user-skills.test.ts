@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
-import { modelServer, playing, saidIn } from './model-server.ts'
+import { messagesText, modelServer, playing } from './model-server.ts'
 
 const skill = '---\nname: commits\ndescription: How commits are named here.\n---\nBegin with a verb.\n'
 
@@ -25,7 +25,7 @@ describe("a person's own skills", () => {
     const { code, stderr } = await piped(args, { env })
     expect(code, stderr).toBe(0)
     const first = asked[0]
-    expect(first && saidIn(first)).toMatch(/How commits are named here.*~phi\/skills\/commits\/SKILL\.md/)
+    expect(first && messagesText(first)).toMatch(/How commits are named here.*~phi\/skills\/commits\/SKILL\.md/)
     expect(JSON.stringify(asked[1]?.messages.at(-1))).toContain('Begin with a verb.')
     expect(JSON.stringify(asked[2]?.messages.at(-1))).toContain('SKILL.md')
   })
@@ -39,7 +39,7 @@ describe("a person's own skills", () => {
     writeFileSync(join(place, 'SKILL.md'), skill)
     const { code, stderr } = await piped(args, { env: { ...env, HOME } })
     expect(code, stderr).toBe(0)
-    expect(asked[0] && saidIn(asked[0])).toContain('~/.config/phi/skills/commits/SKILL.md')
+    expect(asked[0] && messagesText(asked[0])).toContain('~/.config/phi/skills/commits/SKILL.md')
   })
 
   it('are changed by nothing that is written to them', async () => {
@@ -64,6 +64,6 @@ describe("a person's own skills", () => {
     const { env, phiHome, asked } = await home(['list_files', { path: '.' }])
     const { stderr } = await piped(args, { env, cwd: phiHome })
     expect(stderr).toContain('are not used here')
-    expect(asked[0] && saidIn(asked[0])).not.toContain('How commits are named here')
+    expect(asked[0] && messagesText(asked[0])).not.toContain('How commits are named here')
   })
 })

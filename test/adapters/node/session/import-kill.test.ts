@@ -55,11 +55,11 @@ async function prepare() {
   await agent.prompt('Hi. '.repeat(1000)).result
   await agent.close()
   mkdirSync(join(root, 'none'))
-  return { root, program, text, imported: await toldBy(imported), replaced: await toldBy(fileSessionStore(old)) }
+  return { root, program, text, imported: await contentsOf(imported), replaced: await contentsOf(fileSessionStore(old)) }
 }
 
 /** The records of `s1`, wherever they stand in the log; nothing where there are none. */
-async function toldBy(store: SessionStore): Promise<string> {
+async function contentsOf(store: SessionStore): Promise<string> {
   const { records } = await store.tail('s1').catch(() => ({ records: [] }))
   return records.map(({ epoch: _epoch, seq: _seq, ...record }) => JSON.stringify(record)).join('\n')
 }
@@ -89,7 +89,7 @@ async function outcomeOf(
   const said = await importing(prepared, directory, last, part)
   if (said !== '') throw new Error(`The process was not killed at change ${last}.`)
   const store = fileSessionStore(directory)
-  const text = await toldBy(store)
+  const text = await contentsOf(store)
   const { imported, replaced } = prepared
   const found = text === imported ? 'new' : text === replaced ? 'old' : text === '' && from === 'none' ? 'old' : `a part: ${text}`
   let payments = 0

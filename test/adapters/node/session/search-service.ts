@@ -44,9 +44,9 @@ export const searchAnswers: Record<SearchingService, { evidence: readonly string
     evidence: ['"id":"ws_1"', '"type":"web_search_call"'],
     searched: responseOf(
       { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'Damavand', sources: [] } },
-      saidItem(found, [{ type: 'url_citation', ...source, start_index: 0, end_index: found.length }]),
+      messageItem(found, [{ type: 'url_citation', ...source, start_index: 0, end_index: found.length }]),
     ),
-    plain: responseOf(saidItem(known, [])),
+    plain: responseOf(messageItem(known, [])),
   },
   Google: {
     evidence: ['"toolCall":{"id":"g1"', '"toolResponse":{"id":"g1"', '"thoughtSignature":"U0lH"'],
@@ -83,7 +83,7 @@ function messageOf(...blocks: Json[]): Json[] {
   ]
 }
 
-function saidItem(text: string, annotations: Json[]): Json {
+function messageItem(text: string, annotations: Json[]): Json {
   return {
     id: `msg_${text.length}`,
     type: 'message',

@@ -9,11 +9,11 @@ export interface ReadyEvents extends AsyncIterator<AgentEvent> {
 }
 
 /** Applies `tell` to each event of `source`, in order. Available events stay available, unless `tell` is asynchronous. */
-export function toldEvents(source: AsyncIterable<AgentEvent>, tell: TellEvent): AsyncIterable<AgentEvent> {
-  return { [Symbol.asyncIterator]: () => new ToldEvents(source[Symbol.asyncIterator](), tell) }
+export function mappedEvents(source: AsyncIterable<AgentEvent>, tell: TellEvent): AsyncIterable<AgentEvent> {
+  return { [Symbol.asyncIterator]: () => new MappedEvents(source[Symbol.asyncIterator](), tell) }
 }
 
-class ToldEvents implements ReadyEvents {
+class MappedEvents implements ReadyEvents {
   readonly #events: ReadyEvents
   readonly #tell: TellEvent
   /** The next event, if `tell` is asynchronous. */
@@ -26,11 +26,11 @@ class ToldEvents implements ReadyEvents {
 
   ready(): AgentEvent | undefined {
     const event = this.#late === undefined ? this.#events.ready?.() : undefined
-    const told = event === undefined ? undefined : this.#tell(event)
-    if (!(told instanceof Promise)) return told
-    this.#late = told
+    const mapped = event === undefined ? undefined : this.#tell(event)
+    if (!(mapped instanceof Promise)) return mapped
+    this.#late = mapped
     // The next reader gets the rejection.
-    told.catch(() => undefined)
+    mapped.catch(() => undefined)
     return undefined
   }
 
