@@ -117,6 +117,6 @@ function summaryOf([sessionId, { digest, agentId, createdAt, lastActiveAt }]: [s
 function takenOver(sessionId: string): SessionError {
   return new SessionError(
     'conflict',
-    `Another writer has taken over session ${sessionId}, or it was deleted. Use resumeAgent to go on with it.`,
+    `Another writer has taken over session ${sessionId}, or it was deleted. Use resumeAgent to continue the session.`,
   )
 }

@@ -80,7 +80,7 @@ function calling(set: McpToolSet, name: string, args = {}) {
   return { call, isUnderWay }
 }
 
-const brokenOff = { text: expect.stringMatching(/broke off in the middle of the call.*not known\.$/), isError: true }
+const brokenOff = { text: expect.stringMatching(/broke off in the middle of the call.*unknown whether the call ran\.$/), isError: true }
 const brokenOffTwice = { text: expect.stringMatching(/broke off in the middle of the call.*called again, and failed/), isError: true }
 
 describe('a Streamable HTTP server that is restarted in the middle of a call', () => {

@@ -144,7 +144,7 @@ describe('a hostile server costs that call an error, never the run', () => {
 
   it('complainsAndExits: a tool that only reads is called once more, and fails', async () => {
     const { texts } = await told(await toolsOf(hostile('complainsAndExits')), ['look'])
-    expect(texts[0]).toMatch(/not known\. It was called again, and failed: /)
+    expect(texts[0]).toMatch(/unknown whether the call ran\. It was called again, and failed: /)
   })
 
   it('exitOnce: a tool that only reads is called once more, another one is not', async () => {
@@ -153,13 +153,13 @@ describe('a hostile server costs that call an error, never the run', () => {
     const look = await told(await toolsOf(hostile('exitOnce', join(root, 'look'))), ['look'])
     expect(look.texts).toEqual(['ok'])
     const act = await told(await toolsOf(hostile('exitOnce', join(root, 'act'))), ['act'], ['act'])
-    expect(act.texts).toEqual([expect.stringContaining('not known.'), 'ok'])
+    expect(act.texts).toEqual([expect.stringContaining('unknown whether the call ran.'), 'ok'])
   })
 
   it('closedCode: an error with the code of a closed connection is a response', async () => {
     const { texts } = await told(await toolsOf(hostile('closedCode')), ['act'])
     expect(texts[0]).toContain('Connection closed')
-    expect(texts[0]).not.toContain('not known')
+    expect(texts[0]).not.toContain('unknown whether the call ran')
   })
 
   it('greets: what it writes on its standard error is no warning', async () => {

@@ -79,9 +79,9 @@ class PartSender {
 
   /** Returns the outcome of the database; `undefined` if it fails, possibly after it stored the part. */
   async #try(at: number, part: AnswerPart): Promise<Sending | undefined> {
-    const { mailbox, logErrors: told } = this.#options
+    const { mailbox, logErrors } = this.#options
     let done: Sending | undefined
-    await told(async () => {
+    await logErrors(async () => {
       done = await mailbox.answer(this.#call, at, part)
     })
     return done
