@@ -177,7 +177,7 @@ onPostgres('commands that one process passes on to another', (database) => {
     const answer = await second.ask('s/runs', { prompt: 'Go.' })
     const { code, detail } = await answer.json()
     expect([answer.status, code, answer.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
-    expect(detail).toContain('Nothing was done')
+    expect(detail).toContain('Nothing ran')
     expect(await callsOf(tenant)).toBe(0)
   })
 
