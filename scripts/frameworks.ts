@@ -33,8 +33,8 @@ function checkMisplaced(cwd: string, component: string): void {
   const program = `'use client'\nimport { fileSessionStore } from '${entry}'\nexport const Client = () => <p>{typeof fileSessionStore}</p>\n`
   writeFileSync(join(cwd, component), program)
   const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd, env, encoding: 'utf8' })
-  const said = `${stdout}\n${stderr}`
-  if (status === 0 || !said.includes(entry)) throw new Error(`The build of a page with ${entry} ended with ${status}:\n${said}`)
+  const output = `${stdout}\n${stderr}`
+  if (status === 0 || !output.includes(entry)) throw new Error(`The build of a page with ${entry} ended with ${status}:\n${output}`)
 }
 
 async function freePort(): Promise<number> {

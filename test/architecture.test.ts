@@ -263,9 +263,9 @@ describe('the house stands', () => {
   it('which says the same there', () => {
     const rows = Array.from(readFileSync('docs/internals/architecture.md', 'utf8').matchAll(/^\| (`[a-z`, -]+`) \| (.+) \|$/gm))
     const wordsOf = (cell = '') => Array.from(cell.matchAll(/`([\w-]+)`/g), ([, word = '']) => word)
-    const told = new Map(rows.flatMap(([, names, may]) => wordsOf(names).map((name) => [name, wordsOf(may)] as const)))
+    const documented = new Map(rows.flatMap(([, names, may]) => wordsOf(names).map((name) => [name, wordsOf(may)] as const)))
     const inSource = Object.entries(layers).filter(([name]) => !['contract', 'types', 'base'].includes(name))
-    expect(inSource.filter(([name, { layers: may }]) => told.get(name)?.join() !== may.join()).map(([name]) => name)).toEqual([])
+    expect(inSource.filter(([name, { layers: may }]) => documented.get(name)?.join() !== may.join()).map(([name]) => name)).toEqual([])
   })
 
   it('routes hold nothing that lives: they ask a session gateway', () => expect(gatewayViolations(shipped)).toEqual([]))

@@ -247,11 +247,11 @@ it('test/divergences.md names only tests that exist', () => {
 
 it('the table of members tells every member of an agent, and why it is there', () => {
   const page = read('docs/reference/agent.md')
-  const told = [...page.matchAll(/^\| (`.+) \| (.+) \|$/gm)].flatMap(([, names = '']) =>
+  const documented = [...page.matchAll(/^\| (`.+) \| (.+) \|$/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)/g)].map(([, name]) => name),
   )
   const members = Object.getOwnPropertyNames(Agent.prototype).filter((name) => name !== 'constructor')
-  expect(members.filter((name) => !told.includes(name))).toEqual([])
+  expect(members.filter((name) => !documented.includes(name))).toEqual([])
 })
 
 it('the table of options tells every option of an agent', () => {

@@ -16,11 +16,11 @@ const add = { name: 'add', description: 'Adds.', parameters, execute: () => '3' 
 afterEach(() => vi.restoreAllMocks())
 
 describe('what nobody would see is told once on the console', () => {
-  const told = () => vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  const spyOnWarnings = () => vi.spyOn(console, 'warn').mockImplementation(() => undefined)
   const call = [{ toolCalls: [{ name: 'add', arguments: {} }] }, { text: 'Done.' }]
 
   it('a run that fails while nobody asks how it ended', async () => {
-    const warn = told()
+    const warn = spyOnWarnings()
     const failing401 = scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }])
     for await (const _ of new Agent({ model: failing401 }).prompt('hi')) void _
     await vi.waitFor(
@@ -34,7 +34,7 @@ describe('what nobody would see is told once on the console', () => {
   })
 
   it('a tool that throws, and arguments that are wrong', async () => {
-    const warn = told()
+    const warn = spyOnWarnings()
     const tools = [
       defineTool({
         ...add,
@@ -66,7 +66,7 @@ describe('what nobody would see is told once on the console', () => {
   })
 
   it('an answer that was cut', async () => {
-    const warn = told()
+    const warn = spyOnWarnings()
     await new Agent({ model: scripted([{ text: 'A long answ', stopReason: 'length', usage: { output: 3217 } }]) }).prompt('hi').text()
     expect(warn.mock.calls.flat().join(' ')).toMatch(
       /The answer was cut after 3217 tokens.*Raise maxTokens of the agent, or ask the model to go on\./,

@@ -90,9 +90,9 @@ function scriptsOf(app: App, target: string): string[] {
 /** Runs a program in Chromium; the scripts of `missing` answer 404. */
 async function inChromium(chromium: Browser, program: string, missing: readonly string[], replies: ModelReply[] = []): Promise<unknown> {
   const app = await bundleApp(program)
-  const gone = new Set(missing.flatMap((target) => scriptsOf(app, target)))
-  if (missing.length === 1) expect(gone.size, `scripts of ${missing}`).toBe(1)
-  const served = await serveApp(app, replies, (name) => gone.has(name))
+  const blocked = new Set(missing.flatMap((target) => scriptsOf(app, target)))
+  if (missing.length === 1) expect(blocked.size, `scripts of ${missing}`).toBe(1)
+  const served = await serveApp(app, replies, (name) => blocked.has(name))
   try {
     return await outcomeOf(chromium, served)
   } finally {
@@ -100,11 +100,11 @@ async function inChromium(chromium: Browser, program: string, missing: readonly 
   }
 }
 
-function expectLoadFailed({ status, error, types, told }: Outcome): void {
+function expectLoadFailed({ status, error, types, message: shown }: Outcome): void {
   expect({ status, error }).toEqual({ status: 'error', error: { code: 'loadFailed', message: expect.stringMatching(/Reload the page/) } })
   expect(types.filter((type) => type === 'providerRetry')).toEqual([])
   expect(types.filter((type) => type === 'agentEnd')).toHaveLength(1)
-  expect(told).not.toMatch(/module|import|reload|could not be loaded|could not be validated/i)
+  expect(shown).not.toMatch(/module|import|reload|could not be loaded|could not be validated/i)
 }
 
 describe('what is loaded late', () => {
@@ -154,9 +154,9 @@ describe('with all of it missing', () => {
   function expectGuarded({ approved, denied, rejected, unauthorized, calls }: GuardOutcome): void {
     expect(approved.status).toBe('completed')
     for (const type of ['providerRetry', 'approvalRequested', 'approvalResolved']) expect(approved.types).toContain(type)
-    expect(approved.told).toContain('[Warning: careful]')
+    expect(approved.message).toContain('[Warning: careful]')
     expect(denied.status).toBe('completed')
-    expect(denied.told).toContain('not today')
+    expect(denied.message).toContain('not today')
     expect(rejected.status).toBe('rejected')
     expect(unauthorized).toMatchObject({ status: 'error', error: { code: 'auth' } })
     expect(unauthorized.types).not.toContain('providerRetry')

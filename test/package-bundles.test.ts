@@ -150,8 +150,8 @@ it('installs beside older versions of its peers; what cannot work with one says 
   const frameworks = { react: '18.0.0', vue: '3.2.0', 'solid-js': '1.4.0' }
   const mcp = { '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }
   const older = { zod: '3.25.76', hono: '3.12.12', ...mcp, ...frameworks }
-  const beside = Object.entries(older).map(([name, version]) => `${name}@${version}`)
-  const dated = installIn(temporary, packed, beside)
+  const versions = Object.entries(older).map(([name, version]) => `${name}@${version}`)
+  const dated = installIn(temporary, packed, versions)
   const loading = (subpath: string) => () => {
     writeFileSync(join(dated, 'dated.js'), `import '${subpath}'\n`)
     return run(process.execPath, ['dated.js'], dated)
@@ -162,13 +162,13 @@ it('installs beside older versions of its peers; what cannot work with one says 
   )
   const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   for (const [subpath, peer] of [['phi-core/mcp', '@modelcontextprotocol/sdk']] as const) {
-    let said = ''
+    let output = ''
     try {
       loading(subpath)()
     } catch (error) {
-      said = String(error)
+      output = String(error)
     }
-    const [named = ''] = new RegExp(`phi-core/dist/npm-install/${peer}\\S*?\\.js`).exec(said) ?? []
+    const [named = ''] = new RegExp(`phi-core/dist/npm-install/${peer}\\S*?\\.js`).exec(output) ?? []
     expect(readFileSync(join(dated, 'node_modules', named), 'utf8')).toContain(
       `// Tried with: npm install ${peer}@${devDependencies[peer]}`,
     )

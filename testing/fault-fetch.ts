@@ -30,7 +30,7 @@ export interface FaultScript {
   networkError?: string
 }
 
-/** A recorded call. */
+/** A call that `faultFetch` has received. */
 export interface RecordedCall {
   url: string
   method: string
@@ -41,7 +41,7 @@ export interface RecordedCall {
   redirect: string
 }
 
-/** A scripted `fetch`. */
+/** A `fetch` that follows a script of faults. */
 export interface FaultFetch {
   (input: Request | string | URL, init?: RequestInit): Promise<Response>
   /** In call order. */

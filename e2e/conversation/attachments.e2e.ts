@@ -31,11 +31,11 @@ async function bring(target: Locator, event: 'drop' | 'paste', { name, mimeType,
     (element, [type, name, mimeType, text]) => {
       const transfer = new DataTransfer()
       transfer.items.add(new File([text], name, { type: mimeType }))
-      const told = { bubbles: true, cancelable: true }
+      const eventInit = { bubbles: true, cancelable: true }
       element.dispatchEvent(
         type === 'paste'
-          ? new ClipboardEvent(type, { ...told, clipboardData: transfer })
-          : new DragEvent(type, { ...told, dataTransfer: transfer }),
+          ? new ClipboardEvent(type, { ...eventInit, clipboardData: transfer })
+          : new DragEvent(type, { ...eventInit, dataTransfer: transfer }),
       )
     },
     [event, name, mimeType, text] as const,

@@ -84,7 +84,7 @@ async function toServer(page: Page, address = worker.url): Promise<void> {
 }
 
 /** What was said and called. */
-async function said(page: Page) {
+async function textsAndCalls(page: Page) {
   const texts = await page.locator('.message .text').allInnerTexts()
   return { texts, calls: await page.getByTestId('tool-card').locator('.tool-name').allInnerTexts() }
 }
@@ -93,7 +93,7 @@ async function said(page: Page) {
 async function shown(page: Page) {
   await tab(page, 'Events')
   await expect(page.getByTestId('event').last()).toHaveAttribute('data-type', 'agentEnd')
-  return { ...(await said(page)), events: await page.getByTestId('event').locator('.type').allInnerTexts() }
+  return { ...(await textsAndCalls(page)), events: await page.getByTestId('event').locator('.type').allInnerTexts() }
 }
 
 test('an answer that is cut off goes on where it was: no event is lost, and none comes twice', async ({ page }) => {
@@ -138,7 +138,7 @@ test('an answer that is cut off goes on where it was: no event is lost, and none
   expect(cut).toEqual(whole)
   await page.reload()
   await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
-  expect(await said(page)).toEqual({ texts: whole.texts, calls: whole.calls })
+  expect(await textsAndCalls(page)).toEqual({ texts: whole.texts, calls: whole.calls })
 })
 
 /** Says something, and lets the model remember what it asks to remember. */

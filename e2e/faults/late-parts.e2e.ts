@@ -5,7 +5,7 @@ import { card, composer, finish, quickPage, say, status } from '../page/playgrou
 test.use({ serviceWorkers: 'block' })
 
 /** As after a new deployment, or without a network: who asks for files of this name gets none. Returns how they are there again. */
-async function gone(page: Page, name: string): Promise<() => Promise<void>> {
+async function blockPart(page: Page, name: string): Promise<() => Promise<void>> {
   const address = `**/assets/${name}-*`
   await page.route(address, (route) => route.abort())
   return () => page.unroute(address)
@@ -17,7 +17,7 @@ const words = 'These words must not be lost.'
 
 for (const part of ['start', 'agent']) {
   test(`without the ${part} the page says so, offers nothing that it cannot do, and is whole after a reload`, async ({ page }) => {
-    const isBack = await gone(page, part)
+    const isBack = await blockPart(page, part)
     await page.goto(quickPage)
     await expect(failure(page)).toContainText('The agent could not be loaded')
     await expect(page.getByRole('button', { name: 'Text', exact: true })).toBeDisabled()
@@ -29,13 +29,13 @@ for (const part of ['start', 'agent']) {
 }
 
 test('a link to a conversation without the agent is answered by words, too', async ({ page }) => {
-  await gone(page, 'start')
+  await blockPart(page, 'start')
   await page.goto('/?pace=0#somewhere')
   await expect(failure(page)).toContainText('Reload the page')
 })
 
 test('cards that are not there say so in their places; what is written stays, and so does what was said', async ({ page }) => {
-  const isBack = await gone(page, 'conversation-file')
+  const isBack = await blockPart(page, 'conversation-file')
   await page.goto(quickPage)
   await finish(page, 'Failure and retry')
   await expect(failure(page).first()).toContainText('could not be loaded')
@@ -50,7 +50,7 @@ test('cards that are not there say so in their places; what is written stays, an
 })
 
 test('a pane that is not there says so, and the conversation goes on beside it', async ({ page }) => {
-  const areBack = [await gone(page, 'sessions-pane'), await gone(page, 'inspector')]
+  const areBack = [await blockPart(page, 'sessions-pane'), await blockPart(page, 'inspector')]
   await page.goto(quickPage)
   await expect(page.getByRole('navigation', { name: 'Conversations' }).getByTestId('load-failure')).toBeVisible()
   await expect(page.getByRole('complementary', { name: 'Inspector' }).getByTestId('load-failure')).toBeVisible()
@@ -63,7 +63,7 @@ test('a pane that is not there says so, and the conversation goes on beside it',
 })
 
 test('a dialog that is not there says so, closes by Escape, and is there after a reload', async ({ page }) => {
-  const isBack = await gone(page, 'settings-dialog')
+  const isBack = await blockPart(page, 'settings-dialog')
   await page.goto(quickPage)
   await composer(page).fill(words)
   await page.getByTestId('model-button').click()
@@ -125,7 +125,7 @@ const notice = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Con
 const notSent = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Not sent' })
 
 test('without what keeps conversations the first answer is not called finished, and the page says why', async ({ page }) => {
-  const isBack = await gone(page, 'kept')
+  const isBack = await blockPart(page, 'kept')
   await pickEarly(page, 'Text')
   await expect(notice(page)).toContainText('a part of the page could not be loaded')
   await expect(status(page)).toHaveAttribute('data-status', 'error')
@@ -136,7 +136,7 @@ test('without what keeps conversations the first answer is not called finished, 
 })
 
 test('without what keeps conversations nothing is said in vain: the words stay', async ({ page }) => {
-  const isBack = await gone(page, 'kept')
+  const isBack = await blockPart(page, 'kept')
   await page.goto(quickPage)
   await expect(notice(page)).toBeVisible()
   await say(page, words)
@@ -150,7 +150,7 @@ test('without what keeps conversations nothing is said in vain: the words stay',
 })
 
 test('words come before the tools; without them nothing is asked that may need them', async ({ page }) => {
-  const isBack = await gone(page, 'tools')
+  const isBack = await blockPart(page, 'tools')
   await pickEarly(page, 'Text')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
   await say(page, words)

@@ -51,11 +51,11 @@ test(
     const tabs = [await tabAt(context, address), await tabAt(context, address)]
     for (const [at, tab] of tabs.entries()) await composer(tab).fill(`From tab ${at + 1}.`)
     await Promise.all(tabs.map((tab) => composer(tab).press('Enter')))
-    const toldOff = () => Promise.all(tabs.map((tab) => interference(tab).count()))
-    await expect.poll(async () => (await toldOff()).some((count) => count === 1)).toBe(true)
-    const unsaid = () => Promise.all(tabs.map((tab) => tab.evaluate(() => document.querySelector('textarea')?.value)))
-    await expect.poll(async () => (await unsaid()).filter((words) => words !== '').length).toBe(1)
-    const [off, on] = (await unsaid())[0] === '' ? [1, 0] : [0, 1]
+    const notices = () => Promise.all(tabs.map((tab) => interference(tab).count()))
+    await expect.poll(async () => (await notices()).some((count) => count === 1)).toBe(true)
+    const drafts = () => Promise.all(tabs.map((tab) => tab.evaluate(() => document.querySelector('textarea')?.value)))
+    await expect.poll(async () => (await drafts()).filter((words) => words !== '').length).toBe(1)
+    const [off, on] = (await drafts())[0] === '' ? [1, 0] : [0, 1]
     const [loser, winner] = [tabs[off], tabs[on]]
     if (loser === undefined || winner === undefined) throw new Error('There are two tabs.')
     await expect(winner.getByText(`You wrote: “From tab ${on + 1}.”`)).toBeVisible()

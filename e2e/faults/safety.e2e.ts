@@ -34,9 +34,9 @@ function outside(page: Page, ...known: string[]): string[] {
 
 /** What stands in the transcript that could act. Runs in the page. */
 function active(): unknown[] {
-  const said = document.querySelector('.transcript')
-  const found = said?.querySelectorAll('script,iframe,object,embed,style,link,meta,form,base,math,video,img:not([src^="data:"])')
-  const handlers = [...(said?.querySelectorAll('*') ?? [])].flatMap((element) =>
+  const transcript = document.querySelector('.transcript')
+  const found = transcript?.querySelectorAll('script,iframe,object,embed,style,link,meta,form,base,math,video,img:not([src^="data:"])')
+  const handlers = [...(transcript?.querySelectorAll('*') ?? [])].flatMap((element) =>
     element.getAttributeNames().filter((each) => each.startsWith('on')),
   )
   return [Reflect.get(window, 'hacked') ?? 'safe', found?.length, handlers.length]

@@ -47,7 +47,7 @@ test('a disk that is full at any write of a run: what is not stored is in the co
       }
     Object.assign(IDBObjectStore.prototype, { add: counted(add), put: counted(put) })
   })
-  const said = page.getByTestId('message-user')
+  const userMessages = page.getByTestId('message-user')
   for (const writes of [0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
     await test.step(`after ${writes} writes`, async () => {
       const text = `After ${writes} writes.`
@@ -56,18 +56,20 @@ test('a disk that is full at any write of a run: what is not stored is in the co
       await say(page, text)
       await expect(status(page)).toHaveAttribute('data-status', 'error')
       await expect(page.getByTestId('ending')).toContainText('The browser has no more room for this page.')
-      expect([await composer(page).inputValue(), ...(await said.allInnerTexts())].filter((words) => words.includes(text))).toHaveLength(1)
+      expect(
+        [await composer(page).inputValue(), ...(await userMessages.allInnerTexts())].filter((words) => words.includes(text)),
+      ).toHaveLength(1)
       await page.evaluate(() => Reflect.deleteProperty(globalThis, '__writesLeft'))
       await page.getByTestId('ending').getByRole('button', { name: 'Try again' }).click()
       await expect(page.getByText(`You wrote: “${text}”`)).toBeVisible()
       await expect(status(page)).toHaveAttribute('data-status', 'completed')
-      await expect(said).toHaveCount(1)
+      await expect(userMessages).toHaveCount(1)
       await expect(composer(page)).toHaveValue('')
     })
   }
   await page.reload()
   await expect(page.getByText('You wrote: “After 12 writes.”')).toBeVisible()
-  await expect(said).toHaveCount(1)
+  await expect(userMessages).toHaveCount(1)
 })
 
 test('a damaged conversation is said to be one; the others, and what was being written, are there', async ({ page }) => {

@@ -78,8 +78,8 @@ test('a file that is dropped beside the conversation does not take the place of 
   const isTaken = await page.locator('.inspector').evaluate((pane) => {
     const dataTransfer = new DataTransfer()
     dataTransfer.items.add(new File(['hello'], 'a.txt', { type: 'text/plain' }))
-    const told = { bubbles: true, cancelable: true, dataTransfer }
-    return ['dragover', 'drop'].map((type) => !pane.dispatchEvent(new DragEvent(type, told)))
+    const eventInit = { bubbles: true, cancelable: true, dataTransfer }
+    return ['dragover', 'drop'].map((type) => !pane.dispatchEvent(new DragEvent(type, eventInit)))
   })
   expect(isTaken).toEqual([true, true])
 })

@@ -99,9 +99,9 @@ test('vite examples/chat and examples/browser work while the dev server of the p
 
   await using playground = await startDevServer('npm', 'run', 'playground', '--')
   await using chat = await startDevServer('npx', 'vite', 'examples/chat', '--host', '127.0.0.1')
-  const beside = await context.newPage()
-  const trouble = [troubleOn(page), troubleOn(beside)]
-  await beside.goto(new URL(quickPage, playground.url).href)
+  const otherPage = await context.newPage()
+  const trouble = [troubleOn(page), troubleOn(otherPage)]
+  await otherPage.goto(new URL(quickPage, playground.url).href)
   expect(await chatStyles(page, chat.url)).toEqual(built)
   await using third = await startDevServer('npx', 'vite', 'examples/browser', '--host', '127.0.0.1')
   const last = await context.newPage()
@@ -112,7 +112,7 @@ test('vite examples/chat and examples/browser work while the dev server of the p
   await expect(last.locator('#conversation')).toContainText('I am a scripted model')
   expect(existsSync(join('examples/browser', browserConfig.cacheDir ?? '', 'deps'))).toBe(true)
   // The other servers took nothing away that the first one serves.
-  await beside.reload()
-  await finish(beside, 'Thinking and tools')
+  await otherPage.reload()
+  await finish(otherPage, 'Thinking and tools')
   expect(trouble).toEqual([[], [], []])
 })

@@ -19,12 +19,12 @@ function keeper(): Promise<ModelServer> {
 async function filesOf(page: Page): Promise<string> {
   await page.getByTestId('model-button').click()
   await page.getByRole('tab', { name: 'Agent', exact: true }).click()
-  const told = await page
+  const summary = await page
     .locator('.settings-body')
     .getByText(/Files are kept by|files are in memory/)
     .innerText()
   await page.getByRole('button', { name: 'Cancel' }).click()
-  return told
+  return summary
 }
 
 test('what an agent writes is kept by the browser, or the page says that it is not', everywhere, async ({ page }) => {

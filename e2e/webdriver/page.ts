@@ -5,22 +5,22 @@ import { Finder, keyOf } from './locator.ts'
 
 /** Keeps what the console and uncaught errors say, from the moment the page is loaded. Runs in the page. */
 function record(): void {
-  const said: string[] = []
-  Object.assign(globalThis, { __said: said })
-  for (const level of ['error', 'warn'] as const) console[level] = (...values: unknown[]) => void said.push(values.join(' '))
+  const logged: string[] = []
+  Object.assign(globalThis, { __logged: logged })
+  for (const level of ['error', 'warn'] as const) console[level] = (...values: unknown[]) => void logged.push(values.join(' '))
   addEventListener('error', ({ message }) => {
     // Sizes that changed meanwhile are told with the next frame: no script has failed, and Playwright says nothing of it either.
-    if (!message.startsWith('ResizeObserver loop')) said.push(message)
+    if (!message.startsWith('ResizeObserver loop')) logged.push(message)
   })
-  addEventListener('unhandledrejection', ({ reason }) => said.push(String(reason)))
+  addEventListener('unhandledrejection', ({ reason }) => logged.push(String(reason)))
 }
 
 /** What was recorded, and what was loaded from elsewhere. Runs in the page. */
 function troubleSeen(): string[] {
   const urls = performance.getEntriesByType('resource').map(({ name }) => name)
   const elsewhere = urls.filter((url) => ![location.origin, 'null'].includes(new URL(url).origin))
-  const said: string[] = Reflect.get(globalThis, '__said') ?? ['nothing was recorded']
-  return [...elsewhere.map((url) => `request to ${url}`), ...said]
+  const logged: string[] = Reflect.get(globalThis, '__logged') ?? ['nothing was recorded']
+  return [...elsewhere.map((url) => `request to ${url}`), ...logged]
 }
 
 /** What the tests use of Playwright's page, over WebDriver. */

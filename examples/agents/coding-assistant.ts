@@ -44,8 +44,8 @@ async function answer(agent: Agent, prompt: string, terminal: Interface): Promis
     if (event.type !== 'approvalRequested') continue
     const shown = escapeControls(JSON.stringify(event.args))
     // A closed input is no approval.
-    const said = await terminal.question(`? ${event.toolName} ${shown}\n  Allow? [y/N] `).catch(() => '')
-    if (said.trim() === 'y') run.approve(event)
+    const reply = await terminal.question(`? ${event.toolName} ${shown}\n  Allow? [y/N] `).catch(() => '')
+    if (reply.trim() === 'y') run.approve(event)
     else run.deny(event, 'The user did not allow this.')
   }
   terminal.off('SIGINT', stop)

@@ -15,8 +15,8 @@ export function story(request: StreamRequest): ScriptedStep {
   const results = request.messages.slice(asked).filter((message) => message.role === 'toolResult')
   const question = textOf(request.messages[asked]?.content ?? [])
   const step = question === opening ? next(results) : notUnderstood(question)
-  const said = [step.thinking, step.text, JSON.stringify(step.toolCalls ?? '')].join('')
-  return { ...step, usage: { input: tokens(JSON.stringify(request.messages)), output: tokens(said) } }
+  const output = [step.thinking, step.text, JSON.stringify(step.toolCalls ?? '')].join('')
+  return { ...step, usage: { input: tokens(JSON.stringify(request.messages)), output: tokens(output) } }
 }
 
 /** About four characters are a token. */

@@ -5,7 +5,7 @@ import { whenIdle } from './late/idle.ts'
 import { CompareDialog, Inspector, KeyHelp, loadDialogs, Palette, SessionsPane, SettingsDialog, StorageDialog } from './late/page-parts.tsx'
 import { Panes } from './layout/panes.tsx'
 import { onKeysOf } from './palette/keys.ts'
-import type { Desk } from './state/desk/desk.ts'
+import type { AppState } from './state/app/app-state.ts'
 import { type DialogName, isDrawerOpen, showPane } from './state/layout.ts'
 import { Announcer } from './status/announcer.tsx'
 import { RunStatus } from './status/run-status.tsx'
@@ -13,21 +13,21 @@ import { nameTab } from './status/tab-title.ts'
 import { TopBar } from './status/top-bar.tsx'
 
 /** The page: status on top, the stored conversations, the one that is shown, and what it is made of. `dialog` is open at first. */
-export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName | undefined }) {
+export function App({ appState, dialog: first }: { appState: AppState; dialog?: DialogName | undefined }) {
   const dialog = useSignal(first)
-  const conversation = desk.current.value
+  const conversation = appState.current.value
   const state = conversation.state.value
   const close = () => (dialog.value = undefined)
   const open = (which: DialogName) => (dialog.value = which)
 
   // Before anything is painted: no key falls between the opening and the page.
   useLayoutEffect(() => {
-    const onKey = onKeysOf(desk, open)
+    const onKey = onKeysOf(appState, open)
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
-  }, [desk])
+  }, [appState])
 
-  useEffect(() => nameTab(desk), [desk])
+  useEffect(() => nameTab(appState), [appState])
 
   useEffect(() => whenIdle(loadDialogs), [])
 
@@ -35,34 +35,34 @@ export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName |
     <div class="app">
       <TopBar
         state={state}
-        runStatus={<RunStatus desk={desk} onAway={() => showPane('sessions')} />}
+        runStatus={<RunStatus appState={appState} onAway={() => showPane('sessions')} />}
         model={conversation.chat.model}
         isDrawerOpen={isDrawerOpen.value}
         onPalette={() => open('palette')}
         onSettings={() => open('settings')}
         onDrawer={() => showPane(isDrawerOpen.value ? 'conversation' : 'inspector')}
         onUsage={() => {
-          desk.showTab('usage')
+          appState.showTab('usage')
           showPane('inspector')
         }}
       />
       <Panes
-        sessions={<SessionsPane desk={desk} onStorage={() => open('storage')} />}
-        conversation={<ConversationPane key={conversation.sessionId} desk={desk} conversation={conversation} onDialog={open} />}
-        inspector={<Inspector key={conversation.sessionId} desk={desk} conversation={conversation} />}
+        sessions={<SessionsPane appState={appState} onStorage={() => open('storage')} />}
+        conversation={<ConversationPane key={conversation.sessionId} appState={appState} conversation={conversation} onDialog={open} />}
+        inspector={<Inspector key={conversation.sessionId} appState={appState} conversation={conversation} />}
       />
       <Announcer
         state={state}
         misfits={conversation.log.misfits.value}
         race={conversation.race.value}
-        isElsewhere={desk.interference.value !== undefined}
+        isElsewhere={appState.interference.value !== undefined}
       />
-      {dialog.value === 'palette' && <Palette desk={desk} open={open} onClose={close} />}
+      {dialog.value === 'palette' && <Palette appState={appState} open={open} onClose={close} />}
       {(dialog.value === 'settings' || dialog.value === 'agent' || dialog.value === 'code') && (
-        <SettingsDialog desk={desk} tab={dialog.value === 'settings' ? 'model' : dialog.value} onClose={close} />
+        <SettingsDialog appState={appState} tab={dialog.value === 'settings' ? 'model' : dialog.value} onClose={close} />
       )}
-      {dialog.value === 'compare' && <CompareDialog desk={desk} onClose={close} />}
-      {dialog.value === 'storage' && <StorageDialog desk={desk} onClose={close} />}
+      {dialog.value === 'compare' && <CompareDialog appState={appState} onClose={close} />}
+      {dialog.value === 'storage' && <StorageDialog appState={appState} onClose={close} />}
       {dialog.value === 'keys' && <KeyHelp onClose={close} />}
     </div>
   )

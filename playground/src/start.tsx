@@ -7,8 +7,8 @@ import { loadLateParts } from './late/conversation-parts.tsx'
 import { areWordsAlone, endFirstWords, expectWordsAlone } from './late/first-words.ts'
 import { openBackend } from './settings/placed-backend.ts'
 import { tellOfChanges } from './settings/unapplied.ts'
+import { createAppState } from './state/app/app-state.ts'
 import type { Conversation } from './state/conversation/conversation.ts'
-import { createDesk } from './state/desk/desk.ts'
 
 /** How long all else waits for the first words of an answer, in milliseconds. */
 const patience = 2000
@@ -20,21 +20,21 @@ const patience = 2000
 export async function start(root: HTMLElement, early: EarlyInput): Promise<void> {
   if (early.picked === undefined) endFirstWords()
   else if (early.picked.isWords) expectWordsAlone()
-  const desk = await createDesk(openBackend)
-  const settling = areWordsAlone() ? undefined : desk.settle()
-  const conversation = desk.current.value
-  tellOfChanges(desk.notices)
+  const appState = await createAppState(openBackend)
+  const settling = areWordsAlone() ? undefined : appState.settle()
+  const conversation = appState.current.value
+  tellOfChanges(appState.notices)
   // What was said before is shown as it is, at once: nothing in it moves because a part of it comes later.
   if (conversation.state.value.messages.length > 0) await loadLateParts()
   await early.released()
   early.end()
-  render(<App desk={desk} dialog={early.wantsCommands ? 'palette' : undefined} />, root)
+  render(<App appState={appState} dialog={early.wantsCommands ? 'palette' : undefined} />, root)
   if (early.picked !== undefined) {
-    play(desk, conversation, early.picked)
+    play(appState, conversation, early.picked)
     await wordsOf(conversation)
     endFirstWords()
   }
-  await (settling ?? desk.settle())
+  await (settling ?? appState.settle())
 }
 
 /** Resolves when something of an answer is seen, or something else that needs more than words. */

@@ -192,8 +192,8 @@ function newTab(ask: Ask): DrivenTab {
     click: (x, y) => act(clickActions(x, y)),
     type: (keys) => act(keyActions(keys)),
     async setViewportSize(width, height) {
-      const [besideX, besideY] = (await evaluate('() => [outerWidth - innerWidth, outerHeight - innerHeight]')) as [number, number]
-      await ask('POST', '/window/rect', { width: width + besideX, height: height + besideY })
+      const [frameX, frameY] = (await evaluate('() => [outerWidth - innerWidth, outerHeight - innerHeight]')) as [number, number]
+      await ask('POST', '/window/rect', { width: width + frameX, height: height + frameY })
     },
     screenshot: async () => Buffer.from((await ask('GET', '/screenshot')) as string, 'base64'),
   }

@@ -8,7 +8,7 @@ type Answer = { ready: true } | { results: TestFileResult[] } | { error: string 
 export type Outcome = { type: 'done'; results: TestFileResult[] } | { type: 'late' } | { type: 'broken'; message: string }
 
 // The tests of the sandbox attack it. Where a mutant has opened it, they must meet somebody who may do nothing here.
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534, env: { ...process.env, HOME: tmpdir() } } : {}
+const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534, env: { ...process.env, HOME: tmpdir() } } : {}
 
 /** The process that runs tests, started when it is needed and again after it has ended. One job at a time. */
 export class Worker {
@@ -18,7 +18,7 @@ export class Worker {
     if (this.#child === undefined) {
       // A group of its own, so that whatever it started ends with it.
       this.#child = fork(new URL('./runner.ts', import.meta.url), {
-        ...nobody,
+        ...unprivileged,
         detached: true,
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       })

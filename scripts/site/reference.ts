@@ -101,17 +101,17 @@ function titleOf(place: string): string {
 
 /** Everything that is said to a reader of the declarations, once: the comments of each public name and of its members. */
 export function publicComments(): { name: string; texts: string[] }[] {
-  const said = new Map<string, { name: string; texts: string[] }>()
+  const comments = new Map<string, { name: string; texts: string[] }>()
   for (const { source } of publicEntries()) {
     const path = `dist/types/${source.replace(/\.ts$/, '.d.ts')}`
     for (const { name } of exportsOf(path, declarationFile(path))) {
       const home = homeOf(path, name)
       const { comment = '', code = '' } = declarationsOf(home.path, home.name) ?? {}
       const inside = Array.from(code.matchAll(/\/\*\*[\s\S]*?\*\//g), ([text]) => commentBefore(text, text.length))
-      said.set(`${home.path} ${home.name}`, { name, texts: [comment, ...inside].map(asMarkdown) })
+      comments.set(`${home.path} ${home.name}`, { name, texts: [comment, ...inside].map(asMarkdown) })
     }
   }
-  return [...said.values()]
+  return [...comments.values()]
 }
 
 /** The names of an entry without a comment. */

@@ -267,10 +267,7 @@ export class LiveRemoteSession implements ChatAgent {
       queueMicrotask(() => this.#mend(run.loopId).catch((error: unknown) => this.#warn('loadFailed', error)))
   }
 
-  /**
-   * Loads the history at the end of a loop with missed events. Later events are not loaded here, because listeners still have to
-   * get them.
-   */
+  /** Loads the history at the end of a loop with missed events; listeners still get the later events. */
   async #mend(loopId: string): Promise<void> {
     const history = await readHistory(this.#wire, { loopId })
     if (this.#run === undefined && this.#conversation.isAt(loopId)) this.#conversation.replace(history)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
 import { patient } from '../support/patience.ts'
 import { versionsIn, wholeVersion } from '../support/session-versions.ts'
-import { codeOf, said, textsOf } from './said.ts'
+import { codeOf, textsOf, userMessage } from './session-records.ts'
 import type { WorkerAnswer, WorkerTask } from './session-worker.ts'
 
 const agent = { agentId: 'agent' }
@@ -27,11 +27,11 @@ function startWorker() {
     answers.push(data)
     waiting.shift()?.()
   }
-  let told = 0
+  let calls = 0
   /** The next answer that was not asked for yet. A thread takes as long to begin as the machine is busy. */
   async function next(): Promise<WorkerAnswer | undefined> {
-    if (told === answers.length) await new Promise<void>((resolve) => waiting.push(resolve))
-    return answers[told++]
+    if (calls === answers.length) await new Promise<void>((resolve) => waiting.push(resolve))
+    return answers[calls++]
   }
   return { answers, next, send: (task: WorkerTask) => worker.postMessage(task), kill: () => worker.terminate() }
 }
@@ -48,11 +48,11 @@ describe('two tabs', () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     const loser = await first.store.open('s', agent)
-    await loser.append([said('one')])
+    await loser.append([userMessage('one')])
     const winner = await second.store.open('s', agent)
     expect(winner.records).toHaveLength(1)
-    expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
-    await winner.append([said('two')])
+    expect(await codeOf(loser.append([userMessage('lost')]))).toBe('conflict')
+    await winner.append([userMessage('two')])
     await expect.poll(() => first.takenOver).toEqual(['s'])
     expect(second.takenOver).toEqual([])
     expect(await textsOf(first.store, 's')).toEqual(['one', 'two'])
@@ -63,7 +63,7 @@ describe('two tabs', () => {
     const [first, second] = [tab(name), tab(name)]
     await first.store.open('a', agent)
     await first.store.open('b', agent)
-    await (await second.store.open('a', agent)).append([said('one')])
+    await (await second.store.open('a', agent)).append([userMessage('one')])
     await expect.poll(() => first.takenOver).toEqual(['a'])
     expect(await second.store.delete('a')).toBe(true)
     expect(await first.store.openIds()).toContain('b')
@@ -73,8 +73,8 @@ describe('two tabs', () => {
     const { store, takenOver } = tab(newName())
     const old = await store.open('s', agent)
     const writer = await store.open('s', agent)
-    await writer.append([said('one')])
-    expect(await codeOf(old.append([said('lost')]))).toBe('conflict')
+    await writer.append([userMessage('one')])
+    expect(await codeOf(old.append([userMessage('lost')]))).toBe('conflict')
     expect(takenOver).toEqual([])
   })
 
@@ -88,7 +88,7 @@ describe('two tabs', () => {
       .poll(() => tabs.map(({ takenOver }) => takenOver.length), patient)
       .toEqual(tabs.map((_, index) => (index === winner ? 0 : 1)))
     await expect.poll(() => tabs[0]?.store.openIds()).toEqual(['s'])
-    await writers[winner]?.append([said('one')])
+    await writers[winner]?.append([userMessage('one')])
     await writers[winner]?.close()
     await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
   })
@@ -117,7 +117,7 @@ describe('two tabs', () => {
         for (let index = 0; index < 3; index++) {
           const text = `${who}.${round}.${index}`
           attempted.add(text)
-          if ((await codeOf(writer.append([said(text)]))) === 'resolved') acknowledged.push(text)
+          if ((await codeOf(writer.append([userMessage(text)]))) === 'resolved') acknowledged.push(text)
         }
         await writer.close()
       }
@@ -135,9 +135,9 @@ describe('two tabs', () => {
     await here.store.listIds()
     const writer = await there.store.open('s', agent)
     await expect.poll(() => here.changes).toEqual(['s'])
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     await expect.poll(() => here.changes).toEqual(['s', 's'])
-    await writer.append([said('two')])
+    await writer.append([userMessage('two')])
     await writer.close()
     await expect.poll(() => here.changes).toEqual(['s', 's', 's'])
     await there.store.delete('s')
@@ -149,10 +149,10 @@ describe('two tabs', () => {
     const name = newName()
     const [here, there] = [tab(name), tab(name)]
     const writer = await here.store.open('s', agent)
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     await there.store.delete('s')
     await expect.poll(() => here.takenOver).toEqual(['s'])
-    expect(await codeOf(writer.append([said('lost')]))).toBe('conflict')
+    expect(await codeOf(writer.append([userMessage('lost')]))).toBe('conflict')
   })
 
   it('without Web Locks, too, the first is refused and told', async () => {
@@ -161,7 +161,7 @@ describe('two tabs', () => {
     const [first, second] = [tab(name), tab(name)]
     const loser = await first.store.open('s', agent)
     await second.store.open('s', agent)
-    expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
+    expect(await codeOf(loser.append([userMessage('lost')]))).toBe('conflict')
     expect(first.takenOver).toEqual(['s'])
     expect(await first.store.openIds()).toEqual([])
   })
@@ -171,10 +171,10 @@ describe('two tabs', () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     const loser = await first.store.open('s', agent)
-    await loser.append([said('one')])
+    await loser.append([userMessage('one')])
     const winner = await second.store.open('s', agent)
-    expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
-    await winner.append([said('two')])
+    expect(await codeOf(loser.append([userMessage('lost')]))).toBe('conflict')
+    await winner.append([userMessage('two')])
     expect([first.takenOver, await textsOf(first.store, 's'), await first.store.listIds()]).toEqual([['s'], ['one', 'two'], ['s']])
     expect(await second.store.delete('s')).toBe(true)
   })
@@ -195,7 +195,7 @@ describe('two tabs', () => {
       vi.stubGlobal('navigator', { storage: navigator.storage, locks: held })
       const { store } = tab(newName())
       const writer = await store.open('s', agent)
-      await writer.append([said('one')])
+      await writer.append([userMessage('one')])
       await writer.close()
       expect([await textsOf(store, 's'), await store.openIds()]).toEqual([['one'], []])
     }
@@ -207,12 +207,12 @@ describe('a worker', () => {
     const name = newName()
     const { store, takenOver } = tab(name)
     const writer = await store.open('s', agent)
-    await writer.append([said('page 0')])
+    await writer.append([userMessage('page 0')])
     const { next, send } = startWorker()
     send({ type: 'open', database: name, sessionId: 's' })
     expect(await next()).toEqual({ type: 'records', count: 1 })
     await expect.poll(() => takenOver).toEqual(['s'])
-    expect(await codeOf(writer.append([said('lost')]))).toBe('conflict')
+    expect(await codeOf(writer.append([userMessage('lost')]))).toBe('conflict')
     send({ type: 'append', count: 2 })
     expect([await next(), await next()]).toEqual([{ type: 'acknowledged' }, { type: 'acknowledged' }])
     const again = await store.open('s', agent)

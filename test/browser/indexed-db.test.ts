@@ -4,7 +4,7 @@ import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapt
 import { Agent, defineTool, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { sessionStoreSuite } from '../../testing/index.ts'
-import { codeOf, said, textsOf } from './said.ts'
+import { codeOf, textsOf, userMessage } from './session-records.ts'
 
 let stores = 0
 const newName = () => `test-${stores++}-${crypto.randomUUID()}`
@@ -71,14 +71,14 @@ describe('IndexedDB', () => {
       return tx
     })
     const writer = await newStore().open('s', agent)
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     expect(durabilities).toEqual(['strict', 'strict'])
   })
 
   it('keeps what was acknowledged for a connection of its own', async () => {
     const name = newName()
     const writer = await newStore({ name }).open('s', agent)
-    for (const text of ['one', 'two', 'é 😀 \u2028 \ud800']) await writer.append([said(text)])
+    for (const text of ['one', 'two', 'é 😀 \u2028 \ud800']) await writer.append([userMessage(text)])
     const later = newStore({ name })
     expect(await textsOf(later, 's')).toEqual(['one', 'two', 'é 😀 \u2028 \ud800'])
     expect(await later.listForAgent('agent')).toEqual(['s'])
@@ -88,7 +88,7 @@ describe('IndexedDB', () => {
     const store = newStore()
     for (const text of ['one', 'two', 'three']) {
       const writer = await store.open('s', agent)
-      await writer.append([said(text), said(`${text} and a half`)])
+      await writer.append([userMessage(text), userMessage(`${text} and a half`)])
       await writer.close()
     }
     expect(await textsOf(store, 's', 3)).toEqual(['two and a half', 'three', 'three and a half'])
@@ -107,7 +107,7 @@ describe('IndexedDB', () => {
   it('opens the database of an older version, and keeps files beside its logs from then on', async () => {
     const [newest, name] = [newName(), newName()]
     const writer = await newStore({ name: newest }).open('s', agent)
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     const from = await openDB(newest)
     const older = await openDB(name, 1, {
       upgrade(database) {
@@ -132,22 +132,22 @@ describe('IndexedDB', () => {
   it('refuses the writer of a session that was deleted and made again', async () => {
     const store = newStore()
     const first = await store.open('s', agent)
-    await first.append([said('old')])
+    await first.append([userMessage('old')])
     expect(await store.delete('s')).toBe(true)
-    expect(await codeOf(first.append([said('lost')]))).toBe('conflict')
+    expect(await codeOf(first.append([userMessage('lost')]))).toBe('conflict')
     const second = await store.open('s', agent)
     expect(second.epoch).toBe(first.epoch)
-    await second.append([said('new')])
-    expect(await codeOf(first.append([said('lost')]))).toBe('conflict')
+    await second.append([userMessage('new')])
+    expect(await codeOf(first.append([userMessage('lost')]))).toBe('conflict')
     expect(await textsOf(store, 's')).toEqual(['new'])
   })
 
   it('stores all of an append or nothing when the browser aborts the transaction', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)
-    await writer.append([said('kept')])
+    await writer.append([userMessage('kept')])
     abortAt('second')
-    expect(await codeOf(writer.append([said('first'), said('second'), said('third')]))).toBe('io')
+    expect(await codeOf(writer.append([userMessage('first'), userMessage('second'), userMessage('third')]))).toBe('io')
     vi.restoreAllMocks()
     expect(await textsOf(store, 's')).toEqual(['kept'])
   })
@@ -156,12 +156,12 @@ describe('IndexedDB', () => {
   it('rejects with quota when there is no room, and goes on with the next writer when there is room again', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)
-    await writer.append([said('kept')])
+    await writer.append([userMessage('kept')])
     abortAt('much', new DOMException('The current transaction exceeded its quota limitations.', 'QuotaExceededError'))
-    expect(await codeOf(writer.append([said('much')]))).toBe('quota')
+    expect(await codeOf(writer.append([userMessage('much')]))).toBe('quota')
     vi.restoreAllMocks()
     const next = await store.open('s', agent)
-    await next.append([said('again')])
+    await next.append([userMessage('again')])
     expect(await textsOf(store, 's')).toEqual(['kept', 'again'])
   })
 
@@ -170,7 +170,7 @@ describe('IndexedDB', () => {
     const writer = await newStore({ name }).open('s', agent)
     const database = await openDB(name)
     await database.add('records', { sid: 's', epoch: writer.epoch, seq: 1, text: 'from nowhere' })
-    expect(await codeOf(writer.append([said('one')]))).toBe('conflict')
+    expect(await codeOf(writer.append([userMessage('one')]))).toBe('conflict')
     expect(await database.get('records', ['s', writer.epoch, 1])).toMatchObject({ text: 'from nowhere' })
     database.close()
   })
@@ -179,9 +179,9 @@ describe('IndexedDB', () => {
     const name = newName()
     const store = newStore({ name })
     const writer = await store.open('s', agent)
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     const newer = await openDB(name, 3)
-    expect(await codeOf(writer.append([said('two')]))).toBe('newerSchema')
+    expect(await codeOf(writer.append([userMessage('two')]))).toBe('newerSchema')
     expect(await codeOf(store.listIds())).toBe('newerSchema')
     newer.close()
   })
@@ -190,12 +190,12 @@ describe('IndexedDB', () => {
     const name = newName()
     const store = newStore({ name })
     const writer = await store.open('s', agent)
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     await deleteDB(name)
-    expect(await codeOf(writer.append([said('two')]))).toBe('conflict')
+    expect(await codeOf(writer.append([userMessage('two')]))).toBe('conflict')
     expect(await store.listIds()).toEqual([])
     const next = await store.open('s', agent)
-    await next.append([said('three')])
+    await next.append([userMessage('three')])
     expect(await textsOf(store, 's')).toEqual(['three'])
   })
 
@@ -231,7 +231,7 @@ describe('IndexedDB', () => {
     await deleting
     expect(await store.listIds()).toEqual([])
     const writer = await store.open('s', agent)
-    await writer.append([said('one')])
+    await writer.append([userMessage('one')])
     expect(await textsOf(store, 's')).toEqual(['one'])
     // What opened late was closed: nobody waits for it.
     await deleteDB(name)
@@ -240,7 +240,7 @@ describe('IndexedDB', () => {
   it('says that it goes on while it reads a long log', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)
-    await writer.append(Array.from({ length: 1200 }, (_, index) => said(String(index))))
+    await writer.append(Array.from({ length: 1200 }, (_, index) => userMessage(String(index))))
     await writer.close()
     const heard = { tail: 0, next: 0, open: 0 }
     const tail = await store.tail('s', { onProgress: () => void heard.tail++ })

@@ -71,8 +71,8 @@ it('offers to go on after a reload while several tools ran', () => {
     { role: 'extension', id: 'm2.interrupted', kind: 'callsInterrupted', data: { toolCallIds: ['a'] } },
   ]
   const place = document.createElement('div')
-  let goneOn = 0
-  render(h(BrokenOff, { state: restoredState(messages), onGoOn: () => goneOn++ }), place)
+  let resumed = 0
+  render(h(BrokenOff, { state: restoredState(messages), onGoOn: () => resumed++ }), place)
   place.querySelector('button')?.click()
-  expect([place.textContent, goneOn]).toEqual([expect.stringContaining('What you see was kept.'), 1])
+  expect([place.textContent, resumed]).toEqual([expect.stringContaining('What you see was kept.'), 1])
 })

@@ -1,7 +1,7 @@
 import { indexedDbSessionStore } from '../../adapters/browser/index.ts'
 import type { SessionWriter } from '../../src/types/session/session-store.ts'
 import { importVersion } from '../support/session-versions.ts'
-import { said } from './said.ts'
+import { userMessage } from './session-records.ts'
 
 /** What a test asks of a worker: a thread with a connection and locks of its own, as another tab has. */
 export type WorkerTask =
@@ -38,7 +38,7 @@ async function run(task: WorkerTask): Promise<void> {
     }
   }
   for (let index = 0; index < task.count; index++) {
-    await writer?.append([said(`worker ${index}`)])
+    await writer?.append([userMessage(`worker ${index}`)])
     answer({ type: 'acknowledged' })
   }
 }

@@ -78,8 +78,8 @@ function cites({ messages }: StreamRequest): ScriptedStep {
 
 /** A source with a link to each page that is cited, where the page has the file. */
 function pageLinks({ title, providerMetadata }: SourceDocumentUIPart, messages: UIMessage[]): (string | ReactElement)[] {
-  const told = providerMetadata?.phi as { citations: { document?: DocumentPlace }[] } | undefined // see ui-protocols.md
-  const links = (told?.citations ?? []).flatMap(({ document: place }, key) => {
+  const phi = providerMetadata?.phi as { citations: { document?: DocumentPlace }[] } | undefined // see ui-protocols.md
+  const links = (phi?.citations ?? []).flatMap(({ document: place }, key) => {
     const { parts = [] } = messages.find(({ id }) => id === place?.messageId) ?? {}
     // Pictures are file parts too.
     const files = parts.filter((part) => part.type === 'file' && !part.mediaType.startsWith('image/'))
@@ -189,12 +189,12 @@ it('a PDF that is dropped on a page is answered with its sources, also when the 
   const first = open(id)
   await first.shows(/ready/)
   first.drop(new File(['%PDF-1.4\n'], 'report.pdf', { type: 'application/pdf' }))
-  const said = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew, says a file of 9 bytes\. ?report\.pdf ?Figures/
-  await first.shows(said)
+  const promptText = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew, says a file of 9 bytes\. ?report\.pdf ?Figures/
+  await first.shows(promptText)
   first.close()
   const { messages } = await (await app.request(`http://localhost/chat/${id}`)).json()
   const second = open(id, messages)
-  await second.shows(said)
+  await second.shows(promptText)
   second.close()
 })
 
@@ -205,14 +205,14 @@ it.each(['anthropic', 'bedrock'])(
     const first = open(id)
     await first.shows(/ready/)
     first.drop(new File(['%PDF-1.4\n'], 'report.pdf', { type: 'application/pdf' }))
-    const said = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew\. ?report\.pdf page 2/
-    await first.shows(said)
+    const promptText = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew\. ?report\.pdf page 2/
+    await first.shows(promptText)
     const link = `data:application/pdf;base64,${btoa('%PDF-1.4\n')}#page=2`
     expect(first.links()).toEqual([link])
     first.close()
     const { messages } = await (await app.request(`http://localhost/chat/${id}`)).json()
     const second = open(id, messages)
-    await second.shows(said)
+    await second.shows(promptText)
     expect(second.links()).toEqual([link])
     second.close()
   },

@@ -46,9 +46,9 @@ it('every program of the documentation compiles as it is shown', async () => {
   const programs = new Map(pages().flatMap((page) => [...programsOf(page)]))
   expect(programs.size).toBeGreaterThan(100)
   for (const [name, code] of programs) writeFileSync(join(folder, name), `${code}\nexport {}\n`)
-  const said = await promisify(execFile)('tsc', ['-p', folder]).then(
+  const output = await promisify(execFile)('tsc', ['-p', folder]).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   )
-  expect(said.split('\n').filter((line) => line.includes('error TS'))).toEqual([])
+  expect(output.split('\n').filter((line) => line.includes('error TS'))).toEqual([])
 }, 120_000)

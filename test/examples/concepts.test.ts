@@ -6,7 +6,7 @@ import { parallelLoop } from 'phi-core/loop'
 import { scripted } from 'phi-core/testing'
 import { describe, expect, it } from 'vitest'
 import { fromFile } from '../../examples/recipes/agents/agent-file.ts'
-import { besideTheRun } from '../../examples/recipes/agents/background-agents.ts'
+import { backgroundAgents } from '../../examples/recipes/agents/background-agents.ts'
 import { firstJson } from '../../examples/recipes/agents/first-good-branch.ts'
 import { judged } from '../../examples/recipes/agents/parallel-loops.ts'
 import { profiled } from '../../examples/recipes/agents/profiles.ts'
@@ -76,7 +76,7 @@ function inDirectory(program: (directory: string, write: (line: string) => void)
 describe('a page shows the output of its program', () => {
   it.each<[string, Program]>([
     ['agents/agent-file.ts', fromFile],
-    ['agents/background-agents.ts', besideTheRun],
+    ['agents/background-agents.ts', backgroundAgents],
     ['agents/parallel-loops.ts', judged],
     ['agents/profiles.ts', profiled],
     ['agents/rust-ledger.ts', inDirectory(throughLedger)],

@@ -29,18 +29,18 @@ const programs: Record<string, Program> = {
     withLangChain(new ChatOpenAI({ model: 'test', apiKey, streaming: true, configuration: { baseURL } }), ...rest),
 }
 
-const besideThem: Record<string, typeof ours> = { 'the AI SDK': ours, 'OpenAI Agents': oursLimited, 'LangChain JS': ours }
+const counterparts: Record<string, typeof ours> = { 'the AI SDK': ours, 'OpenAI Agents': oursLimited, 'LangChain JS': ours }
 
 it.each(Object.entries(programs))('the program of %s and ours say the same to the model, and to a person', async (name, theirs) => {
   const [one, other] = [await service(), await service()]
-  const said: [string[], string[]] = [[], []]
+  const written: [string[], string[]] = [[], []]
   const question = 'Do I need a coat in Oslo?'
   const tokens = [
-    await theirs(one.env.OPENAI_BASE_URL, question, (text) => void said[0].push(text)),
-    await besideThem[name]?.(local('test', { baseUrl: other.env.OPENAI_BASE_URL }), question, (text) => void said[1].push(text)),
+    await theirs(one.env.OPENAI_BASE_URL, question, (text) => void written[0].push(text)),
+    await counterparts[name]?.(local('test', { baseUrl: other.env.OPENAI_BASE_URL }), question, (text) => void written[1].push(text)),
   ]
-  expect(said[1].join('')).toContain('Oslo: 4 °C, rain')
-  expect(said[0].join('')).toBe(said[1].join(''))
+  expect(written[1].join('')).toContain('Oslo: 4 °C, rain')
+  expect(written[0].join('')).toBe(written[1].join(''))
   expect(tokens[0]).toBe(tokens[1])
   const roles = (asked: typeof one.asked) => asked.map(({ messages }) => messages.map(({ role }) => role))
   expect(roles(other.asked)).toEqual(roles(one.asked))
@@ -60,7 +60,7 @@ it.each(Object.entries(programs))('the program of %s and ours end alike when the
     )
   const ending = await ended(theirs(one.env.OPENAI_BASE_URL, 'Do I need a coat?', () => undefined))
   const model = local('test', { baseUrl: other.env.OPENAI_BASE_URL })
-  expect(await ended(besideThem[name]?.(model, 'Do I need a coat?', () => undefined))).toBe(ending)
+  expect(await ended(counterparts[name]?.(model, 'Do I need a coat?', () => undefined))).toBe(ending)
   expect(ending).toBe(name === 'OpenAI Agents' ? 'failed' : 'completed')
   expect(other.asked).toHaveLength(5)
 })

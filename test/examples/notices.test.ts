@@ -7,8 +7,8 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 
 it('notices.ts tells a receiver that a run has ended, and nobody who has no key can', async () => {
   const key = 'a key of more than 32 characters, for tests'
-  const told: string[] = []
-  const receive = receiver(key, async (text) => void told.push(text))
+  const notices: string[] = []
+  const receive = receiver(key, async (text) => void notices.push(text))
   const server = createServer(toNodeHandler(receive))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -19,7 +19,7 @@ it('notices.ts tells a receiver that a run has ended, and nobody who has no key 
   const begun = new Request('http://localhost/sessions/s1/runs', { method: 'POST', headers, body: '{"prompt":"Go."}' })
   await (await ask(begun)).text()
   await end()
-  expect(told).toEqual(['s1: completed'])
+  expect(notices).toEqual(['s1: completed'])
   const forged = new Request(url, {
     method: 'POST',
     body: '{"type":"end","id":"x"}',

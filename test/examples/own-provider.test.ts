@@ -30,9 +30,9 @@ streamProviderSuite(
 
 describe('a provider of one’s own', () => {
   it('runs an agent, also by its protocol’s name', async () => {
-    const said = sse({ say: 'Read.' }, { end: { reason: 'done', tokensIn: 3, tokensOut: 1 } })
+    const response = sse({ say: 'Read.' }, { end: { reason: 'done', tokensIn: 3, tokensOut: 1 } })
     const headers = { 'content-type': contentType }
-    const fetch = faultFetch({ body: calling, headers }, { body: said, headers })
+    const fetch = faultFetch({ body: calling, headers }, { body: response, headers })
     const model = parrot('ara-2', { apiKey: 'parrot-key-0123456789', fetch })
     const registry = new ProviderRegistry({ parrotTalk: () => model.provider })
     const parameters = { type: 'object', properties: { path: { type: 'string' } } }

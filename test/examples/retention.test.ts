@@ -11,13 +11,13 @@ it('retention.ts keeps what is new, gives a person what was kept, and forgets it
     await agent.prompt(`I am ${person}.`).result
     await agent.close()
   }
-  const told: string[] = []
-  const audit = { warn: () => undefined, info: (event: string) => void told.push(event) }
+  const logged: string[] = []
+  const audit = { warn: () => undefined, info: (event: string) => void logged.push(event) }
   expect(await pruneOld(store, audit)).toEqual({ deleted: 0, kept: 2, failed: [] })
   const files = new Map<string, string>()
   const keep = async (name: string, line: string) => void files.set(name, (files.get(name) ?? '') + line)
   expect(await forget(store, 'ada', audit, keep)).toMatchObject({ deleted: 1, failed: [] })
-  expect(told).toEqual(['sessionExported', 'sessionDeleted'])
+  expect(logged).toEqual(['sessionExported', 'sessionDeleted'])
   expect([...files.keys()]).toEqual(['diary.jsonl'])
   await importSession(store, files.get('diary.jsonl') ?? '', { sessionId: 'again' })
   expect(JSON.stringify(await store.load('again'))).toContain('I am ada.')

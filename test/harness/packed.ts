@@ -32,10 +32,10 @@ export function pack(folder: string): Packed {
 }
 
 /** Makes an empty project in `folder` and installs the package there, with no package beside it but those named. */
-export function installIn(folder: string, { tarball }: Packed, beside: readonly string[] = []): string {
+export function installIn(folder: string, { tarball }: Packed, extra: readonly string[] = []): string {
   const project = mkdtempSync(join(folder, 'project-'))
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
   const quietly = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  run('npm', ['install', tarball, ...beside, ...quietly], project)
+  run('npm', ['install', tarball, ...extra, ...quietly], project)
   return project
 }

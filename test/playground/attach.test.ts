@@ -12,7 +12,7 @@ class LongFile extends File {
   }
 }
 
-class GoneFile extends File {
+class UnreadableFile extends File {
   override async arrayBuffer(): Promise<ArrayBuffer> {
     throw new DOMException('A requested file could not be read.', 'NotReadableError')
   }
@@ -26,7 +26,7 @@ const refusals: [string, File, RegExp][] = [
   ['of a kind that nobody reads', new File(['PK'], 'all.zip', { type: 'application/zip' }), /“all\.zip” is of the type application\/zip/],
   ['no PDF', new File(['hello'], 'a.pdf', { type: 'application/pdf' }), /“a\.pdf” .*application\/pdf.*something else/],
   ['no PNG', new File([new Uint8Array(100)], 'a.png', { type: 'image/png' }), /“a\.png” .*image\/png.*something else/],
-  ['gone', new GoneFile(['x'], 'gone.txt', { type: 'text/plain' }), /“gone\.txt” cannot be read.*[Aa]ttach it again/],
+  ['gone', new UnreadableFile(['x'], 'gone.txt', { type: 'text/plain' }), /“gone\.txt” cannot be read.*[Aa]ttach it again/],
 ]
 
 test.each(refusals)('a file that is %s is refused in words of a visitor', async (_, file, words) => {

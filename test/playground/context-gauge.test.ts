@@ -24,6 +24,6 @@ it.each([90, 60])('the gauge marks where the agent compacts: at %i %%', async (c
     for (let prompts = 0; prompts < 8; prompts += 1) await agent.prompt('Go on.').result
     return seen.includes('compactionStarted')
   }
-  const said = 50 // what the next prompt adds, by estimate
-  expect([await compacts(model.compactsAt - said), await compacts(model.compactsAt)]).toEqual([false, true])
+  const promptTokens = 50 // what the next prompt adds, by estimate
+  expect([await compacts(model.compactsAt - promptTokens), await compacts(model.compactsAt)]).toEqual([false, true])
 })

@@ -46,10 +46,10 @@ async function places(options: AgentOptions, steer: (agent: Agent, event: AgentE
 const stopsAtFirstWord = (agent: Agent, event: AgentEvent) => event.type === 'messageUpdate' && agent.abort('enough')
 
 it('a run that was stopped is Stopped everywhere', async () => {
-  const said = await places({ model: scripted([{ text: 'one two three' }], { chunkSize: 3 }) }, stopsAtFirstWord)
-  expect(said).toMatchObject({ pill: 'Stopped', trace: 'Stopped', recorded: 'Stopped', events: 'Stopped', tree: 'Stopped' })
-  expect(said.page).toMatch(/^## .*\(Stopped\)$/m)
-  expect(said.spans.map(({ label, ending }) => `${label} ${ending}`).join()).not.toMatch(/abort/i)
+  const placesSeen = await places({ model: scripted([{ text: 'one two three' }], { chunkSize: 3 }) }, stopsAtFirstWord)
+  expect(placesSeen).toMatchObject({ pill: 'Stopped', trace: 'Stopped', recorded: 'Stopped', events: 'Stopped', tree: 'Stopped' })
+  expect(placesSeen.page).toMatch(/^## .*\(Stopped\)$/m)
+  expect(placesSeen.spans.map(({ label, ending }) => `${label} ${ending}`).join()).not.toMatch(/abort/i)
 })
 
 it('a run that reached a limit, or was refused, is called the same everywhere', async () => {

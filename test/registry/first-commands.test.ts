@@ -34,8 +34,8 @@ function commandsOf(page: string): string[] {
 /** The environment of a person with a key. The model calls `weather` if the question is about a coat, and then answers. */
 async function withKey(): Promise<Record<string, string>> {
   const { env } = await modelServer((asked) => {
-    const said = messagesText(asked)
-    return said.includes('coat') && !said.includes('4 °C, rain') ? calling('weather', { city: 'Oslo' }) : { text: ['Yes, it rains.'] }
+    const prompt = messagesText(asked)
+    return prompt.includes('coat') && !prompt.includes('4 °C, rain') ? calling('weather', { city: 'Oslo' }) : { text: ['Yes, it rains.'] }
   })
   return { ...env }
 }

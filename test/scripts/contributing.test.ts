@@ -2,14 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { fragmentFault, withFragments } from '../../scripts/changelog/fragments.ts'
 import { subjectFault } from '../../scripts/check/commit-subject.ts'
-import { saidOfSizes } from '../support/size-limits.ts'
+import { documentedSizes } from '../support/size-limits.ts'
 
 it('keeps the package free of install scripts, which strict npm settings refuse', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$/.test(name))).toEqual([])
 })
 
-describe.each(Object.entries(saidOfSizes))('%s', (page, sentences) => {
+describe.each(Object.entries(documentedSizes))('%s', (page, sentences) => {
   it('states the size limits that the tests hold', () => {
     const text = readFileSync(page, 'utf8')
     expect(sentences.filter((sentence) => !text.includes(sentence))).toEqual([])

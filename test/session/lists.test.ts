@@ -6,12 +6,12 @@ import { fileSessionStore } from '../../adapters/node/index.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { logSessionStore, memoryDriver, pruneSessions, salvageSession, scopedSessionStore } from '../../src/session.ts'
-import { note, notesIn, said, sampleSession } from '../../testing/session-store/session-samples.ts'
+import { note, notesIn, sampleSession, userMessage } from '../../testing/session-store/session-samples.ts'
 
 async function titleOf(text: string): Promise<string | undefined> {
   const store = memorySessionStore()
   const writer = await store.open('s1', { agentId: 'a' })
-  await writer.append([said(text)])
+  await writer.append([userMessage(text)])
   return (await store.list()).sessions[0]?.title
 }
 

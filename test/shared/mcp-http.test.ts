@@ -6,7 +6,7 @@ import { baseUrl } from '../harness/env.ts'
 
 const newBase = (kind: string) => `/${kind}/${crypto.randomUUID()}`
 
-async function told(base: string, args: JsonObject, token?: string) {
+async function callTool(base: string, args: JsonObject, token?: string) {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const tools = await mcpTools(await connectMcp({ url: `${baseUrl()}/mcp${base}`, headers }))
   const agent = new Agent({ model: scripted([{ toolCalls: [{ name: 'echo', arguments: args }] }, { text: 'done' }]), tools, owns: [tools] })
@@ -29,7 +29,7 @@ async function heard(base: string): Promise<{ method: string; authorization: str
 describe('mcp over http', () => {
   it('talks to the server of the official SDK, and says goodbye', async () => {
     const base = newBase('official')
-    const { texts, progress } = await told(base, { text: 'hi €' })
+    const { texts, progress } = await callTool(base, { text: 'hi €' })
     expect(texts).toEqual(['you said hi €'])
     expect(progress).toEqual(['1/2'])
     expect((await heard(base)).at(-1)?.method).toBe('DELETE')
@@ -37,13 +37,13 @@ describe('mcp over http', () => {
 
   it('sends its headers with every request', async () => {
     const base = newBase('strict')
-    expect((await told(base, { text: 'hi' }, 'right')).texts).toEqual(['you said hi'])
+    expect((await callTool(base, { text: 'hi' }, 'right')).texts).toEqual(['you said hi'])
     expect(new Set((await heard(base)).map(({ authorization }) => authorization))).toEqual(new Set(['Bearer right']))
   })
 
   it('begins a session again that was forgotten, once', async () => {
     const base = newBase('forgets')
-    expect((await told(base, { text: 'again' })).texts).toEqual(['you said again'])
+    expect((await callTool(base, { text: 'again' })).texts).toEqual(['you said again'])
     const asked = (await heard(base)).map((one) => one.asked)
     expect(asked.filter((method) => method === 'initialize')).toHaveLength(2)
     expect(asked.filter((method) => method === 'tools/call')).toHaveLength(2)
@@ -51,7 +51,7 @@ describe('mcp over http', () => {
 
   it('goes on where a stream broke, again and again: nothing is lost, nothing comes twice', async () => {
     const base = newBase('cut')
-    const { texts, progress } = await told(base, {})
+    const { texts, progress } = await callTool(base, {})
     expect(texts).toEqual(['whole'])
     expect(progress).toEqual(['1', '2', '3', '4'])
     const resumed = (await heard(base)).filter(({ method, lastEventId }) => method === 'GET' && lastEventId !== '')
@@ -60,7 +60,7 @@ describe('mcp over http', () => {
 
   it('follows no redirect to another origin, and takes no token there', async () => {
     const base = newBase('leads-away')
-    await expect(told(base, {}, 'right')).rejects.toMatchObject({ name: 'McpError' })
+    await expect(callTool(base, {}, 'right')).rejects.toMatchObject({ name: 'McpError' })
     expect(await heard(base.replace('leads-away', 'strict'))).toEqual([])
   })
 })

@@ -35,8 +35,8 @@ describe('agents as models of OpenAI’s API', () => {
     expect(choices[0].message.content).toBe('Wait.\n\nDone.')
     const text = await (await ask('/v1/chat/completions', { messages, stream: true })).text()
     const frames = text.split('\n\n').filter((frame) => frame.startsWith('data: {'))
-    const said = frames.map((frame) => JSON.parse(frame.slice(6)).choices[0]?.delta.content ?? '').join('')
-    expect([said, text.endsWith('data: [DONE]\n\n')]).toEqual(['Wait.\n\nDone.', true])
+    const content = frames.map((frame) => JSON.parse(frame.slice(6)).choices[0]?.delta.content ?? '').join('')
+    expect([content, text.endsWith('data: [DONE]\n\n')]).toEqual(['Wait.\n\nDone.', true])
   })
 
   it('ask in a conversation, and go on with the answer', async () => {

@@ -33,7 +33,7 @@ async function eventsOf(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   return all
 }
 
-function said(message: AgentMessage): string {
+function textIn(message: AgentMessage): string {
   return message.role === 'extension' ? '' : textOf(message.content)
 }
 
@@ -106,23 +106,23 @@ describe('a session on a server', () => {
     const session = open('talk')
     const first = await session.prompt('First.').result
     const second = await session.prompt('Second.').result
-    const told: AgentEvent[] = []
-    session.subscribe((event) => told.push(event))
+    const received: AgentEvent[] = []
+    session.subscribe((event) => received.push(event))
     expect((await session.load({ loopId: first.loopId })).map(({ id }) => id)).toEqual(first.messages.map(({ id }) => id))
     const other = session.send('Otherwise.')
     const start = (await eventsOf(other))[0]
-    expect([start?.type === 'agentStart' && start.parentLoopId, session.messages.map(said)]).toEqual([
+    expect([start?.type === 'agentStart' && start.parentLoopId, session.messages.map(textIn)]).toEqual([
       first.loopId,
       ['First.', 'one two three four', 'Otherwise.', 'one two three four'],
     ])
     await session.prompt('And on.').result
-    expect(session.messages.map(said).filter((text) => text !== 'one two three four')).toEqual(['First.', 'Otherwise.', 'And on.'])
+    expect(session.messages.map(textIn).filter((text) => text !== 'one two three four')).toEqual(['First.', 'Otherwise.', 'And on.'])
     await session.load({ loopId: second.loopId })
     expect((await session.regenerate().result).status).toBe('completed')
-    expect(session.messages.map(said).filter((text) => text !== 'one two three four')).toEqual(['First.', 'Second.'])
+    expect(session.messages.map(textIn).filter((text) => text !== 'one two three four')).toEqual(['First.', 'Second.'])
     expect(await open('talk', { sessionId: session.sessionId }).load()).toEqual(session.messages)
     // Nothing of what lies on another branch was taken for news.
-    expect(new Set(told.map(({ loopId }) => loopId)).size).toBe(3)
+    expect(new Set(received.map(({ loopId }) => loopId)).size).toBe(3)
     await expect(session.load({ loopId: 'none' })).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
   })
 
@@ -180,7 +180,7 @@ describe('a session on a server', () => {
     again.queued[1]?.withdraw()
     const { messages } = await run.result
     expect(await Promise.all([kept.settled, other.settled])).toEqual(['delivered', 'returned'])
-    expect(messages.filter(({ role }) => role === 'user').map(said)).toEqual(['Go.', 'Kept.'])
+    expect(messages.filter(({ role }) => role === 'user').map(textIn)).toEqual(['Go.', 'Kept.'])
     kept.withdraw()
     expect([kept.status, session.queued]).toEqual(['delivered', []])
   })

@@ -10,7 +10,7 @@ describe('restore', () => {
     await agent.prompt('The word is aardvark.').result
     await agent.prompt('Which word?').result
     const second = (await requests())[1]
-    for (const said of ['The word is aardvark.', 'Hello, world.', 'Which word?']) expect(second).toContain(said)
+    for (const text of ['The word is aardvark.', 'Hello, world.', 'Which word?']) expect(second).toContain(text)
   })
 
   it.each(wires)('%s: another agent goes on where the first stopped', async (wire) => {
@@ -24,7 +24,7 @@ describe('restore', () => {
     expect(after.messages).toEqual(before.messages)
     expect(await after.prompt('And now?').text()).toBe('Hello, world.')
     const [request] = await requests()
-    for (const said of ['What is 2 + 3?', 'sum 5', 'The tool said: ', 'And now?']) expect(request).toContain(said)
+    for (const text of ['What is 2 + 3?', 'sum 5', 'The tool said: ', 'And now?']) expect(request).toContain(text)
   })
 })
 

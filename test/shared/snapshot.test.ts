@@ -27,7 +27,7 @@ describe('snapshot', () => {
     const { loopId, sessionId } = await after.send('And now?').result
     expect([sessionId, loopId === before.lastLoopId]).toEqual([before.sessionId, false])
     const [request = ''] = await requests()
-    for (const said of ['be brief', 'sum 5', 'And now?', 'answer old-0;']) expect(request).toContain(said)
+    for (const text of ['be brief', 'sum 5', 'And now?', 'answer old-0;']) expect(request).toContain(text)
     expect(request).not.toContain('answer old-5;')
   })
 

@@ -9,7 +9,7 @@ import type {
 
 /** What a stand-in answers to what it has been told, in pieces. */
 export type BrowserScript = (
-  told: readonly PromptMessage[],
+  prompts: readonly PromptMessage[],
   constraint: unknown,
 ) => readonly AnswerChunk[] | Promise<readonly AnswerChunk[]>
 
@@ -55,13 +55,13 @@ export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
   let open = 0
 
   class Session implements LanguageModelSession {
-    readonly #told: PromptMessage[]
+    readonly #prompts: PromptMessage[]
     readonly #kinds: ReadonlySet<string>
     readonly #used: { tokens: number }
     #isDestroyed = false
 
     constructor({ initialPrompts = [], expectedInputs = [] }: SessionOptions) {
-      this.#told = [...initialPrompts]
+      this.#prompts = [...initialPrompts]
       this.#kinds = new Set(['text', ...expectedInputs.map(({ type }) => type)])
       this.#used = { tokens: tokensOf(initialPrompts) }
       const used = this.#used
@@ -83,7 +83,7 @@ export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
     promptStreaming(input: PromptMessage[], { responseConstraint, signal }: { responseConstraint?: unknown; signal?: AbortSignal } = {}) {
       this.#check(input, false)
       constraints.push(responseConstraint)
-      this.#told.push(...input)
+      this.#prompts.push(...input)
       this.#used.tokens += tokensOf(input)
       let pieces: readonly AnswerChunk[] | undefined
       let at = 0
@@ -92,7 +92,7 @@ export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
           signal?.addEventListener('abort', () => controller.error(signal.reason), { once: true })
         },
         pull: async (controller) => {
-          pieces ??= await script(this.#told, responseConstraint)
+          pieces ??= await script(this.#prompts, responseConstraint)
           if (this.#isDestroyed) return controller.error(new DOMException('The session was destroyed.', 'AbortError'))
           const piece = pieces[at]
           at += 1

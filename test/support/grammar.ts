@@ -44,7 +44,7 @@ class Grammar {
       this.#faults.push(`${event.type} at position ${index}`)
     if ((event.type === 'agentEnd') !== isLast) this.#faults.push(`${event.type} at position ${index} of ${this.#count}`)
     if (event.type === 'agentStart') this.#mayCompactBetweenTurns = event.continuationKind.kind === 'compaction'
-    if (this.#wasRejected && !this.#isBeside(event) && !isNote(event) && (event.type !== 'agentEnd' || event.status !== 'rejected'))
+    if (this.#wasRejected && !this.#isOutOfBand(event) && !isNote(event) && (event.type !== 'agentEnd' || event.status !== 'rejected'))
       this.#faults.push(`${event.type} after inputRejected`)
     this.#wasRejected = event.type === 'inputRejected' || (this.#wasRejected && event.type !== 'agentEnd')
   }
@@ -58,7 +58,7 @@ class Grammar {
       this.#lastTurn = event.turnIndex
     }
     if (type === 'inputRejected' && this.#turn !== -1) this.#faults.push('inputRejected inside a turn')
-    if (outsideOfTurns.has(type) || type === 'turnStart' || this.#isBeside(event)) return
+    if (outsideOfTurns.has(type) || type === 'turnStart' || this.#isOutOfBand(event)) return
     const isCompaction = type === 'compactionStarted' || type === 'compactionEnded'
     if (this.#turn === -1 && !(isCompaction && this.#mayCompactBetweenTurns) && !betweenTurns(event)) {
       this.#faults.push(`${type} outside a turn`)
@@ -88,7 +88,7 @@ class Grammar {
       this.#begin(this.#tools, event.toolCallId, type)
     }
     if (type === 'toolExecutionUpdate' || type === 'progressMessage' || type === 'childEvent') {
-      if (!this.#tools.has(event.toolCallId) && !this.#isBeside(event)) this.#faults.push(`${type} outside its call`)
+      if (!this.#tools.has(event.toolCallId) && !this.#isOutOfBand(event)) this.#faults.push(`${type} outside its call`)
     }
     if (type === 'backgroundStart') {
       if (!this.#tools.has(event.toolCallId)) this.#faults.push('backgroundStart outside its call')
@@ -100,7 +100,7 @@ class Grammar {
     if (type === 'approvalRequested') {
       const { toolCallId, subAgent } = event
       if (subAgent === undefined && this.#tools.has(toolCallId)) this.#faults.push('approvalRequested for a call that runs')
-      if (subAgent !== undefined && !this.#tools.has(subAgent.toolCallId) && !this.#isBeside(event))
+      if (subAgent !== undefined && !this.#tools.has(subAgent.toolCallId) && !this.#isOutOfBand(event))
         this.#faults.push('approvalRequested outside its sub-agent')
       this.#begin(this.#approvals, askedBy(event), type)
     }
@@ -115,7 +115,7 @@ class Grammar {
   }
 
   /** Whether an event is of what goes on beside the run: it may come at any time. */
-  #isBeside(event: AgentEvent): boolean {
+  #isOutOfBand(event: AgentEvent): boolean {
     if (event.type === 'backgroundStart' || event.type === 'backgroundEnd') return true
     if (!('toolCallId' in event) || event.type === 'toolExecutionStart' || event.type === 'toolExecutionEnd') return false
     const callId = 'subAgent' in event && event.subAgent !== undefined ? event.subAgent.toolCallId : event.toolCallId

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { handOff, takeBack } from '../../examples/recipes/agents/handoff.ts'
 import { Agent, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { exportSession } from '../../src/session.ts'
-import { allEvents, EndpointClient, saidIn } from '../../testing/endpoint/endpoint-client.ts'
+import { allEvents, EndpointClient, responseText } from '../../testing/endpoint/endpoint-client.ts'
 import { endpointAgent } from '../../testing/index.ts'
 
 /** A session that begins here, goes on at an endpoint of `endpointAgent`, and ends here. */
@@ -18,7 +18,7 @@ export async function thereAndBack(store: SessionStore, elsewhere: { url: string
   const { approvals } = await (await client.get('/approvals')).json()
   const [{ toolCallId, argumentsHash }] = approvals
   const { loopId } = await (await client.post(`/approvals/${toolCallId}`, { approved: true, argumentsHash })).json()
-  expect(saidIn(await allEvents(await client.events(loopId)))).toBe('Sent.')
+  expect(responseText(await allEvents(await client.events(loopId)))).toBe('Sent.')
 
   await takeBack(store, sessionId, elsewhere)
   expect(await exportSession(store, sessionId)).toBe(await (await client.get('/export')).text())

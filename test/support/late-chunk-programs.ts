@@ -10,7 +10,7 @@ export interface Outcome {
   /** The types of its events, in order. */
   types: string[]
   /** All that a model was sent or will be: requests, and the content of the history, as JSON. */
-  told: string
+  message: string
 }
 
 const prelude = `

@@ -27,7 +27,7 @@ export const limitTexts = {
 }
 
 /** What pages say of the limits, word for word. */
-export const saidOfSizes: Readonly<Record<string, readonly string[]>> = {
+export const documentedSizes: Readonly<Record<string, readonly string[]>> = {
   'docs/internals/performance.md': [
     `| really loaded, gzip | ${limitTexts.loaded} |`,
     `| the same program in one file, gzip | ${limitTexts.oneFile} |`,

@@ -4,7 +4,7 @@ import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalRespons
 import { expect } from 'vitest'
 import { type RemoteSession, remoteSession } from '../../src/client.ts'
 import type { AgentEvent, AgentRun, PendingApproval } from '../../src/index.ts'
-import { saidIn } from '../../testing/endpoint/endpoint-client.ts'
+import { responseText } from '../../testing/endpoint/endpoint-client.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -29,7 +29,7 @@ function lastCallOf({ lastMessage }: Chat<UIMessage>): string | undefined {
 const noMessage: UIMessage = { id: '', role: 'assistant', parts: [] }
 
 /** All that the model has said to a client of AG-UI. */
-function saidTo({ messages }: HttpAgent): string {
+function prompt({ messages }: HttpAgent): string {
   return messages.map(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? content : '')).join('')
 }
 
@@ -88,7 +88,7 @@ export async function meet({ url, fetch, sessionId }: { url: string; fetch: Fetc
   const chat = chatOf(url, sessionId, cutOnce(fetch, 800, 'error'), await messagesOf(url, sessionId, fetch))
   await chat.resumeStream().catch(() => undefined)
   await lost
-  const parts = [saidTo(agUi), textOf(chat.lastMessage ?? noMessage)]
+  const parts = [prompt(agUi), textOf(chat.lastMessage ?? noMessage)]
 
   // Ours comes back by itself; the others are told to.
   await Promise.all([agUi.runAgent(), chat.resumeStream()])
@@ -104,9 +104,9 @@ export async function meet({ url, fetch, sessionId }: { url: string; fetch: Fetc
   await agUi.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }] })
   const back = chatOf(url, sessionId, fetch, await messagesOf(url, sessionId, fetch))
   expect(lastCallOf(back)).toBe('output-available')
-  const whole = saidIn(seen)
+  const whole = responseText(seen)
   expect(whole.endsWith(text)).toBe(true)
-  expect([textOf(back.lastMessage ?? noMessage), saidTo(agUi)]).toEqual([whole, whole])
+  expect([textOf(back.lastMessage ?? noMessage), prompt(agUi)]).toEqual([whole, whole])
   // In the middle the others had the beginning alone.
   for (const part of parts) expect([whole.startsWith(part), part.length < whole.length]).toEqual([true, true])
   await ours.close()

@@ -54,7 +54,7 @@ export async function hooked(hooks: LoopHooks, setup: Setup = {}) {
   const result = await started.run.result
   expect(grammarFaults(started.events)).toEqual([])
   if (result.status !== 'paused') expect(unansweredCalls(started.agent.messages)).toEqual([])
-  return { ...started, result, told: ofType(started.events, 'toolExecutionEnd').map((event) => textOf(event.result.content)) }
+  return { ...started, result, results: ofType(started.events, 'toolExecutionEnd').map((event) => textOf(event.result.content)) }
 }
 
 /** Approves whatever is asked. */

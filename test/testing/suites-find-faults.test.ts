@@ -308,14 +308,14 @@ function toyProvider(fetch: FaultFetch, faults: Faults): StreamProvider {
   const headers = { authorization: 'Bearer canary-key' }
   const encoded = { url: 'https://toy.test/', headers, redactedHeaders: { authorization: '[redacted]' }, body: '{}', warnings: [] }
   const refused = async (response: Response): Promise<ProviderError> => {
-    const said = await response.text()
+    const body = await response.text()
     const code = response.status === 401 ? 'auth' : response.status === 429 ? 'rateLimited' : 'api'
     const options = {
       status: response.status,
       isRetryable: response.status === 429 || response.status >= 500,
       ...(response.status === 429 ? { retryAfterMs: 7000 } : {}),
     }
-    return new ProviderError(code, `The toy service refused the call: ${faults.quotesBody === true ? said : response.status}`, options)
+    return new ProviderError(code, `The toy service refused the call: ${faults.quotesBody === true ? body : response.status}`, options)
   }
   return {
     api: 'openAiCompletions',
@@ -338,10 +338,10 @@ function toyProvider(fetch: FaultFetch, faults: Faults): StreamProvider {
         if (ProviderError.isInstance(error)) throw error
         throw fail(signal.aborted ? 'cancelled' : 'network', 'The toy connection broke before the end.')
       }
-      const [said = '', end] = text.split('\n')
+      const [body = '', end] = text.split('\n')
       if (!(end?.startsWith('END') ?? false) && faults.acceptsAnyEnd !== true) throw fail('network', 'The toy answer has no end.')
-      message.content = answered(said).content
-      if (said !== '') emit({ type: 'text', contentIndex: 0, delta: said })
+      message.content = answered(body).content
+      if (body !== '') emit({ type: 'text', contentIndex: 0, delta: body })
       if (faults.emitsLate === true) setTimeout(() => emit({ type: 'text', contentIndex: 0, delta: '!' }), 0)
       return message
     },

@@ -92,7 +92,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
   it('keeps the sessions of one user from every other, on every route', async () => {
     const ada = clientOf('ask')
     const request = (await eventsUntil(await ada.prompt(), 'approvalRequested')).at(-1)
-    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
     const before = JSON.stringify(await ada.session())
     for (const attempt of attempts(ada.sessionId, encodeURIComponent(request.loopId), encodeURIComponent(request.toolCallId))) {
       const answer = await send(attempt, 'bob')
@@ -173,7 +173,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
   it('takes calls by whatever id they have', async () => {
     const client = clientOf('odd')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
-    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
     const { toolCallId, argumentsHash } = request
     const answer = await client.post(`/approvals/${encodeURIComponent(toolCallId)}`, { approved: true, argumentsHash })
     expect([toolCallId, answer.status]).toEqual([toolCallId, 202])

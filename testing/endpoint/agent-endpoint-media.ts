@@ -2,7 +2,7 @@ import { toBase64 } from '../../src/base/base64.ts'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { inlineMediaChars } from '../../src/contract/message/media.ts'
 import type { TestRunner } from '../test-runner.ts'
-import { allEvents, type EndpointClient, problemOf, saidIn } from './endpoint-client.ts'
+import { allEvents, type EndpointClient, problemOf, responseText } from './endpoint-client.ts'
 
 const name = 'Bericht “März”.pdf'
 
@@ -15,7 +15,7 @@ export function mediaTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     const bytes = pdfOf(inlineMediaChars)
     const data = toBase64(bytes)
     const events = await allEvents(await ask(client, { type: 'file', mimeType: 'application/pdf', name, data }))
-    expect(saidIn(events)).toBe('one two three four')
+    expect(responseText(events)).toBe('one two three four')
     expect((await blockIn(client, '/history')).data).toBe(data)
     const { blob, data: inline } = await blockIn(client, '/history?media=names')
     // A store without a place for bytes has them in its log.
@@ -23,8 +23,8 @@ export function mediaTests({ it, expect }: TestRunner, clientOf: (kind: string) 
       expect(inline).toBe(data)
       return
     }
-    const told = JSON.stringify(events)
-    expect([told.includes(data), told.includes(blob.hash)]).toEqual([false, true])
+    const serialized = JSON.stringify(events)
+    expect([serialized.includes(data), serialized.includes(blob.hash)]).toEqual([false, true])
     const path = `/blobs/${blob.hash}`
     const answer = await client.get(path)
     const headers = ['content-type', 'x-content-type-options', 'content-disposition'].map((header) => answer.headers.get(header))

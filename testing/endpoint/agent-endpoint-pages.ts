@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/contract/json.ts'
 import type { ClientCallRequestedEvent } from '../../src/contract/run/call-event.ts'
 import type { TestRunner } from '../test-runner.ts'
-import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemOf, saidIn, textUntil } from './endpoint-client.ts'
+import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemOf, responseText, textUntil } from './endpoint-client.ts'
 
 const locate = { name: 'locate', description: 'Where the page is.', parameters: { type: 'object', properties: {} } }
 
@@ -32,7 +32,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect(await statusOf(send(client, request, { output: 'dark', clientId: mine }))).toBe(202)
     expect(await statusOf(send(client, request, { output: 'twice', clientId: mine }))).toBe(404)
     const events = await allEvents(await client.events(request.loopId))
-    expect(saidIn(events)).toBe('dark')
+    expect(responseText(events)).toBe('dark')
   })
 
   it('refuses what is no result, is about another call, or comes from somebody else', async () => {
@@ -54,14 +54,14 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     const { clientCalls } = await (await client.get('/client-calls')).json()
     expect(clientCalls.map(({ toolCallId }: { toolCallId: string }) => toolCallId)).toEqual([request.toolCallId])
     expect(await statusOf(send(client, request, { error: 'no such theme' }))).toBe(202)
-    expect(saidIn(await allEvents(await client.events(request.loopId)))).toBe('no such theme')
+    expect(responseText(await allEvents(await client.events(request.loopId)))).toBe('no such theme')
   })
 
   it('takes the tools that a page brings along where their names are allowed', async () => {
     const { client, request } = await asked({ clientTools: [locate] })
     expect(request.toolName).toBe('locate')
     expect(await statusOf(send(client, request, { output: { city: 'Oslo' } }))).toBe(202)
-    expect(saidIn(await allEvents(await client.events(request.loopId)))).toBe('{"city":"Oslo"}')
+    expect(responseText(await allEvents(await client.events(request.loopId)))).toBe('{"city":"Oslo"}')
     const refused = async (tool: JsonObject) => {
       const { status, code } = await problemOf(
         await clientOf('page').post('/runs', { prompt: 'Go.', clientTools: [{ ...locate, ...tool }] }),
@@ -115,7 +115,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
   it('lets a client choose of a list, and refuses by name what is not on it', async () => {
     const client = clientOf('page')
     const events = await allEvents(await client.post('/runs', { prompt: 'Go.', model: 'deep', thinking: 'high' }))
-    expect(saidIn(events)).toBe('A deep answer.')
+    expect(responseText(events)).toBe('A deep answer.')
     const [start] = events
     expect(start?.type === 'agentStart' && [start.configSnapshot.model, start.configSnapshot.thinkingLevel]).toEqual(['deep', 'high'])
     for (const body of [{ model: 'fast' }, { thinking: 'low' }, { tools: ['files'] }, { model: '__proto__' }, { model: 'constructor' }]) {

@@ -30,8 +30,8 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
 
   it('shows the conversation as it was at the end of a loop', async () => {
     const { client, first, second } = await talked()
-    expect(await saidIn(client)).toEqual(['First.', 'Second.'])
-    expect(await saidIn(client, first)).toEqual(['First.'])
+    expect(await promptsOf(client)).toEqual(['First.', 'Second.'])
+    expect(await promptsOf(client, first)).toEqual(['First.'])
     expect((await historyOf(client)).loopId).toBe(second)
     expect((await historyOf(client, first)).loopId).toBe(first)
     expect((await problemOf(await client.get('/history?loopId=none'))).code).toBe('notFound')
@@ -46,23 +46,23 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
       ['/edit', { messageId, prompt: 'Other words.' }, ['Other words.']],
       ['/compact', {}, ['First.']],
     ]
-    for (const [path, body, said] of cases) {
+    for (const [path, body, prompts] of cases) {
       const [start] = await allEvents(await client.post(path, { ...body, from: first }))
       expect([path, start?.type === 'agentStart' && start.parentLoopId]).toEqual([path, first])
-      expect([path, await saidIn(client)]).toEqual([path, said])
+      expect([path, await promptsOf(client)]).toEqual([path, prompts])
     }
     // The next one goes on from there.
     await allEvents(await client.prompt('And on.'))
-    expect(await saidIn(client)).toEqual(['First.', 'And on.'])
+    expect(await promptsOf(client)).toEqual(['First.', 'And on.'])
     const { loopId: last = '' } = await historyOf(client)
     await allEvents(await client.post('/runs', { prompt: 'Still.', from: last }))
-    expect(await saidIn(client)).toEqual(['First.', 'And on.', 'Still.'])
+    expect(await promptsOf(client)).toEqual(['First.', 'And on.', 'Still.'])
   })
 
   it('answers what was said earlier again', async () => {
     const { client, messageId } = await talked()
     await allEvents(await client.post('/regenerate', { messageId }))
-    expect(await saidIn(client)).toEqual(['First.'])
+    expect(await promptsOf(client)).toEqual(['First.'])
     expect((await problemOf(await client.post('/regenerate', { messageId: 'none' }))).code).toBe('notFound')
     expect((await problemOf(await client.post('/regenerate', { messageId: 7 }))).code).toBe('invalidBody')
   })
@@ -76,9 +76,9 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
       ['/runs', { prompt: 'x', from: 7 }, 'invalidBody'],
     ]
     for (const [path, body, code] of refused) expect([path, (await problemOf(await client.post(path, body))).code]).toEqual([path, code])
-    expect(await saidIn(client)).toEqual(['First.', 'Second.'])
+    expect(await promptsOf(client)).toEqual(['First.', 'Second.'])
     await allEvents(await client.prompt('Third.'))
-    expect(await saidIn(client)).toEqual(['First.', 'Second.', 'Third.'])
+    expect(await promptsOf(client)).toEqual(['First.', 'Second.', 'Third.'])
   })
 
   it('branches once for each key', async () => {
@@ -106,7 +106,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect((await historyOf(client)).queued?.map(({ message }) => message.id)).toEqual([ids[0]])
     expect((await problemOf(await client.post('/runs', { prompt: 'x', from: loopOf(start ? [start] : []) }))).code).toBe('busy')
     await allEvents(await client.events(start?.loopId ?? ''))
-    expect(await saidIn(client)).toEqual(['Go.', 'Kept.'])
+    expect(await promptsOf(client)).toEqual(['Go.', 'Kept.'])
     expect((await problemOf(await client.delete(`/queue/${ids[0]}`))).code).toBe('notFound')
   })
 }
@@ -116,7 +116,7 @@ async function historyOf(client: EndpointClient, loopId?: string): Promise<Histo
 }
 
 /** What the user has said. */
-async function saidIn(client: EndpointClient, loopId?: string): Promise<string[]> {
+async function promptsOf(client: EndpointClient, loopId?: string): Promise<string[]> {
   const { messages } = await historyOf(client, loopId)
   return messages.flatMap(({ role, content }) => (role === 'user' ? [content.map(({ text = '' }) => text).join('')] : []))
 }

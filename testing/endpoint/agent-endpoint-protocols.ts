@@ -12,7 +12,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
   ]
   const asked = async (client: EndpointClient) => {
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
-    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
     return request
   }
 
@@ -38,19 +38,19 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     post('/chat', { id: client.sessionId, trigger: 'regenerate-message', messages: [user(id, id)], ...more })
   const shown = async ({ sessionId }: EndpointClient): Promise<{ id: string; role: string }[]> =>
     (await (await ask(`/chat/${sessionId}`)).json()).messages
-  const said = async (client: EndpointClient) => (await shown(client)).flatMap(({ id, role }) => (role === 'user' ? [id] : []))
+  const userMessageIds = async (client: EndpointClient) => (await shown(client)).flatMap(({ id, role }) => (role === 'user' ? [id] : []))
 
   it('makes the answer again that a stale page names, and no other', async () => {
     const client = clientOf('talk')
     for (const id of ['one', 'two', 'three']) await say(client, id)
     const [, first = { id: '' }, , second = { id: '' }] = await shown(client)
     await (await again(client, 'two', { messageId: second.id })).text()
-    expect(await said(client)).toEqual(['one', 'two'])
+    expect(await userMessageIds(client)).toEqual(['one', 'two'])
     // This answer is gone: the message before it says which is meant.
     await (await again(client, 'two', { messageId: second.id })).text()
-    expect(await said(client)).toEqual(['one', 'two'])
+    expect(await userMessageIds(client)).toEqual(['one', 'two'])
     await (await again(client, 'one')).text()
-    expect(await said(client)).toEqual(['one'])
+    expect(await userMessageIds(client)).toEqual(['one'])
     expect((await shown(client))[1]?.id === first.id).toBe(false)
   })
 
@@ -61,10 +61,10 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     const refused = await again(client, 'two')
     const { code, detail } = await refused.json()
     expect([refused.status, code, /reload/i.test(detail)]).toEqual([409, 'nothingToContinue', true])
-    expect(await said(client)).toEqual(['one'])
+    expect(await userMessageIds(client)).toEqual(['one'])
     // What never arrived is said.
     await (await again(client, 'new')).text()
-    expect(await said(client)).toEqual(['one', 'new'])
+    expect(await userMessageIds(client)).toEqual(['one', 'new'])
   })
 
   it('tells a person who types while a decision is due what to do, and takes steering', async () => {

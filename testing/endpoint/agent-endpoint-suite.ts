@@ -5,8 +5,8 @@ import { mediaTests } from './agent-endpoint-media.ts'
 import { pageTests } from './agent-endpoint-pages.ts'
 import { placeTests } from './agent-endpoint-places.ts'
 import { protocolTests } from './agent-endpoint-protocols.ts'
-import { noticeTests, scheduleTests, type Told } from './agent-endpoint-unattended.ts'
-import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
+import { type NoticesOf, noticeTests, scheduleTests } from './agent-endpoint-unattended.ts'
+import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, responseText } from './endpoint-client.ts'
 
 /** Options of `agentEndpointSuite`. */
 export interface AgentEndpointSuiteOptions {
@@ -15,7 +15,7 @@ export interface AgentEndpointSuiteOptions {
   /** Sends a request to the endpoint. Users are `Authorization: Bearer ada` and `Bearer bob`; `nobody` sends no header. */
   ask: AskEndpoint
   /** Notifications that the host sent with `onWaiting` and `onEnd`. Default: not tested. */
-  told?: Told
+  told?: NoticesOf
   /** Whether the host supports scheduled prompts. Default: not tested. */
   schedules?: boolean
 }
@@ -51,7 +51,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
   it('streams a run, and gives it again from any cursor', async () => {
     const client = clientOf('talk')
     const live = await allEvents(await client.prompt())
-    expect(saidIn(live)).toBe(talk)
+    expect(responseText(live)).toBe(talk)
     expect(live.at(-1)?.type).toBe('agentEnd')
     const { loopId = '' } = live[0] ?? {}
     expect(await allEvents(await client.events(loopId))).toEqual(live)
@@ -66,7 +66,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     const before = await eventsUntil(await client.prompt(), 'messageUpdate')
     const last = before.at(-1)
     const after = await allEvents(await client.events(last?.loopId ?? '', last?.seq))
-    expect(saidIn([...before, ...after])).toBe(Array.from({ length: 150 }, (_, at) => `${at} `).join(''))
+    expect(responseText([...before, ...after])).toBe(Array.from({ length: 150 }, (_, at) => `${at} `).join(''))
     expect(statusOf(after)).toBe('completed')
   })
 
@@ -109,8 +109,8 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     const twins = await Promise.all([client.prompt('Go.', once), client.prompt('Go.', once)])
     const [first, second] = await Promise.all(twins.map((answer) => eventsUntil(answer, 'messageUpdate')))
     expect(second?.[0]).toEqual(first?.[0])
-    const said = first?.find((event) => event.type === 'messageEnd')
-    expect(said?.type === 'messageEnd' && said.messageId).toBe(once['idempotency-key'])
+    const message = first?.find((event) => event.type === 'messageEnd')
+    expect(message?.type === 'messageEnd' && message.messageId).toBe(once['idempotency-key'])
     const next = { 'idempotency-key': crypto.randomUUID() }
     for (const key of [next, next]) expect((await client.post('/follow-up', { prompt: 'And then?' }, key)).status).toBe(202)
     const other = await problemOf(await client.post('/steer', { prompt: 'x', loopId: 'other' }))
@@ -148,10 +148,10 @@ function stopTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     const answer = await client.post('/follow-up', { prompt: 'And then?' })
     const receipt = await answer.json()
     expect([answer.status, receipt.status, receipt.loopId]).toEqual([202, 'queued', start?.loopId])
-    const said = (await allEvents(await client.events(start?.loopId ?? ''))).flatMap((event) =>
+    const messageIds = (await allEvents(await client.events(start?.loopId ?? ''))).flatMap((event) =>
       event.type === 'messageEnd' && event.message.role === 'user' ? [event.messageId] : [],
     )
-    expect(said[1]).toBe(receipt.messageId)
+    expect(messageIds[1]).toBe(receipt.messageId)
     expect((await problemOf(await client.post('/steer', { prompt: 'Stop it.' }))).code).toBe('notRunning')
   })
 }
@@ -160,7 +160,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
   const asked = async (client: EndpointClient) => {
     const seen = await eventsUntil(await client.prompt(), 'approvalRequested')
     const request = seen.at(-1)
-    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
     return request
   }
 
@@ -175,7 +175,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect((await problemOf(await decideOn({ approved: true, argumentsHash: 'f'.repeat(64) }))).code).toBe('argumentsChanged')
     expect((await problemOf(await client.post('/approvals/other', { approved: true, argumentsHash }))).code).toBe('notFound')
     expect((await decideOn({ approved: true, argumentsHash })).status).toBe(202)
-    expect(saidIn(await allEvents(await client.events(loopId, seq)))).toBe('Sent.')
+    expect(responseText(await allEvents(await client.events(loopId, seq)))).toBe('Sent.')
     expect((await problemOf(await decideOn({ approved: true, argumentsHash }))).code).toBe('notFound')
   })
 
@@ -183,7 +183,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     const client = clientOf('ask')
     const { toolCallId, loopId, seq } = await asked(client)
     expect((await client.post(`/approvals/${toolCallId}`, { approved: false, reason: 'Not to her.' })).status).toBe(202)
-    expect(saidIn(await allEvents(await client.events(loopId, seq)))).toBe('Not sent.')
+    expect(responseText(await allEvents(await client.events(loopId, seq)))).toBe('Not sent.')
   })
 }
 
@@ -225,7 +225,7 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect((await problemOf(await other.send('/import', text))).code).toBe('exists')
     expect((await other.send('/import?replace=true', text)).status).toBe(204)
     expect((await problemOf(await clientOf('talk').send('/import', text.slice(0, -20)))).code).toBe('invalidSession')
-    expect(saidIn(await allEvents(await other.prompt('Go on.')))).toBe(talk)
+    expect(responseText(await allEvents(await other.prompt('Go on.')))).toBe(talk)
     expect((await (await other.get('/export')).text()).startsWith('{"format":"phi-core session"')).toBe(true)
   })
 

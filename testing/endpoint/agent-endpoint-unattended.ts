@@ -2,7 +2,7 @@ import type { TestRunner } from '../test-runner.ts'
 import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
 
 /** What a host tells its application, as far as the tests look at it. */
-export interface ToldNotice {
+export interface SessionNotice {
   type: 'waiting' | 'end'
   id: string
   sessionId: string
@@ -13,10 +13,10 @@ export interface ToldNotice {
 }
 
 /** Resolves with what was told of this type about a session, once anything was. */
-export type Told = (sessionId: string, type: ToldNotice['type']) => Promise<readonly ToldNotice[]>
+export type NoticesOf = (sessionId: string, type: SessionNotice['type']) => Promise<readonly SessionNotice[]>
 
 /** Somebody is told what becomes of sessions that nobody watches. */
-export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, told: Told): void {
+export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, told: NoticesOf): void {
   it('tells that a run has ended, once, and whose it is', async () => {
     const client = clientOf('talk')
     const [first] = await allEvents(await client.prompt())
@@ -27,7 +27,7 @@ export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string)
   it('tells that a call waits for a person once nobody is connected, and the end once somebody has stopped it', async () => {
     const client = clientOf('ask')
     const asked = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
-    if (asked?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    if (asked?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
     const [waiting, ...more] = await told(client.sessionId, 'waiting')
     expect([waiting?.approvals?.map(({ toolCallId }) => toolCallId), waiting?.loopId, more]).toEqual([[asked.toolCallId], asked.loopId, []])
     await client.post('/stop')
@@ -48,8 +48,8 @@ export function scheduleTests({ it, expect }: TestRunner, clientOf: (kind: strin
     const { id } = await added.json()
     expect((await eventsUntil(feed, 'agentEnd')).at(-1)?.type).toBe('agentEnd')
     const { session } = await client.session()
-    const said = session.loops.flatMap(({ messages }) => messages.filter(({ role }) => role === 'user').map((message) => message.id))
-    expect([said.length, said[0]?.startsWith(id)]).toEqual([1, true])
+    const prompts = session.loops.flatMap(({ messages }) => messages.filter(({ role }) => role === 'user').map((message) => message.id))
+    expect([prompts.length, prompts[0]?.startsWith(id)]).toEqual([1, true])
     expect(await (await client.get('/schedules')).json()).toEqual({ schedules: [] })
   })
 

@@ -9,12 +9,12 @@ const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
 
 /** `said`: how a mail that was sent is told of. */
-function mailing(id?: string, said: string | string[] = 'Sent.'): Script {
+function mailing(id?: string, response: string | string[] = 'Sent.'): Script {
   return ({ messages }) => {
     const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
     const call = { name: 'send_mail', arguments: { to: 'ada@example.org' }, ...(id !== undefined && { id }) }
     if (results.length === 0) return { toolCalls: [call] }
-    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : said }
+    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : response }
   }
 }
 

@@ -109,7 +109,7 @@ export async function eventsUntil(response: Response, type: AgentEvent['type']):
 }
 
 /** What the model says in these events. */
-export function saidIn(events: readonly AgentEvent[]): string {
+export function responseText(events: readonly AgentEvent[]): string {
   return events.map((event) => (event.type === 'messageUpdate' && event.delta.type === 'text' ? event.delta.delta : '')).join('')
 }
 

@@ -60,7 +60,7 @@ export function note(data: JsonValue): NewSessionRecord {
 }
 
 /** What a user says. */
-export function said(text: string): NewSessionRecord {
+export function userMessage(text: string): NewSessionRecord {
   const message: AgentMessage = { role: 'user', id: `m-${text}`, content: [{ type: 'text', text }], timestamp: 1 }
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message } }
 }

@@ -21,8 +21,8 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const { store, other, written } = await storesOf(options)
     const { bytes, block, hash } = await sampleFile(3_000_000)
     const writer = await store.open('s1', { agentId: 'agent-1' })
-    await writer.append([said(block), said({ ...block, name: 'again.bin' })])
-    await writer.append([said(block)])
+    await writer.append([messageWith(block), messageWith({ ...block, name: 'again.bin' })])
+    await writer.append([messageWith(block)])
     await writer.close()
     await written()
     const { data: _kept, ...rest } = block
@@ -44,7 +44,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const { block } = await sampleFile((inlineMediaChars / 4) * 3)
     const foreign: FileContent = { type: 'file', mimeType: 'application/x-old', data: '?'.repeat(inlineMediaChars + 4) }
     const writer = await store.open('s1', { agentId: 'agent-1' })
-    await writer.append([said(block), said(foreign)])
+    await writer.append([messageWith(block), messageWith(foreign)])
     await writer.close()
     await written()
     expect(mediaIn((await other.tail('s1')).records)).toEqual([block, foreign])
@@ -74,7 +74,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const { store, other, written } = await storesOf(options)
     if (store.promises.media === undefined) return
     const { block, bytes, hash } = await sampleFile(100_000)
-    await append(store, 's1', said(block))
+    await append(store, 's1', messageWith(block))
     await written()
     const writer = await other.open('s1', { agentId: 'agent-1' })
     await writer.append(writer.records.map(({ epoch: _epoch, seq: _seq, ...record }) => record))
@@ -93,12 +93,12 @@ function lateWriterTests({ it, expect }: TestRunner, options: SessionStoreSuiteO
     const { store, other, written } = await storesOf(options)
     if (store.promises.media === undefined) return
     const { block, bytes, hash } = await sampleFile(100_000)
-    await append(store, 's1', said(block), said({ ...block, data: 'AAAA' }))
+    await append(store, 's1', messageWith(block), messageWith({ ...block, data: 'AAAA' }))
     await written()
     for (const after of [1, 0]) {
       const writer = await other.open('s1', { agentId: 'agent-1', after })
       expect(mediaIn(writer.records).some(({ blob }) => blob?.hash === hash)).toBe(after === 0)
-      await writer.append([said({ ...block, data: 'BBBB' })])
+      await writer.append([messageWith({ ...block, data: 'BBBB' })])
       await writer.close()
       await written()
       expect(sameBytes(await store.blob('s1', hash), bytes)).toBe(true)
@@ -111,7 +111,7 @@ function movingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     const { store, other, written } = await storesOf(options)
     if (store.promises.media === undefined) return
     const { block, bytes, hash } = await sampleFile(100_000)
-    await append(store, 's1', said(block))
+    await append(store, 's1', messageWith(block))
     await written()
     const [record] = (await store.tail('s1')).records
     if (record === undefined) throw new Error('The record is there.')
@@ -127,7 +127,7 @@ function movingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
   it('gives a session with media as text, and takes in all of it or nothing', async () => {
     const { store, other, written } = await storesOf(options)
     const { block, bytes, hash } = await sampleFile(100_000)
-    await append(store, 's1', said(block), said(block))
+    await append(store, 's1', messageWith(block), messageWith(block))
     await written()
     const text = await exportSession(store, 's1')
     await importSession(other, text, { sessionId: 's2' })
@@ -165,7 +165,7 @@ async function sampleFile(length: number): Promise<{ bytes: Uint8Array<ArrayBuff
   return { bytes, block, hash: await sha256Of(bytes) }
 }
 
-function said(block: FileContent): NewSessionRecord {
+function messageWith(block: FileContent): NewSessionRecord {
   const message = { role: 'user' as const, id: 'm', content: [block], timestamp: 1 }
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message } }
 }

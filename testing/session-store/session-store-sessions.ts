@@ -1,7 +1,7 @@
 import type { SessionEntry } from '../../src/contract/session/session-record.ts'
 import type { SessionListOptions, SessionPage, SessionSummary } from '../../src/types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
-import { beginning, said, sampleSession } from './session-samples.ts'
+import { beginning, sampleSession, userMessage } from './session-samples.ts'
 import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 
 const goodIds = ['a', '_', '-', '0', 'A.b_c-9', 'x'.repeat(200), 'constructor', '__proto__', 'CON', 'a..b', 'a.', 'Case', 'case']
@@ -121,7 +121,7 @@ function listTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
 }
 
 /** A summary without its times. */
-function toldOf({ createdAt: _, lastActiveAt: __, ...told }: SessionSummary): Partial<SessionSummary> {
+function withoutTimes({ createdAt: _, lastActiveAt: __, ...told }: SessionSummary): Partial<SessionSummary> {
   return told
 }
 
@@ -130,12 +130,14 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const { store, other, written, listed } = await storesOf(options)
     const before = Date.now() - 1000
     const writer = await store.open('live', { agentId: 'agent-1' })
-    await writer.append([beginning('agent-1'), said('What do bees\n  make?')])
+    await writer.append([beginning('agent-1'), userMessage('What do bees\n  make?')])
     await written()
     await listed()
     const title = 'What do bees make?'
-    expect((await other.list()).sessions.map(toldOf)).toEqual([{ sessionId: 'live', agentId: 'agent-1', title, loops: 0, messages: 1 }])
-    await writer.append([said('And of what?')])
+    expect((await other.list()).sessions.map(withoutTimes)).toEqual([
+      { sessionId: 'live', agentId: 'agent-1', title, loops: 0, messages: 1 },
+    ])
+    await writer.append([userMessage('And of what?')])
     await writer.close()
     await clockStep()
     await store.save(sampleSession('saved'))
@@ -155,7 +157,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const { store, other, written, listed } = await storesOf(options)
     for (const text of ['one', 'two', 'three']) {
       const writer = await store.open('s1', { agentId: 'agent-1' })
-      await writer.append([said(text)])
+      await writer.append([userMessage(text)])
       await writer.close()
       await written()
     }
@@ -248,7 +250,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
     expect(await status(beginning('agent-1').entry)).toBe(undefined)
     expect(await status(loopStart)).toBe('running')
-    expect(await status(said('Hello').entry)).toBe('running')
+    expect(await status(userMessage('Hello').entry)).toBe('running')
     expect(await status({ type: 'loopEnd', status: 'paused', usage })).toBe('waiting')
     expect(await status(loopStart)).toBe('running')
     expect(await status({ type: 'loopEnd', status: 'completed', usage })).toBe('idle')
@@ -261,12 +263,12 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     await other.rename('s1', '  Of bees\n and flowers ')
     await written()
     const writer = await store.open('s1', { agentId: 'agent-1' })
-    await writer.append([said('More')])
+    await writer.append([userMessage('More')])
     await writer.close()
     await written()
     await listed()
     const told = { sessionId: 's1', agentId: 'agent-1', title: 'Of bees and flowers', loops: 2, messages: 5, status: 'idle' }
-    expect((await other.list()).sessions.map(toldOf)).toEqual([told])
+    expect((await other.list()).sessions.map(withoutTimes)).toEqual([told])
     const session = await other.load('s1')
     expect(session.title).toBe('Of bees and flowers')
     await store.save(session)

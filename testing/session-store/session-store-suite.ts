@@ -44,13 +44,13 @@ function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     const isExact = store.promises.list === 'immediate'
     while (isExact && Date.now() <= moment) await clockStep()
     if (isExact) await store.save(sampleSession('new'))
-    const told: string[] = []
+    const logged: string[] = []
     const logger = {
       warn: () => undefined,
-      info: (event: string, { sessionId, reason }: JsonObject) => void told.push(`${event} ${sessionId} ${reason}`),
+      info: (event: string, { sessionId, reason }: JsonObject) => void logged.push(`${event} ${sessionId} ${reason}`),
     }
     expect(await pruneSessions(other, { olderThan: moment, logger })).toEqual({ deleted: 2, kept: isExact ? 1 : 0, failed: [] })
-    expect(told.toSorted()).toEqual(['sessionDeleted old-1 age', 'sessionDeleted old-2 age'])
+    expect(logged.toSorted()).toEqual(['sessionDeleted old-1 age', 'sessionDeleted old-2 age'])
     await written()
     await listed()
     expect(await store.listIds()).toEqual(isExact ? ['new'] : [])

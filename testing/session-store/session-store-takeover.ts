@@ -26,8 +26,8 @@ export function takeoverByAgentTests({ it, expect }: TestRunner, options: Sessio
     work.finish()
     work.finishAll()
     const result = await running.result
-    const told = store.promises.conflict === 'refused' ? ['error', 'journal', 'conflict'] : ['completed', undefined, undefined]
-    expect([result.status, result.error?.code, result.error?.cause?.code]).toEqual(told)
+    const expected = store.promises.conflict === 'refused' ? ['error', 'journal', 'conflict'] : ['completed', undefined, undefined]
+    expect([result.status, result.error?.code, result.error?.cause?.code]).toEqual(expected)
     expect(ends()).toBe(1)
     await Promise.all([older.close(), newer.close()])
     await written()

@@ -9,7 +9,7 @@ const readFile = defineTool<{ path: string }>({
   execute: ({ path }) => `${path} is about bees.`,
 })
 
-export async function besideTheRun(write: (line: string) => void): Promise<void> {
+export async function backgroundAgents(write: (line: string) => void): Promise<void> {
   // Scripted models; no API call is made.
   const researcher = new SubAgentTool({
     name: 'researcher',
@@ -28,8 +28,8 @@ export async function besideTheRun(write: (line: string) => void): Promise<void>
     if (event.type === 'backgroundStart') write(`${event.backgroundId} begins: ${event.task}`)
     if (event.type === 'backgroundEnd') write(`${event.backgroundId} ends: ${textOf(event.result.content)}`)
     if (event.type !== 'messageEnd' || event.message.role === 'extension') continue
-    const said = textOf(event.message.content)
-    if (said !== '') write(`${event.message.role}: ${said}`)
+    const text = textOf(event.message.content)
+    if (text !== '') write(`${event.message.role}: ${text}`)
   }
   write((await run.result).status)
 }

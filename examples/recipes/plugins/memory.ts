@@ -15,8 +15,8 @@ export function memory(recall: (question: string) => Promise<readonly string[]>)
           run.keep(known)
         }
         if (known.facts.length === 0) return undefined
-        const told = { role: 'user' as const, content: `What is known:\n${known.facts.join('\n')}` }
-        return { messages: [...messages.slice(0, at), told, ...messages.slice(at)] }
+        const memory = { role: 'user' as const, content: `What is known:\n${known.facts.join('\n')}` }
+        return { messages: [...messages.slice(0, at), memory, ...messages.slice(at)] }
       },
     }),
   })

@@ -6,14 +6,14 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Field } from '../settings/fields.tsx'
 import type { Settings } from '../settings/settings.ts'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import { contestOf, type Entry, type JudgeName, judges } from './contest.ts'
 import '../settings/settings.css'
 
 /** Chooses 2 to 4 configurations and has them answer one prompt, side by side. */
-export function CompareDialog({ desk, onClose }: { desk: Desk; onClose: () => void }) {
-  const settings = desk.backend.settings.value
-  const { chat, draft } = desk.current.value
+export function CompareDialog({ appState, onClose }: { appState: AppState; onClose: () => void }) {
+  const settings = appState.backend.settings.value
+  const { chat, draft } = appState.current.value
   const isScripted = settings.model.source === 'scripted'
   const entries = useSignal<readonly Entry[]>(firstEntries(settings))
   const judge = useSignal<JudgeName>('model')
@@ -34,7 +34,7 @@ export function CompareDialog({ desk, onClose }: { desk: Desk; onClose: () => vo
     onClose()
     if (run === undefined) return
     draft.text.value = ''
-    desk.race(prompt.value.trim(), run)
+    appState.race(prompt.value.trim(), run)
   }
 
   return (

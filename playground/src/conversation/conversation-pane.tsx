@@ -12,8 +12,8 @@ import { LinkQuestion } from '../markdown/link-question.tsx'
 import { KeyBanner } from '../models/key-banner.tsx'
 import { NoticeList } from '../notices/notice-list.tsx'
 import { InterferenceNotice } from '../sessions/interference-notice.tsx'
+import type { AppState } from '../state/app/app-state.ts'
 import type { Conversation } from '../state/conversation/conversation.ts'
-import type { Desk } from '../state/desk/desk.ts'
 import type { DialogName } from '../state/layout.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { Transcript } from './transcript.tsx'
@@ -22,27 +22,27 @@ import { Welcome } from './welcome.tsx'
 const ReplayBar = lazy(async () => (await import('../replay/replay-bar.tsx')).ReplayBar)
 
 interface ConversationPaneProps {
-  desk: Desk
+  appState: AppState
   conversation: Conversation
   onDialog: (which: DialogName) => void
 }
 
 /** The conversation that is shown, and where a person goes on with it. */
-export function ConversationPane({ desk, conversation, onDialog }: ConversationPaneProps) {
+export function ConversationPane({ appState, conversation, onDialog }: ConversationPaneProps) {
   const state = conversation.state.value
   const race = conversation.race.value
   const isRunning = state.status === 'running' || race?.isRunning === true
-  const isElsewhere = desk.interference.value !== undefined || desk.isMoving.value
+  const isElsewhere = appState.interference.value !== undefined || appState.isMoving.value
   const { replay } = conversation
   useEffect(() => {
     loadMarkdown()
     void loadLateParts()
   }, [])
   const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
-  const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
+  const isScripted = conversation.chat.model.isScripted && appState.backend.settings.value.place === 'tab'
   const offered = isScripted ? scenarios : []
   const isBusy = isRunning || isElsewhere
-  const pick = (scenario: Scenario) => play(desk, conversation, scenario)
+  const pick = (scenario: Scenario) => play(appState, conversation, scenario)
 
   const isMute = isElsewhere || race?.isRunning === true || replay !== undefined
 
@@ -61,9 +61,9 @@ export function ConversationPane({ desk, conversation, onDialog }: ConversationP
       schema: () => onDialog('agent'),
       freeSpace: () => onDialog('storage'),
       reload: () => location.reload(),
-      takeOver: () => void desk.takeOver(),
+      takeOver: () => void appState.takeOver(),
       stop: conversation.abort,
-      open: () => void desk.open(about),
+      open: () => void appState.open(about),
     }
     acts[remedy]()
   }
@@ -78,22 +78,22 @@ export function ConversationPane({ desk, conversation, onDialog }: ConversationP
           welcome={replay === undefined && <Welcome scenarios={offered} isDisabled={isBusy} onPick={pick} />}
           race={race}
           record={conversation.record.value}
-          selection={desk.selection.value}
+          selection={appState.selection.value}
           isElsewhere={isElsewhere}
           actions={isElsewhere || replay !== undefined ? undefined : conversation}
           connection={conversation.chat.connection?.value}
           requests={conversation.log.requests}
           misfits={conversation.log.misfits.value}
-          hasSettings={desk.backend.settings.value.place === 'tab'}
+          hasSettings={appState.backend.settings.value.place === 'tab'}
           modelUrl={modelUrlOf(conversation)}
           onRemedy={isElsewhere || replay !== undefined ? undefined : act}
-          onSelect={desk.select}
-          onBranch={(loopId) => void desk.open(conversation.sessionId, loopId)}
+          onSelect={appState.select}
+          onBranch={(loopId) => void appState.open(conversation.sessionId, loopId)}
         />
       </LinkQuestion>
       <footer class="dock">
-        <NoticeList desk={desk} act={act} />
-        <InterferenceNotice desk={desk} />
+        <NoticeList appState={appState} act={act} />
+        <InterferenceNotice appState={appState} />
         <KeyBanner />
         {replay === undefined ? (
           <>
@@ -101,7 +101,7 @@ export function ConversationPane({ desk, conversation, onDialog }: ConversationP
             <Composer conversation={conversation} isRunning={isRunning} isDisabled={isMute} />
           </>
         ) : (
-          <ReplayBar replay={replay} onLeave={() => void desk.open(conversation.sessionId)} />
+          <ReplayBar replay={replay} onLeave={() => void appState.open(conversation.sessionId)} />
         )}
       </footer>
     </main>

@@ -5,7 +5,7 @@ import { EditMessage, Media, ServiceToolCard, Sources, ToolCard } from '../late/
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
-import { speakerOf, unsaidWord } from '../state/log/run-words.ts'
+import { originLabel, speakerOf } from '../state/log/run-words.ts'
 import { wordsOfService } from '../state/notices/failure-words.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
@@ -53,7 +53,7 @@ export function Message(props: MessageProps) {
   // That somebody stopped it is said at the end, and is no failure.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
   const spoken = message === undefined || message.role === 'extension' ? { role } : message
-  const isSaid = unsaidWord(spoken) === undefined
+  const isFromUser = originLabel(spoken) === undefined
   const isUser = role === 'user'
   const sources = sourcesOf(view.blocks)
 
@@ -64,7 +64,7 @@ export function Message(props: MessageProps) {
       data-testid={`message-${role}`}
       data-message={view.id}
       data-status={view.status}
-      data-report={!isSaid || undefined}
+      data-report={!isFromUser || undefined}
       data-selected={isSelected}
       tabIndex={-1}
       onClick={toSource}
@@ -87,7 +87,7 @@ export function Message(props: MessageProps) {
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           feedback={actions}
           onSelect={turn && (() => onSelect(turn))}
-          onEdit={message.role === 'user' && isSaid && edited ? () => (edited.value = textOf(message.content)) : undefined}
+          onEdit={message.role === 'user' && isFromUser && edited ? () => (edited.value = textOf(message.content)) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}
           onBranch={isUser || turn === undefined ? undefined : () => onBranch(turn.loopId)}
         />

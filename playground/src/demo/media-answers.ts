@@ -11,12 +11,12 @@ export const aboutHandbook: ScriptedStep = {
 }
 
 /** That `said` rests on a page of the handbook, which is quoted. */
-function pageCitation(said: string, page: number): Citation {
-  const start = handbookText.indexOf(said)
+function pageCitation(citedText: string, page: number): Citation {
+  const start = handbookText.indexOf(citedText)
   return {
     title: 'fram-handbook.pdf',
     citedText: handbookPages[page - 1] ?? '',
-    range: { start, end: start + said.length },
+    range: { start, end: start + citedText.length },
     document: { index: 0, unit: 'page', start: page, end: page + 1 },
   }
 }

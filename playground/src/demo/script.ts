@@ -54,8 +54,8 @@ async function placeIn(messages: readonly Message[]): Promise<Place | undefined>
 }
 
 function scenarioOf(message: Message): Scenario | undefined {
-  const said = wordsOf(message)
-  return scenarios.find(({ prompt }) => prompt === said)
+  const text = wordsOf(message)
+  return scenarios.find(({ prompt }) => prompt === text)
 }
 
 /** What a message says, without the marks. */
@@ -91,11 +91,11 @@ function callId(): string {
 
 function freeAnswer(messages: readonly Message[]): ScriptedStep {
   const last = messages.findLast((message) => message.role === 'user')
-  const said = last === undefined ? '' : wordsOf(last)
+  const lastText = last === undefined ? '' : wordsOf(last)
   const sent = last?.content.flatMap((block) => (block.type === 'image' || block.type === 'file' ? [`- ${nameOf(block)}`] : [])) ?? []
   const files = sent.length === 0 ? '' : `\n\nWith it came:\n\n${sent.join('\n')}`
   return {
-    text: `You wrote: “${said}”.${files}\n\nI am a scripted model and cannot answer that; the scenarios below are what I know. A real model takes my place with one line of code.`,
+    text: `You wrote: “${lastText}”.${files}\n\nI am a scripted model and cannot answer that; the scenarios below are what I know. A real model takes my place with one line of code.`,
   }
 }
 

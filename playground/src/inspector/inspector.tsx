@@ -17,14 +17,14 @@ const EventsTab = lazy<TabProps>(async () => (await import('./events/events-tab.
 const UsageTab = lazy<TabProps>(async () => (await import('./usage/usage-tab.tsx')).UsageTab)
 
 /** What the conversation is made of: when things happened, what was sent, what was heard, what it cost. */
-export function Inspector({ desk, conversation }: TabProps) {
-  const tab = desk.tab.value
+export function Inspector({ appState, conversation }: TabProps) {
+  const tab = appState.tab.value
 
   function onKeyDown(event: KeyboardEvent): void {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (by === undefined) return
     const next = inspectorTabs[(inspectorTabs.indexOf(tab) + by + inspectorTabs.length) % inspectorTabs.length] ?? tab
-    desk.showTab(next)
+    appState.showTab(next)
     document.getElementById(`tab-${next}`)?.focus()
   }
 
@@ -43,15 +43,15 @@ export function Inspector({ desk, conversation }: TabProps) {
               aria-selected={name === tab}
               aria-controls="inspector-panel"
               tabIndex={name === tab ? 0 : -1}
-              onClick={() => desk.showTab(name)}
+              onClick={() => appState.showTab(name)}
             >
               {names[name]}
             </button>
           ))}
         </div>
         <span class="tabs-end">
-          {desk.selection.value !== undefined && (
-            <button type="button" class="small" onClick={() => desk.select(undefined)} title="Follow the newest turn again">
+          {appState.selection.value !== undefined && (
+            <button type="button" class="small" onClick={() => appState.select(undefined)} title="Follow the newest turn again">
               Follow newest
             </button>
           )}
@@ -61,10 +61,10 @@ export function Inspector({ desk, conversation }: TabProps) {
         </span>
       </div>
       <div class="tab-panel" role="tabpanel" id="inspector-panel" aria-labelledby={`tab-${tab}`} data-tab={tab}>
-        {tab === 'trace' && <TraceTab desk={desk} conversation={conversation} />}
-        {tab === 'request' && <RequestTab desk={desk} conversation={conversation} />}
-        {tab === 'events' && <EventsTab desk={desk} conversation={conversation} />}
-        {tab === 'usage' && <UsageTab desk={desk} conversation={conversation} />}
+        {tab === 'trace' && <TraceTab appState={appState} conversation={conversation} />}
+        {tab === 'request' && <RequestTab appState={appState} conversation={conversation} />}
+        {tab === 'events' && <EventsTab appState={appState} conversation={conversation} />}
+        {tab === 'usage' && <UsageTab appState={appState} conversation={conversation} />}
       </div>
     </aside>
   )

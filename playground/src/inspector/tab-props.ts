@@ -1,8 +1,8 @@
+import type { AppState } from '../state/app/app-state.ts'
 import type { Conversation } from '../state/conversation/conversation.ts'
-import type { Desk } from '../state/desk/desk.ts'
 
 /** What a tab needs. */
 export interface TabProps {
-  desk: Desk
+  appState: AppState
   conversation: Conversation
 }

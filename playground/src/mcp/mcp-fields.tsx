@@ -74,7 +74,7 @@ export function McpFields({ servers, onChange }: McpFieldsProps) {
             </button>
             <IconButton icon="trash" label={`Remove ${server.address}`} onClick={() => onChange(other(server))} />
             <p class="field-hint" role="status">
-              {said(offers.value[server.address])}
+              {offerText(offers.value[server.address])}
             </p>
             {wantsLogin(offers.value[server.address]) && <McpLogin address={server.address} onDone={() => void ask(server.address)} />}
           </li>
@@ -92,7 +92,7 @@ function doubt(address: string, servers: readonly McpServerChoice[]): string {
 const wantsLogin = (offer: McpOffer | 'asking' | undefined) =>
   offer !== undefined && offer !== 'asking' && !offer.isThere && offer.wantsLogin
 
-function said(offer: McpOffer | 'asking' | undefined): string {
+function offerText(offer: McpOffer | 'asking' | undefined): string {
   if (offer === undefined) return ''
   if (offer === 'asking') return 'Asking…'
   return offer.isThere ? `${plural(offer.tools.length, 'tool')}: ${offer.tools.join(', ')}` : `It cannot be used: ${offer.why}`

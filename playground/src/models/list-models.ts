@@ -56,8 +56,8 @@ async function refusalOf(response: Response): Promise<string> {
   if (response.status === 401 || response.status === 403) return `The key was refused (${response.status}).`
   const body: unknown = await response.json().catch(() => undefined)
   const { error, message } = Object(body)
-  const said: unknown = Object(error).message ?? message
-  return `The service answered ${response.status}${typeof said === 'string' ? `: ${said.slice(0, 200)}` : '.'}`
+  const reason: unknown = Object(error).message ?? message
+  return `The service answered ${response.status}${typeof reason === 'string' ? `: ${reason.slice(0, 200)}` : '.'}`
 }
 
 /** Of the lists of OpenAI and Anthropic (`data`), and Google (`models`, whose names begin with `models/`). */

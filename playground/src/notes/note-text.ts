@@ -23,32 +23,34 @@ export function hiddenBy(
   note: NoteView,
   messages: readonly MessageView[],
   requests: readonly CapturedTurn[],
-): { gone: readonly MessageView[]; instead: string } {
+): { hidden: readonly MessageView[]; instead: string } {
   if (note.type === 'prune') {
     const ids = new Set(note.messageIds)
-    return { gone: messages.filter(({ id }) => ids.has(id)), instead: note.memo ?? '' }
+    return { hidden: messages.filter(({ id }) => ids.has(id)), instead: note.memo ?? '' }
   }
   if (note.type === 'revert') {
     const nodes = new Set(note.abandonedNodeIds)
     return {
-      gone: messages.filter(({ message }) => message !== undefined && 'nodeId' in message && nodes.has(message.nodeId ?? -1)),
+      hidden: messages.filter(({ message }) => message !== undefined && 'nodeId' in message && nodes.has(message.nodeId ?? -1)),
       instead: note.summary ?? '',
     }
   }
   return hiddenByCompaction(note, messages, requests)
 }
 
-/** What is still sent can be told by the first request after it: messages of the history that are not in it are gone, and what is in it alone was made. */
+/** Compares the first request after the compaction with the history: messages that it lacks are hidden, its own texts replace them. */
 function hiddenByCompaction(note: CompactionNote, messages: readonly MessageView[], requests: readonly CapturedTurn[]) {
   const until = messages.findIndex(({ id }) => id === note.afterMessageId)
   const before = messages.slice(0, until + 1)
   const after = requestAfter(messages[until], requests)
-  if (after === undefined) return { gone: [], instead: '' }
+  if (after === undefined) return { hidden: [], instead: '' }
   const sent = new Set(after.request.messages.map(wordsOf))
-  const said = new Set(messages.flatMap(({ message }) => (message === undefined || message.role === 'extension' ? [] : [wordsOf(message)])))
-  const gone = before.filter(({ message }) => message !== undefined && message.role !== 'extension' && !sent.has(wordsOf(message)))
-  const made = after.request.messages.map(wordsOf).filter((words) => words !== '' && !said.has(words))
-  return { gone, instead: made.join('\n\n') }
+  const texts = new Set(
+    messages.flatMap(({ message }) => (message === undefined || message.role === 'extension' ? [] : [wordsOf(message)])),
+  )
+  const hidden = before.filter(({ message }) => message !== undefined && message.role !== 'extension' && !sent.has(wordsOf(message)))
+  const made = after.request.messages.map(wordsOf).filter((words) => words !== '' && !texts.has(words))
+  return { hidden, instead: made.join('\n\n') }
 }
 
 /** The first request of the conversation after a message was there. */

@@ -35,7 +35,7 @@ export function Note({ note, messages, requests }: NoteProps) {
 
 /** What is not sent any more, and what is sent instead of it. */
 function Hidden({ note, messages, requests }: NoteProps) {
-  const { gone, instead } = hiddenBy(note, messages, requests)
+  const { hidden: hiddenMessages, instead } = hiddenBy(note, messages, requests)
   return (
     <div class="note-hidden" data-testid="note-hidden">
       {instead !== '' && (
@@ -45,9 +45,9 @@ function Hidden({ note, messages, requests }: NoteProps) {
         </>
       )}
       <p class="tool-label">Not sent any more</p>
-      {gone.length === 0 && <p>Nothing that is still on this page.</p>}
+      {hiddenMessages.length === 0 && <p>Nothing that is still on this page.</p>}
       <ul {...scrollable}>
-        {gone.map(({ id, role, message }) => (
+        {hiddenMessages.map(({ id, role, message }) => (
           <li key={id}>
             <span class="note-role">{message === undefined || message.role === 'extension' ? role : speakerOf(message)}</span>{' '}
             {message !== undefined && message.role !== 'extension' && excerpt(textOf(message.content))}

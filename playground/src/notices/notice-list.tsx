@@ -1,21 +1,21 @@
 import { escapeControls } from '../../../src/store.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { keepPlace } from '../parts/keep-place.ts'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import type { Notice } from '../state/notices/notices.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { RemedyButton } from './remedy-button.tsx'
 
 /** What the page has to say, with what can be done about it; of conversations only what concerns the one that is shown, or leads to another one. */
-export function NoticeList({ desk, act }: { desk: Desk; act: (remedy: Remedy, sessionId?: string) => void }) {
-  const { sessionId } = desk.current.value
+export function NoticeList({ appState, act }: { appState: AppState; act: (remedy: Remedy, sessionId?: string) => void }) {
+  const { sessionId } = appState.current.value
   const concerns = (notice: Notice) => notice.remedies.includes('open') || (notice.sessionId ?? sessionId) === sessionId
-  const shown = desk.notices.list.value.filter(concerns)
+  const shown = appState.notices.list.value.filter(concerns)
   if (shown.length === 0) return null
   return (
     <ul class="notices" aria-label="Notices">
       {shown.map(({ topic, sessionId: about, kind, text, remedies }) => {
-        const dismiss = () => desk.notices.dismiss(topic, about)
+        const dismiss = () => appState.notices.dismiss(topic, about)
         return (
           <li key={`${topic} ${about}`} class="notice-row" data-kind={kind} data-testid="notice">
             <p role={kind === 'failure' ? 'alert' : 'status'}>{escapeControls(text)}</p>

@@ -1,7 +1,7 @@
 import { play } from '../demo/play.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
 import { endpoint } from '../remote/endpoint.ts'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import { type DialogName, showPane } from '../state/layout.ts'
 import { inspectorTabs } from '../state/selection.ts'
 import { toggleTheme } from '../state/theme.ts'
@@ -17,27 +17,27 @@ export interface Command {
 }
 
 /** Everything that can be done now. */
-export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Command[] {
-  const conversation = desk.current.value
+export function commandsOf(appState: AppState, open: (dialog: DialogName) => void): Command[] {
+  const conversation = appState.current.value
   const isRunning = conversation.state.value.status === 'running'
   const isEmpty = conversation.state.value.messages.length === 0
   // They are of the model of this tab.
-  const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
+  const isScripted = conversation.chat.model.isScripted && appState.backend.settings.value.place === 'tab'
   const runs = isRunning
     ? [{ id: 'stop', group: 'Run', name: 'Stop the run', keys: 'Esc', run: conversation.abort }]
     : (isScripted ? scenarios : []).map((scenario) => ({
         id: `scenario ${scenario.name}`,
         group: 'Scripted scenarios',
         name: `${scenario.name} · ${scenario.shows}`,
-        run: () => play(desk, conversation, scenario),
+        run: () => play(appState, conversation, scenario),
       }))
   const ofConversation = [
     { id: 'rerun', group: 'Run', name: 'Answer the last question again', run: conversation.regenerate },
     { id: 'compact', group: 'Run', name: 'Compact what is sent now', run: conversation.compact },
-    { id: 'replay', group: 'Conversation', name: 'Replay this conversation', run: () => void desk.replay() },
+    { id: 'replay', group: 'Conversation', name: 'Replay this conversation', run: () => void appState.replay() },
   ]
   return [
-    { id: 'new', group: 'Conversation', name: 'New conversation', run: desk.create },
+    { id: 'new', group: 'Conversation', name: 'New conversation', run: appState.create },
     ...runs,
     ...(isRunning || isEmpty ? [] : ofConversation),
     ...(isRunning || conversation.chat.compare === undefined
@@ -48,19 +48,19 @@ export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Comm
       group: 'Inspector',
       name: `Show ${tab}`,
       run: () => {
-        desk.showTab(tab)
+        appState.showTab(tab)
         showPane('inspector')
       },
     })),
-    ...desk.stored.sessions.value.map(({ sessionId, title }) => ({
+    ...appState.stored.sessions.value.map(({ sessionId, title }) => ({
       id: `open ${sessionId}`,
       group: 'Open',
       name: title || 'Conversation',
-      run: () => void desk.open(sessionId),
+      run: () => void appState.open(sessionId),
     })),
     { id: 'settings', group: 'Page', name: 'Model and settings', run: () => open('settings') },
     { id: 'code', group: 'Page', name: 'View code: these settings as a program', run: () => open('code') },
-    ...placeCommands(desk),
+    ...placeCommands(appState),
     { id: 'storage', group: 'Page', name: 'Storage: what this browser keeps', run: () => open('storage') },
     { id: 'theme', group: 'Page', name: 'Light or dark', run: toggleTheme },
     {
@@ -76,10 +76,10 @@ export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Comm
 }
 
 /** Hands the conversation over to the other place, and changes the place for what comes. */
-function placeCommands(desk: Desk): Command[] {
-  const settings = desk.backend.settings.value
+function placeCommands(appState: AppState): Command[] {
+  const settings = appState.backend.settings.value
   const next = { ...settings, place: settings.place === 'tab' ? 'server' : 'tab' } as const
   const name = next.place === 'server' ? 'Hand the conversation to the server' : 'Take the conversation into this tab'
-  if (endpoint !== undefined || desk.current.value.record.value === undefined) return []
-  return [{ id: 'handover', group: 'Conversation', name, run: () => void desk.handOver(next) }]
+  if (endpoint !== undefined || appState.current.value.record.value === undefined) return []
+  return [{ id: 'handover', group: 'Conversation', name, run: () => void appState.handOver(next) }]
 }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
 import { isCommandKey } from './command-key.ts'
@@ -9,24 +9,24 @@ import { isComposing } from './composing.ts'
 export const areKeysOn = signal(true)
 
 /** The keys of the whole page. Single letters act outside of fields only. */
-export function onKeysOf(desk: Desk, open: (dialog: 'palette' | 'keys') => void): (event: KeyboardEvent) => void {
+export function onKeysOf(appState: AppState, open: (dialog: 'palette' | 'keys') => void): (event: KeyboardEvent) => void {
   const acts: Record<string, () => void> = {
     m: () => {
       showPane('conversation')
       document.querySelector<HTMLElement>('.transcript')?.focus()
     },
-    t: () => showTab(desk, 'trace'),
-    d: () => showTab(desk, 'request'),
+    t: () => showTab(appState, 'trace'),
+    d: () => showTab(appState, 'request'),
     j: () => moveMessage(1),
     k: () => moveMessage(-1),
-    '[': () => moveTurn(desk, -1),
-    ']': () => moveTurn(desk, 1),
+    '[': () => moveTurn(appState, -1),
+    ']': () => moveTurn(appState, 1),
     '/': () => document.getElementById('composer')?.focus(),
     '?': () => open('keys'),
   }
   return (event) => {
     if (document.querySelector('dialog[open]') !== null) return
-    const conversation = desk.current.value
+    const conversation = appState.current.value
     if (isCommandKey(event)) {
       event.preventDefault()
       open('palette')
@@ -44,9 +44,9 @@ export function onKeysOf(desk: Desk, open: (dialog: 'palette' | 'keys') => void)
   }
 }
 
-function showTab(desk: Desk, tab: InspectorTab): void {
+function showTab(appState: AppState, tab: InspectorTab): void {
   if (!inspectorTabs.includes(tab)) return
-  desk.showTab(tab)
+  appState.showTab(tab)
   showPane('inspector')
 }
 
@@ -58,12 +58,12 @@ function moveMessage(by: number): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-function moveTurn(desk: Desk, by: number): void {
-  const { requests } = desk.current.value.log
-  const { value: now } = desk.selection
+function moveTurn(appState: AppState, by: number): void {
+  const { requests } = appState.current.value.log
+  const { value: now } = appState.selection
   const found = requests.findLastIndex(({ loopId, turnIndex }) => loopId === now?.loopId && turnIndex === now.turnIndex)
   const next = requests[now === undefined ? requests.length - 1 : Math.min(requests.length - 1, Math.max(0, found + by))]
-  if (next !== undefined) desk.select({ loopId: next.loopId, turnIndex: next.turnIndex })
+  if (next !== undefined) appState.select({ loopId: next.loopId, turnIndex: next.turnIndex })
 }
 
 /** Than the composer, which has no use for Escape. */

@@ -1,20 +1,20 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import type { DialogName } from '../state/layout.ts'
 import { type Command, commandsOf } from './commands.ts'
 import { isComposing } from './composing.ts'
 
 interface PaletteProps {
-  desk: Desk
+  appState: AppState
   open: (dialog: DialogName) => void
   onClose: () => void
 }
 
 /** Commands by name: type a few letters of it. A combobox with a listbox, as APG has it. */
-export function Palette({ desk, open, onClose }: PaletteProps) {
-  const commands = commandsOf(desk, open)
+export function Palette({ appState, open, onClose }: PaletteProps) {
+  const commands = commandsOf(appState, open)
   const query = useSignal('')
   const chosen = useSignal(0)
   const found = useMemo(() => commands.filter((command) => matches(command, query.value)), [query.value])

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { dateOf, plural } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
+import type { Activity } from '../state/app/open-conversations.ts'
 import type { StoredSession } from '../state/backend/chat-port.ts'
-import type { Activity } from '../state/desk/open-conversations.ts'
 import { RenameSession } from './rename-session.tsx'
 
 interface SessionRowProps {

@@ -1,10 +1,10 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { Icon } from '../parts/icon.tsx'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import { type Hit, searchSessions } from './search-sessions.ts'
 
 /** Looks for words in all conversations; `hits` is undefined while nothing is looked for. */
-export function SessionSearch({ desk, hits }: { desk: Desk; hits: Signal<readonly Hit[] | undefined> }) {
+export function SessionSearch({ appState, hits }: { appState: AppState; hits: Signal<readonly Hit[] | undefined> }) {
   const query = useSignal('')
 
   async function search(text: string): Promise<void> {
@@ -13,8 +13,8 @@ export function SessionSearch({ desk, hits }: { desk: Desk; hits: Signal<readonl
       hits.value = undefined
       return
     }
-    await desk.notices.attempt({ topic: 'search', failure: 'The conversations cannot be searched' }, async () => {
-      for await (const found of searchSessions(desk.backend, text)) {
+    await appState.notices.attempt({ topic: 'search', failure: 'The conversations cannot be searched' }, async () => {
+      for await (const found of searchSessions(appState.backend, text)) {
         // Somebody may have typed on meanwhile.
         if (query.value !== text) return
         hits.value = found

@@ -4,9 +4,9 @@ import { Splitter } from '../layout/splitter.tsx'
 import { plural } from '../parts/figures.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import type { AppState } from '../state/app/app-state.ts'
+import { titleOf } from '../state/app/drafts.ts'
 import type { KeptDraft } from '../state/conversation/kept-words.ts'
-import type { Desk } from '../state/desk/desk.ts'
-import { titleOf } from '../state/desk/drafts.ts'
 import { showPane } from '../state/layout.ts'
 import { LoopTree } from '../tree/loop-tree.tsx'
 import type { Hit } from './search-sessions.ts'
@@ -16,12 +16,13 @@ import { TransferButtons } from './transfer-buttons.tsx'
 import '../styles/sessions.css'
 
 /** All conversations, newest first: search, open, name, delete, begin, import and export; the tree of the one that is shown. */
-export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () => void }) {
+export function SessionsPane({ appState, onStorage }: { appState: AppState; onStorage: () => void }) {
   const begin = useRef<HTMLButtonElement>(null)
   const hits = useSignal<readonly Hit[] | undefined>(undefined)
   const chosen = useSignal<ReadonlySet<string> | undefined>(undefined)
-  const { stored, drafts } = desk
-  const unsent = hits.value === undefined ? drafts.unsent.value.filter(({ sessionId }) => sessionId !== desk.current.value.sessionId) : []
+  const { stored, drafts } = appState
+  const unsent =
+    hits.value === undefined ? drafts.unsent.value.filter(({ sessionId }) => sessionId !== appState.current.value.sessionId) : []
   const shown: readonly Hit[] = hits.value ?? stored.sessions.value.map((session) => ({ session }))
 
   function choose(sessionId: string, is: boolean): void {
@@ -33,12 +34,12 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
 
   function remove(sessionIds: readonly string[]): void {
     chosen.value = undefined
-    void desk.remove(sessionIds)
+    void appState.remove(sessionIds)
     begin.current?.focus()
   }
 
   function open(sessionId: string): void {
-    void desk.open(sessionId)
+    void appState.open(sessionId)
     showPane('conversation')
   }
 
@@ -59,7 +60,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
           class="small"
           ref={begin}
           onClick={() => {
-            desk.create()
+            appState.create()
             showPane('conversation')
           }}
         >
@@ -67,7 +68,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
           New
         </button>
       </header>
-      <SessionSearch desk={desk} hits={hits} />
+      <SessionSearch appState={appState} hits={hits} />
       <ul>
         {shown.length + unsent.length === 0 && stored.isRead.value && (
           <li class="nothing">{hits.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>
@@ -90,7 +91,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
           onCancel={() => (chosen.value = undefined)}
         />
       )}
-      <TransferButtons desk={desk} onStorage={onStorage} />
+      <TransferButtons appState={appState} onStorage={onStorage} />
       <Splitter pane="sessions" label="Width of the conversations" />
     </nav>
   )
@@ -118,7 +119,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
 
   function row({ session, excerpt }: Hit) {
     const { sessionId } = session
-    const conversation = desk.current.value
+    const conversation = appState.current.value
     const isCurrent = sessionId === conversation.sessionId
     const record = isCurrent ? conversation.record.value : undefined
     return (
@@ -126,7 +127,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
         key={sessionId}
         session={session}
         isCurrent={isCurrent}
-        activity={desk.activity.value.get(sessionId)}
+        activity={appState.activity.value.get(sessionId)}
         draft={!isCurrent && drafts.has(sessionId) ? 'beside' : undefined}
         excerpt={excerpt}
         chosen={chosen.value && { is: chosen.value.has(sessionId), onChange: (is) => choose(sessionId, is) }}
@@ -138,9 +139,9 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
           <LoopTree
             record={record}
             current={conversation.loopId.value}
-            selected={desk.selection.value?.loopId}
-            onSelect={(loopId) => desk.select({ loopId, turnIndex: 0 })}
-            onOpen={(loopId) => void desk.open(sessionId, loopId)}
+            selected={appState.selection.value?.loopId}
+            onSelect={(loopId) => appState.select({ loopId, turnIndex: 0 })}
+            onOpen={(loopId) => void appState.open(sessionId, loopId)}
           />
         )}
       </SessionRow>

@@ -2,27 +2,27 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { bytesOf, dateOf, plural } from '../parts/figures.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import type { StoredSession } from '../state/backend/chat-port.ts'
-import type { Desk } from '../state/desk/desk.ts'
 import { askToPersist, type StorageFigures, storageFigures } from './storage.ts'
 
 /** How much is kept, and a way to keep less: the conversations that were not used for longest come first. */
-export function StorageDialog({ desk, onClose }: { desk: Desk; onClose: () => void }) {
+export function StorageDialog({ appState, onClose }: { appState: AppState; onClose: () => void }) {
   const figures = useSignal<StorageFigures | undefined>(undefined)
   const all = useSignal<readonly StoredSession[]>([])
   const chosen = useSignal<ReadonlySet<string>>(new Set())
 
   async function look(): Promise<void> {
     figures.value = await storageFigures()
-    const found = await desk.notices.attempt({ topic: 'list', failure: 'The list of conversations cannot be read' }, () =>
-      desk.backend.list(Number.POSITIVE_INFINITY),
+    const found = await appState.notices.attempt({ topic: 'list', failure: 'The list of conversations cannot be read' }, () =>
+      appState.backend.list(Number.POSITIVE_INFINITY),
     )
     all.value = [...(found ?? [])].reverse()
   }
   useEffect(() => void look(), [])
 
   async function free(): Promise<void> {
-    await desk.remove([...chosen.value])
+    await appState.remove([...chosen.value])
     chosen.value = new Set()
     await look()
   }

@@ -2,8 +2,8 @@ import { useRef } from 'preact/hooks'
 import { download } from '../parts/download.ts'
 import { Icon } from '../parts/icon.tsx'
 import { endpoint } from '../remote/endpoint.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import type { ExportFormat } from '../state/backend/chat-port.ts'
-import type { Desk } from '../state/desk/desk.ts'
 
 const formats: Record<ExportFormat, string> = {
   phi: 'Whole conversation (phi)',
@@ -13,30 +13,30 @@ const formats: Record<ExportFormat, string> = {
 }
 
 /** Imports a file, and gives the conversation that is shown as one. */
-export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: () => void }) {
+export function TransferButtons({ appState, onStorage }: { appState: AppState; onStorage: () => void }) {
   const input = useRef<HTMLInputElement>(null)
-  const conversation = desk.current.value
+  const conversation = appState.current.value
   const isEmpty = conversation.record.value === undefined
 
   async function take(file: File | undefined): Promise<void> {
-    if (file !== undefined) await desk.importFrom(file)
+    if (file !== undefined) await appState.importFrom(file)
     if (input.current !== null) input.current.value = ''
   }
 
   async function give(format: ExportFormat): Promise<void> {
-    await desk.notices.attempt({ topic: 'export', failure: 'Not exported' }, async () => {
-      const { name, type, text } = await desk.backend.exportAs(conversation.sessionId, format)
+    await appState.notices.attempt({ topic: 'export', failure: 'Not exported' }, async () => {
+      const { name, type, text } = await appState.backend.exportAs(conversation.sessionId, format)
       download({ name, type, content: text })
     })
   }
 
   return (
     <footer class="transfer">
-      <button type="button" class="small" disabled={isEmpty || conversation.replay !== undefined} onClick={() => void desk.replay()}>
+      <button type="button" class="small" disabled={isEmpty || conversation.replay !== undefined} onClick={() => void appState.replay()}>
         <Icon name="play" />
         Replay
       </button>
-      <HandOverButton desk={desk} />
+      <HandOverButton appState={appState} />
       <button type="button" class="small" onClick={() => input.current?.click()}>
         <Icon name="upload" />
         Import
@@ -72,14 +72,14 @@ export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: ()
         </select>
       </label>
       <p class="kept">
-        <Kept desk={desk} onStorage={onStorage} />
+        <Kept appState={appState} onStorage={onStorage} />
       </p>
     </footer>
   )
 }
 
 /** Where conversations are kept, as far as that is known. */
-function Kept({ desk: { backend }, onStorage }: { desk: Desk; onStorage: () => void }) {
+function Kept({ appState: { backend }, onStorage }: { appState: AppState; onStorage: () => void }) {
   if (backend.settings.value.place === 'server')
     return endpoint === undefined ? <>Kept on the server. To compare set-ups, take it home.</> : <>Kept by phi, on this machine.</>
   if (!backend.isKept) return <>Not kept: they end with this page.</>
@@ -94,10 +94,10 @@ function Kept({ desk: { backend }, onStorage }: { desk: Desk; onStorage: () => v
 }
 
 /** Takes the conversation to the other place, with everything that waits in it. */
-function HandOverButton({ desk }: { desk: Desk }) {
-  const settings = desk.backend.settings.value
+function HandOverButton({ appState }: { appState: AppState }) {
+  const settings = appState.backend.settings.value
   const isHere = settings.place === 'tab'
-  const conversation = desk.current.value
+  const conversation = appState.current.value
   if (endpoint !== undefined) return null
   const isReady = conversation.record.value !== undefined && conversation.replay === undefined
   return (
@@ -106,7 +106,7 @@ function HandOverButton({ desk }: { desk: Desk }) {
       class="small"
       disabled={!isReady}
       title={isHere ? 'Goes on where the server is, as it is now' : 'Goes on in this tab, as it is now'}
-      onClick={() => void desk.handOver({ ...settings, place: isHere ? 'server' : 'tab' })}
+      onClick={() => void appState.handOver({ ...settings, place: isHere ? 'server' : 'tab' })}
     >
       <Icon name="server" />
       {isHere ? 'To server' : 'Take home'}

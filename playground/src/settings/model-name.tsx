@@ -50,13 +50,13 @@ export function ModelName({ model, onChange }: ModelNameProps) {
         Ask the service
       </button>
       <p class="field-hint" data-testid="model-list">
-        {said(asked.value)}
+        {listText(asked.value)}
       </p>
     </div>
   )
 }
 
-function said(asked: ModelList | 'asking' | undefined): string {
+function listText(asked: ModelList | 'asking' | undefined): string {
   if (asked === undefined) return 'Asking the service for its models tests the key, and costs no token.'
   if (asked === 'asking') return 'Asking…'
   return asked.isThere ? `It works: ${plural(asked.ids.length, 'model')}.` : asked.why

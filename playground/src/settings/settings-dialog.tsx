@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Dialog } from '../parts/dialog.tsx'
 import { errorText } from '../parts/error-text.ts'
-import type { Desk } from '../state/desk/desk.ts'
+import type { AppState } from '../state/app/app-state.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
 import { OwnToolsTab } from '../tools/own/own-tools-tab.tsx'
 import { keepSnippets, toolSnippets } from '../tools/own/snippets.ts'
@@ -17,14 +17,14 @@ const tabs = { model: 'Model', agent: 'Agent', tools: 'Own tools', code: 'View c
 export type SettingsTab = keyof typeof tabs
 
 /** What can be chosen, as a draft until it is applied. Loaded when it is first opened. */
-export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab: SettingsTab; onClose: () => void }) {
-  const { settings: chosen = desk.backend.settings.value, snippets: written = toolSnippets.value } = draft.value
+export function SettingsDialog({ appState, tab: first, onClose }: { appState: AppState; tab: SettingsTab; onClose: () => void }) {
+  const { settings: chosen = appState.backend.settings.value, snippets: written = toolSnippets.value } = draft.value
   const isKept = useSignal(Object.keys(draft.value).length > 0)
   const change = (settings: Settings) => (draft.value = { ...draft.value, settings })
   const fault = useSignal<string | undefined>(undefined)
   const tab = useSignal(first)
   const isApplying = useSignal(false)
-  const conversation = desk.current.value
+  const conversation = appState.current.value
   const isRunning = conversation.state.value.status === 'running'
   const asked = conversation.state.value.messages.find(({ role }) => role === 'user')?.blocks.find((block) => block.type === 'text')
   const names = Object.keys(tabs) as SettingsTab[] // the keys of the table above
@@ -41,7 +41,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
     isApplying.value = true
     const before = toolSnippets.value
     toolSnippets.value = written
-    const isUsed = await desk.configure(chosen)
+    const isUsed = await appState.configure(chosen)
     isApplying.value = false
     if (isUsed) {
       keepSnippets()
@@ -50,7 +50,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
     }
     // What was written stays, to be mended.
     toolSnippets.value = before
-    fault.value = desk.notices.list.value.find(({ topic }) => topic === 'settings')?.text
+    fault.value = appState.notices.list.value.find(({ topic }) => topic === 'settings')?.text
   }
 
   function drop(): void {
@@ -59,7 +59,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
   }
 
   function leave(): void {
-    tellOfChanges(desk.notices)
+    tellOfChanges(appState.notices)
     onClose()
   }
 
@@ -91,7 +91,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
       )}
       <div class="dialog-actions">
         {isKept.value && <p class="field-hint">These changes were not applied yet. Cancel drops them.</p>}
-        {isRunning && desk.backend.settings.value.place === 'tab' && (
+        {isRunning && appState.backend.settings.value.place === 'tab' && (
           <p class="field-hint">The run goes on. What you apply holds from the next answer on.</p>
         )}
         <button type="button" onClick={drop}>

@@ -1,12 +1,12 @@
 import { plural } from '../parts/figures.ts'
-import type { Desk } from '../state/desk/desk.ts'
-import { asksWord } from '../state/desk/open-conversations.ts'
+import type { AppState } from '../state/app/app-state.ts'
+import { asksWord } from '../state/app/open-conversations.ts'
 import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 
 /** What the conversation that is shown is doing, and what others do out of sight. */
-export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) {
-  const { state, race, sessionId, log, chat } = desk.current.value
+export function RunStatus({ appState, onAway }: { appState: AppState; onAway: () => void }) {
+  const { state, race, sessionId, log, chat } = appState.current.value
   const isRacing = race.value?.isRunning === true
   const { approvals, inputs } = state.value
   const status = isRacing ? 'running' : state.value.status
@@ -14,7 +14,7 @@ export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) 
   const why = isRacing ? undefined : whyEnded(state.value, log.misfits.value)
   const lost = chat.connection?.value
   const label = lost ?? (isAsking ? asksWord : (why?.word ?? runWords[status]))
-  const away = [...desk.activity.value].filter(([id]) => id !== sessionId).map(([, doing]) => doing)
+  const away = [...appState.activity.value].filter(([id]) => id !== sessionId).map(([, doing]) => doing)
   const asking = away.filter(({ kind }) => kind === 'needsYou').length
   const running = away.filter(({ kind }) => kind === 'running').length
   return (

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals'
-import type { Desk } from '../state/desk/desk.ts'
-import type { Activity } from '../state/desk/open-conversations.ts'
+import type { AppState } from '../state/app/app-state.ts'
+import type { Activity } from '../state/app/open-conversations.ts'
 
 /** What the tab shows before its name, the most urgent of all conversations first. */
 const signs: readonly (readonly [Activity['kind'], string])[] = [
@@ -11,7 +11,7 @@ const signs: readonly (readonly [Activity['kind'], string])[] = [
 ]
 
 /** Has the tab say what its conversations do: a person who looks elsewhere sees it. Gives back how to stop. */
-export function nameTab({ activity }: Desk): () => void {
+export function nameTab({ activity }: AppState): () => void {
   return effect(() => {
     const doing = [...activity.value.values()]
     const marks = signs.flatMap(([kind, sign]) =>

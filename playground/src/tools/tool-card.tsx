@@ -43,7 +43,7 @@ function stateOf(status: ToolStatus, durationMs: number | undefined): string {
   return toolWords[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)
 }
 
-function besideOf({ backgroundId, status, durationMs }: NonNullable<ToolView['background']>): string {
+function backgroundText({ backgroundId, status, durationMs }: NonNullable<ToolView['background']>): string {
   return `${escapeControls(backgroundId)} in the background: ${stateOf(status, durationMs)}`
 }
 
@@ -53,8 +53,8 @@ export function ToolCard({ tool, argumentsText, asked, questions, child, decisio
   const { status, toolName, durationMs, progress, reason, background } = tool
   const shown = tool.result ?? tool.partialResult
   const change = changeOf(toolName, tool.args)
-  const isBeside = background?.status === 'running'
-  const isLively = status === 'pendingApproval' || status === 'running' || isBeside || asked.length > 0 || questions.length > 0
+  const isInBackground = background?.status === 'running'
+  const isLively = status === 'pendingApproval' || status === 'running' || isInBackground || asked.length > 0 || questions.length > 0
   const isOpen = choice.value ?? isLively
   const sign = questions.length > 0 ? 'help' : signs[background?.status ?? status]
   return (
@@ -76,7 +76,7 @@ export function ToolCard({ tool, argumentsText, asked, questions, child, decisio
         <code class="tool-name">{escapeControls(toolName)}</code>
         <span class="tool-hint">{escapeControls(argumentsText)}</span>
         <span class="tool-status">
-          {questions.length > 0 ? 'needs your answer' : background === undefined ? stateOf(status, durationMs) : besideOf(background)}
+          {questions.length > 0 ? 'needs your answer' : background === undefined ? stateOf(status, durationMs) : backgroundText(background)}
         </span>
       </summary>
       {change === undefined ? (
@@ -84,7 +84,7 @@ export function ToolCard({ tool, argumentsText, asked, questions, child, decisio
       ) : (
         <FileChange change={change} />
       )}
-      {progress !== undefined && (status === 'running' || isBeside) && <p class="tool-progress">{escapeControls(progress)}</p>}
+      {progress !== undefined && (status === 'running' || isInBackground) && <p class="tool-progress">{escapeControls(progress)}</p>}
       {child !== undefined && <ChildRun run={child} />}
       {shown !== undefined && <ResultView name={tool.result === undefined ? 'So far' : 'Result'} result={shown} />}
       {background?.result !== undefined && <ResultView name="Report" result={background.result} />}

@@ -4,7 +4,7 @@ import type { Session } from '../../../src/session.ts'
 import { type Marks, marksIn } from '../state/backend/marks.ts'
 import { chainOf } from '../state/conversation/opened-state.ts'
 import { type Misfits, noMisfits } from '../state/log/answer-fit.ts'
-import { unsaidWord } from '../state/log/run-words.ts'
+import { originLabel } from '../state/log/run-words.ts'
 import { stopWord } from '../state/log/why-ended.ts'
 
 /** A conversation to read: its newest path, with calls and results. */
@@ -30,7 +30,7 @@ function marked(mark: Marks[string] | undefined): string {
 }
 
 function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
-  return message.role === 'assistant' ? message.model : (unsaidWord(message) ?? 'User')
+  return message.role === 'assistant' ? message.model : (originLabel(message) ?? 'User')
 }
 
 /** How an answer ended that is no whole one. */

@@ -6,7 +6,7 @@ import { codeOf } from '../remote-error.ts'
 import { saidIn } from '../said.ts'
 import type { Wire } from '../wire/wire.ts'
 
-/** A queued message. */
+/** Receipt of a message that waits on the server. */
 export interface QueuedReceipt extends Receipt {
   readonly kind: 'steer' | 'followUp'
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/model.ts'
 import { credentialsOf } from '../kit/create-model.ts'
 
-/** AWS credentials. */
+/** Keys that sign requests to AWS. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string

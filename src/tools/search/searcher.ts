@@ -15,7 +15,7 @@ export interface SearchQuery {
   signal: AbortSignal
 }
 
-/** A matching line. */
+/** A line that matches a query. */
 export interface SearchMatch {
   /** Relative to the workspace root. */
   path: string

@@ -40,20 +40,20 @@ export class McpFixtures {
     }
     const body = await text(request)
     const sent: Call = body.startsWith('{') ? JSON.parse(body) : {}
-    const said = {
+    const replies = {
       method,
       authorization: headers.authorization ?? '',
       lastEventId: String(headers['last-event-id'] ?? ''),
       asked: sent.method ?? '',
     }
-    this.#heard.set(pathname, [...(this.#heard.get(pathname) ?? []), said])
+    this.#heard.set(pathname, [...(this.#heard.get(pathname) ?? []), replies])
     response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate')
     const [, , kind = ''] = pathname.split('/')
     if (kind === 'leads-away') {
       const location = `http://${headers.host?.replace('127.0.0.1', 'localhost')}${pathname.replace('leads-away', 'strict')}`
       response.writeHead(307, { location }).end()
     } else if (kind === 'strict' && headers.authorization !== 'Bearer right') response.writeHead(401).end()
-    else if (kind === 'cut') this.#cut(pathname, sent, said, response)
+    else if (kind === 'cut') this.#cut(pathname, sent, replies, response)
     else await this.#official(pathname, kind, sent, request, response)
   }
 

@@ -16,7 +16,7 @@ describe('a hook that asks a person', () => {
   })
 
   it('tells the model when denied, with the reason', async () => {
-    const { ran, told } = await hooked(asking, { onEvent: denying })
+    const { ran, results: told } = await hooked(asking, { onEvent: denying })
     expect(ran).toEqual([])
     expect(told).toEqual(['The user denied this tool call: no'])
   })
@@ -27,7 +27,7 @@ describe('a hook that asks a person', () => {
     ['says yes all the same', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => true) }],
     ['throws afterwards', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => Promise.reject(new Error('x'))) }],
   ])('and %s: the no of the person is final', async (_, hooks) => {
-    const { events, ran, told } = await hooked(hooks, { onEvent: denying })
+    const { events, ran, results: told } = await hooked(hooks, { onEvent: denying })
     expect(ran).toEqual([])
     expect(told).toEqual(['The user denied this tool call: no'])
     expect(ofType(events, 'approvalRequested')).toHaveLength(1)
@@ -41,7 +41,7 @@ describe('a hook that asks a person', () => {
       const hooks: LoopHooks = { beforeToolExecution: ({ requestApproval }) => requestApproval().then(then) }
       const outcome = await hooked(hooks, { onEvent: approving })
       expect(outcome.ran).toEqual([])
-      expect(outcome.told).toEqual([told])
+      expect(outcome.results).toEqual([told])
     }
   })
 
@@ -65,7 +65,7 @@ describe('a hook that asks a person', () => {
       beforeToolExecution: async ({ requestApproval }) => (await Promise.race([requestApproval(), asked.opened])) ?? false,
     }
     const onEvent = (event: AgentEvent) => void (event.type === 'approvalRequested' && asked.open())
-    const { events, ran, result, run, told } = await hooked(hooks, { onEvent })
+    const { events, ran, result, run, results: told } = await hooked(hooks, { onEvent })
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'withdrawn by the hook that asked' }])
     expect(run.pendingApprovals()).toEqual([])
     expect(ran).toEqual([])
@@ -136,7 +136,7 @@ describe('a hook that asks a person', () => {
   })
 
   it('for several calls at the same time: each has its own answer', async () => {
-    const { ran, told } = await hooked(asking, {
+    const { ran, results: told } = await hooked(asking, {
       ids: ['c1', 'c2', 'c3'],
       onEvent: (event, run) => {
         if (event.type !== 'approvalRequested' || run.pendingApprovals().length < 3) return

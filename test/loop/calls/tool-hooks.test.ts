@@ -20,7 +20,12 @@ describe('beforeToolExecution', () => {
 
   it('false: the call is not run, the model is told, the pair of events and the after hook come', async () => {
     const after: boolean[] = []
-    const { events, ran, result, told } = await hooked({
+    const {
+      events,
+      ran,
+      result,
+      results: told,
+    } = await hooked({
       beforeToolExecution: async () => false,
       afterToolExecution: ({ isError }) => after.push(isError),
     })
@@ -43,7 +48,7 @@ describe('beforeToolExecution', () => {
     const warnings: string[] = []
     const logger = { warn: (event: string, fields?: unknown) => void warnings.push(`${event} ${JSON.stringify(fields)}`) }
     const hooks: LoopHooks = { beforeToolExecution: ({ toolCallId }) => (toolCallId === 'c1' ? broken() : true) }
-    const { ran, told, result } = await hooked(hooks, { ids: ['c1', 'c2'], logger })
+    const { ran, results: told, result } = await hooked(hooks, { ids: ['c1', 'c2'], logger })
     expect(ran).toHaveLength(1)
     expect(told.sort()).toEqual([failText, 'ok'])
     expect(result.status).toBe('completed')
@@ -53,7 +58,7 @@ describe('beforeToolExecution', () => {
   it('is not asked about calls that cannot run', async () => {
     const asked: string[] = []
     const model = scripted([{ toolCalls: [call('a', {}, 'missing'), call('b', { n: 'x' }), call('c')] }, { text: 'done' }])
-    const { told } = await hooked({ beforeToolExecution: ({ toolCallId }) => void asked.push(toolCallId) }, { model })
+    const { results: told } = await hooked({ beforeToolExecution: ({ toolCallId }) => void asked.push(toolCallId) }, { model })
     expect(asked).toEqual(['c'])
     expect(told).toHaveLength(3)
   })
@@ -140,7 +145,7 @@ describe('replaced arguments', () => {
   ])('that %s are refused: the old ones are not run instead', async (_, replaced) => {
     // Programs without types answer all sorts of things.
     const hooks = { beforeToolExecution: () => ({ arguments: replaced }) } as LoopHooks
-    const { ran, told, result } = await hooked(hooks)
+    const { ran, results: told, result } = await hooked(hooks)
     expect(ran).toEqual([])
     expect(told[0]).toMatch(/^Invalid arguments|hook failed/)
     expect(result.status).toBe('completed')
@@ -212,6 +217,6 @@ describe('replaced arguments', () => {
       },
     })
     expect(denied.ran).toEqual([])
-    expect(denied.told).toEqual(['The user denied this tool call'])
+    expect(denied.results).toEqual(['The user denied this tool call'])
   })
 })

@@ -34,7 +34,7 @@ describe('update hooks', () => {
     ['an error', () => Promise.reject(new Error('x'))],
   ])('%s keeps an update back and its after hook; the result is the same', async (_, before) => {
     const after: string[] = []
-    const { events, told } = await hooked(
+    const { events, results: told } = await hooked(
       {
         beforeToolExecutionUpdate: (info) => (textOf(info.partialResult.content) === '2' ? before?.(info) : true),
         afterToolExecutionUpdate: ({ partialResult }) => after.push(textOf(partialResult.content)),
@@ -51,7 +51,7 @@ describe('update hooks', () => {
       const then = () => (outcome === 'ok' ? outcome : Promise.reject(new Error(outcome)))
       let running = 0
       const atEnd: number[] = []
-      const { events, told } = await hooked(
+      const { events, results: told } = await hooked(
         {
           beforeToolExecutionUpdate: async ({ partialResult }) => {
             running += 1

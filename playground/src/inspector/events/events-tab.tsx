@@ -14,7 +14,7 @@ import { EventList } from './event-list.tsx'
 const shownJson = 60_000
 
 /** Every event of the conversation as it arrived: filtered, and each with its JSON. */
-export function EventsTab({ desk, conversation }: TabProps) {
+export function EventsTab({ appState, conversation }: TabProps) {
   const { log } = conversation
   const filter = useSignal('')
   const hasDeltas = useSignal(false)
@@ -24,7 +24,7 @@ export function EventsTab({ desk, conversation }: TabProps) {
 
   function choose(event: AgentEvent): void {
     chosen.value = event
-    desk.select(targetOf(event, turnOf(log.events, event)))
+    appState.select(targetOf(event, turnOf(log.events, event)))
   }
 
   return (

@@ -16,13 +16,13 @@ import { blocksOf } from './request-blocks.ts'
 import { selectedRequest } from './selected-request.ts'
 
 /** Exactly what a turn was sent, where each block came from, and what broke the prompt cache. */
-export function RequestTab({ desk, conversation }: TabProps) {
+export function RequestTab({ appState, conversation }: TabProps) {
   const isRaw = useSignal(false)
-  const { turn, previous, next } = selectedRequest(conversation.log.requests, desk.selection.value)
+  const { turn, previous, next } = selectedRequest(conversation.log.requests, appState.selection.value)
   const blocks = useMemo(() => (turn === undefined ? [] : blocksOf(turn.request, previous?.request)), [turn, previous])
-  if (turn === undefined) return <p class="nothing">{whyNone({ desk, conversation })}</p>
+  if (turn === undefined) return <p class="nothing">{whyNone({ appState, conversation })}</p>
   const { request, turnIndex, loopId } = turn
-  const show = (other: CapturedTurn | undefined) => other && desk.select({ loopId: other.loopId, turnIndex: other.turnIndex })
+  const show = (other: CapturedTurn | undefined) => other && appState.select({ loopId: other.loopId, turnIndex: other.turnIndex })
   const tokens = blocks.reduce((sum, block) => sum + block.tokens, 0)
 
   return (
@@ -85,8 +85,8 @@ export function RequestTab({ desk, conversation }: TabProps) {
 }
 
 /** Why there is no request to show. */
-function whyNone({ desk, conversation }: TabProps): string {
-  if (desk.selection.value !== undefined) return 'This turn has no captured request.'
+function whyNone({ appState, conversation }: TabProps): string {
+  if (appState.selection.value !== undefined) return 'This turn has no captured request.'
   if (conversation.state.value.turns.length === 0) return 'Nothing was sent yet.'
   if (conversation.chat.connection === undefined) return 'The requests of this conversation were not captured.'
   return 'The server does not show its requests. Set turnRequests: true there, and captureTurnRequests: true on the agent.'

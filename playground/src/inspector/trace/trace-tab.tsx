@@ -8,7 +8,7 @@ import { startsFolded, traceRows } from './trace-rows.ts'
 import { Waterfall } from './waterfall.tsx'
 
 /** When what happened: loops, turns, model calls, tools, and what held them up; below it, what the selected turn was sent. */
-export function TraceTab({ desk, conversation }: TabProps) {
+export function TraceTab({ appState, conversation }: TabProps) {
   const { log } = conversation
   // What a person has opened or folded; all others are as they begin.
   const choices = useSignal<ReadonlySet<string>>(new Set())
@@ -16,7 +16,7 @@ export function TraceTab({ desk, conversation }: TabProps) {
   const version = log.version.value
   const isFolded = (span: Span, siblings: number) => startsFolded(span, siblings) !== turned.has(span.id)
   const rows = useMemo(() => traceRows(log.trace.roots, isFolded), [version, turned])
-  const selection = desk.selection.value
+  const selection = appState.selection.value
 
   function turn(span: Span): void {
     const next = new Set(turned)
@@ -32,10 +32,10 @@ export function TraceTab({ desk, conversation }: TabProps) {
         isSelected={(span) => isTarget(span, selection)}
         isFolded={({ span, siblings }) => isFolded(span, siblings)}
         isFollowing={selection === undefined && conversation.state.value.status === 'running'}
-        onSelect={(span) => desk.select(span.target)}
+        onSelect={(span) => appState.select(span.target)}
         onFold={turn}
       />
-      <RequestGlance requests={log.requests} selection={selection} onOpen={() => desk.showTab('request')} />
+      <RequestGlance requests={log.requests} selection={selection} onOpen={() => appState.showTab('request')} />
     </>
   )
 }

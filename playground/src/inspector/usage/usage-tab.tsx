@@ -7,7 +7,7 @@ import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'
 
 /** What the conversation used and cost, and how full its context is. */
-export function UsageTab({ desk, conversation }: TabProps) {
+export function UsageTab({ appState, conversation }: TabProps) {
   const state = conversation.state.value
   const { model } = conversation.chat
   const { usage, turns } = state
@@ -69,7 +69,7 @@ export function UsageTab({ desk, conversation }: TabProps) {
           </tr>
         </tbody>
       </table>
-      <TurnUsage turns={turns} cost={model.cost} selection={desk.selection.value} onSelect={desk.select} />
+      <TurnUsage turns={turns} cost={model.cost} selection={appState.selection.value} onSelect={appState.select} />
     </div>
   )
 }

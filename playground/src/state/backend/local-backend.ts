@@ -24,7 +24,7 @@ export interface AgentSetup {
 }
 
 /** What each of them keeps beside what is said. */
-const beside = { sharedState: feedbackRules }
+const persistence = { sharedState: feedbackRules }
 
 /** Conversations that are asked for at once. */
 const listLimit = 100
@@ -62,7 +62,7 @@ export class LocalBackend implements Backend {
     const { options, ...setup } = this.#setUp()
     const session = this.#kept.loaded?.store ?? storeToCome(async () => (await this.#kept.load()).store, areWordsAlone)
     // The page itself shows what a logger is told.
-    const agent = new Agent({ ...options, logger: false, ...beside, session, ...(sessionId !== undefined && { sessionId }) })
+    const agent = new Agent({ ...options, logger: false, ...persistence, session, ...(sessionId !== undefined && { sessionId }) })
     return this.#port(agent, setup)
   }
 
@@ -70,7 +70,7 @@ export class LocalBackend implements Backend {
     const { options, tools, ...setup } = this.#setUp()
     // A call that waits in it may be decided at once.
     const [{ store, resume }, late] = await Promise.all([this.#kept.load(), tools?.()])
-    const whole = { ...options, ...beside, ...(late !== undefined && { tools: late }), ...(loopId !== undefined && { loopId }) }
+    const whole = { ...options, ...persistence, ...(late !== undefined && { tools: late }), ...(loopId !== undefined && { loopId }) }
     return this.#port(await resume(store, sessionId, whole), setup)
   }
 

@@ -72,8 +72,8 @@ class JournalToCome implements SessionJournal {
     this.#journal?.event?.(event)
     if (this.#journal !== undefined) return
     // The message of an answer that begins grows.
-    const told = event.type === 'messageStart' ? structuredClone(event) : event
-    this.#waiting.push((journal) => journal.event?.(told))
+    const snapshot = event.type === 'messageStart' ? structuredClone(event) : event
+    this.#waiting.push((journal) => journal.event?.(snapshot))
   }
 
   async media(...asked: Parameters<SessionJournal['media']>) {

@@ -4,7 +4,7 @@ import type { Content, FileContent, ImageContent, PromptInput } from '../../../.
 export type Attachment = ImageContent | FileContent
 
 /** A prompt of `text` and what goes with it. */
-export function said(text: string, media: readonly Attachment[]): PromptInput {
+export function promptOf(text: string, media: readonly Attachment[]): PromptInput {
   if (media.length === 0) return text
   return { role: 'user', content: text === '' ? [...media] : [{ type: 'text', text }, ...media] }
 }

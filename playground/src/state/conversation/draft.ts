@@ -14,7 +14,7 @@ export interface Draft {
   /** Why other files do not go with it. */
   refused: Signal<readonly string[]>
   /** What waits in the queue of a run of this page: it is said by the run, or it is in the draft again when the page ends before. */
-  waiting: Signal<readonly Said[]>
+  waiting: Signal<readonly QueuedPrompt[]>
   /** What is to be said instead of a message; `undefined` where nobody changes it. */
   edited(messageId: string): Signal<string | undefined>
   /** Puts words that were not heard before what is there by now. */
@@ -22,7 +22,7 @@ export interface Draft {
 }
 
 /** Words, and what goes with them. */
-export interface Said {
+export interface QueuedPrompt {
   text: string
   media: readonly Attachment[]
 }
@@ -36,14 +36,14 @@ export function draftOf(sessionId: string): Draft {
   const kept = keptWords(sessionId)
   const text = signal(kept.text)
   const attached = signal<readonly Attachment[]>([])
-  const waiting = signal<readonly Said[]>([])
+  const waiting = signal<readonly QueuedPrompt[]>([])
   const edits = new Map<string, Signal<string | undefined>>()
 
   function keep(): void {
     if (drafts.get(sessionId) !== draft) return
     const changed = [...edits].flatMap(([id, { value }]) => (value === undefined ? [] : [[id, value] as const]))
     draft.isKept.value = keepWords(sessionId, {
-      text: joined([...waiting.value.map((said) => said.text), text.value]),
+      text: joined([...waiting.value.map((queued) => queued.text), text.value]),
       edits: Object.fromEntries(changed),
     })
   }

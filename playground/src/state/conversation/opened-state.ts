@@ -3,24 +3,24 @@ import type { LoopRecord, Session } from '../../../../src/session.ts'
 import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../../src/store.ts'
 
 /** What an agent has said: its history, and the calls that wait for a person. */
-interface Said {
+interface OpenedAgent {
   messages: readonly AgentMessage[]
   pendingApprovals(): PendingApproval[]
 }
 
 /** What the page shows of a conversation when it is opened: the history of the agent, with what only the recorded events tell of it. */
-export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState {
-  const told = loops.flatMap(({ base, messages }) => [...(base?.messages ?? []), ...messages])
-  const whole = new Map(told.map((message) => [message.id, message]))
+export function openedState(agent: OpenedAgent, loops: readonly LoopRecord[]): RunState {
+  const recorded = loops.flatMap(({ base, messages }) => [...(base?.messages ?? []), ...messages])
+  const whole = new Map(recorded.map((message) => [message.id, message]))
   // A session names large media of its history; its record has their bytes.
   const messages = agent.messages.map((message) => (namesMedia(message) ? (whole.get(message.id) ?? message) : message))
   const restored = restoredState(messages, agent.pendingApprovals())
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
-  const said = restored.messages.map((view) => withTimes(view, views.get(view.id)))
+  const shown = restored.messages.map((view) => withTimes(view, views.get(view.id)))
   // Its end may be recorded, although the event of its end is not.
-  const left = cutOff(replayed).filter(({ id }) => !said.some((view) => view.id === id))
-  const seen = left.length === 0 ? said : [...said.filter((view) => !isTriedAgain(view, replayed.loopId)), ...left]
+  const left = cutOff(replayed).filter(({ id }) => !shown.some((view) => view.id === id))
+  const seen = left.length === 0 ? shown : [...shown.filter((view) => !isTriedAgain(view, replayed.loopId)), ...left]
   // A call may have any id, also constructor.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])

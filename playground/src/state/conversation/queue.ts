@@ -1,9 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Receipt } from '../../../../src/index.ts'
-import type { Draft, Said } from './draft.ts'
+import type { Draft, QueuedPrompt } from './draft.ts'
 
 /** A message that waits for the run to take it. */
-export interface QueuedMessage extends Said {
+export interface QueuedMessage extends QueuedPrompt {
   id: string
   kind: 'steer' | 'followUp'
   receipt: Receipt

@@ -3,7 +3,7 @@ import { textOf } from '../../../../src/index.ts'
 import { taken } from '../../../../src/store.ts'
 import type { ChatPort } from '../backend/chat-port.ts'
 import type { Attempts } from '../notices/notices.ts'
-import { type Attachment, mediaOf, said } from './attachments.ts'
+import { type Attachment, mediaOf, promptOf } from './attachments.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { createQueue, type QueuedMessage } from './queue.ts'
 
@@ -35,8 +35,8 @@ export function createSpeech(chat: ChatPort, attempt: Attempts): Speech {
   async function deliver(kind: QueuedMessage['kind'], text: string, media: readonly Attachment[]): Promise<boolean> {
     const isHeard = await attempt('send', 'Not sent', async () => {
       await chat.ready?.()
-      if (agent.currentRun === undefined) return taken(agent.send(said(text, media)))
-      queue.add({ kind, text, media, receipt: agent[kind](said(text, media)) })
+      if (agent.currentRun === undefined) return taken(agent.send(promptOf(text, media)))
+      queue.add({ kind, text, media, receipt: agent[kind](promptOf(text, media)) })
       return true
     })
     return isHeard ?? false
@@ -67,7 +67,7 @@ export function createSpeech(chat: ChatPort, attempt: Attempts): Speech {
     const media = message?.role === 'user' ? mediaOf(message.content) : []
     const isHeard = await attempt('send', 'Not sent', async () => {
       await chat.ready?.()
-      return taken(agent.editAndResend(messageId, said(text, media)))
+      return taken(agent.editAndResend(messageId, promptOf(text, media)))
     })
     return isHeard ?? false
   }

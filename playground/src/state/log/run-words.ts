@@ -42,12 +42,12 @@ export const toolWords: Readonly<Record<ToolStatus, string>> = {
 }
 
 /** What stands in the place of the user, and nobody has said, by its origin; `undefined` for what a person said. */
-export function unsaidWord({ role, provenanceHint }: Spoken): string | undefined {
-  return role === 'user' ? unsaid[provenanceHint?.kind ?? ''] : undefined
+export function originLabel({ role, provenanceHint }: Spoken): string | undefined {
+  return role === 'user' ? originLabels[provenanceHint?.kind ?? ''] : undefined
 }
 
 /** Who speaks, to the person who does. */
-export const speakerOf = (message: Spoken): string => unsaidWord(message) ?? roles[message.role]
+export const speakerOf = (message: Spoken): string => originLabel(message) ?? roles[message.role]
 
 interface Spoken {
   role: Message['role']
@@ -55,4 +55,4 @@ interface Spoken {
 }
 
 const roles: Readonly<Record<Message['role'], string>> = { user: 'You', assistant: 'Assistant', toolResult: 'Tool result' }
-const unsaid: Readonly<Record<string, string>> = { background: 'Report from the background', runtime: 'Note of the agent' }
+const originLabels: Readonly<Record<string, string>> = { background: 'Report from the background', runtime: 'Note of the agent' }

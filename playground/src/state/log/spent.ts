@@ -35,10 +35,10 @@ function priced(answers: readonly Usage[], cost: CostConfig): number {
 /** Also of the answer that was cut off; what was taken back is in no message any more. */
 function answersOf({ messages, usage }: Spent): Usage[] {
   const answers = messages.flatMap(({ message }) => (message?.role === 'assistant' ? [message.usage] : []))
-  const gone = { ...usage }
-  delete gone.reportedCost
-  for (const answer of answers) for (const key of counted) gone[key] -= answer[key]
-  return gone.totalTokens > 0 && counted.every((key) => gone[key] >= 0) ? [...answers, gone] : answers
+  const unshown = { ...usage }
+  delete unshown.reportedCost
+  for (const answer of answers) for (const key of counted) unshown[key] -= answer[key]
+  return unshown.totalTokens > 0 && counted.every((key) => unshown[key] >= 0) ? [...answers, unshown] : answers
 }
 
 const counted = ['input', 'output', 'reasoning', 'cacheRead', 'cacheWrite', 'totalTokens'] as const

@@ -32,7 +32,7 @@ export class Trace {
   readonly roots: Span[] = []
   readonly #open = new Map<string, Span>()
   /** Calls whose work goes on beside the run, after them. */
-  readonly #beside = new Map<string, Span>()
+  readonly #background = new Map<string, Span>()
 
   accept(event: AgentEvent, within: Span[] = this.roots): void {
     switch (event.type) {
@@ -59,11 +59,11 @@ export class Trace {
         break
       case 'backgroundStart': {
         const call = this.#callOf(event)
-        if (call !== undefined) this.#beside.set(`tool ${event.loopId} ${event.toolCallId}`, call)
+        if (call !== undefined) this.#background.set(`tool ${event.loopId} ${event.toolCallId}`, call)
         break
       }
       case 'backgroundEnd':
-        this.#beside.delete(`tool ${event.loopId} ${event.toolCallId}`)
+        this.#background.delete(`tool ${event.loopId} ${event.toolCallId}`)
         break
       default:
         this.#withinTurn(event)
@@ -72,7 +72,7 @@ export class Trace {
 
   #callOf({ loopId, toolCallId }: { loopId: string; toolCallId: string }): Span | undefined {
     const key = `tool ${loopId} ${toolCallId}`
-    return this.#open.get(key) ?? this.#beside.get(key)
+    return this.#open.get(key) ?? this.#background.get(key)
   }
 
   /** A loop of which only the record is known, without its events. */

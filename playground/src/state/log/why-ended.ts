@@ -93,8 +93,8 @@ function notStored({ message, cause }: RunFailure): string {
   const isTaken = cause?.code === 'conflict'
   const known = isTaken ? 'Another tab has gone on with this conversation, or has deleted it.' : storageWords({ cause })
   const why = known ?? cause?.message ?? message.replace(/^The run stopped .*? conversation: /, 'The browser did not store it: ')
-  const said = /[.!?]$/.test(why) ? why : `${why}.`
-  return `${said} The run was stopped, because what comes next could not be stored. What you see is kept as far as it was stored before.`
+  const sentence = /[.!?]$/.test(why) ? why : `${why}.`
+  return `${sentence} The run was stopped, because what comes next could not be stored. What you see is kept as far as it was stored before.`
 }
 
 function withRetry(remedies: readonly Remedy[]): readonly Remedy[] {

@@ -17,7 +17,7 @@ export async function runInFrame(code: string, args: JsonObject, signal: AbortSi
   const frame = document.createElement('iframe')
   const { port1: ours, port2: theirs } = new MessageChannel()
   try {
-    const said = new Promise<unknown>((resolve, reject) => {
+    const outcome = new Promise<unknown>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       ours.onmessage = ({ data }) => resolve(data)
       frame.addEventListener('load', () => frame.contentWindow?.postMessage({ code, args: text, mostChars }, '*', [theirs]), { once: true })
@@ -27,7 +27,7 @@ export async function runInFrame(code: string, args: JsonObject, signal: AbortSi
       frame.src = 'own-tool.html'
       document.body.append(frame)
     })
-    return resultIn(await said)
+    return resultIn(await outcome)
   } finally {
     frame.remove()
     ours.close()

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { parseSession } from '../../../../src/session.ts'
-import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../testing/endpoint/endpoint-client.ts'
+import { allEvents, EndpointClient, eventsUntil, problemOf, responseText } from '../../../../testing/endpoint/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../testing/index.ts'
 import { signed } from '../../../support/endpoint-users.ts'
 import { openAiHostTests } from '../../../support/openai-host.ts'
@@ -40,7 +40,7 @@ describe('one Durable Object', () => {
   it('takes the settings that clients may choose, and refuses the others by name', async () => {
     const prompt = (settings: { thinking: string } | { temperature: number }) =>
       new EndpointClient(ask, 'talk').post('/runs', { prompt: 'Go.', settings })
-    expect(saidIn(await allEvents(await prompt({ thinking: 'high' })))).toBe('one two three four')
+    expect(responseText(await allEvents(await prompt({ thinking: 'high' })))).toBe('one two three four')
     const refused = await prompt({ temperature: 1 })
     expect(await refused.json()).toMatchObject({
       status: 403,
@@ -52,7 +52,7 @@ describe('one Durable Object', () => {
   it('streams one run to 100 at once, and refuses the next', async () => {
     const client = new EndpointClient(ask, 'ask')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
-    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
     const { loopId, toolCallId, argumentsHash } = request
     const readers = await Promise.all(Array.from({ length: 102 }, () => client.events(loopId)))
     const accepted = readers.filter(({ ok }) => ok)
@@ -61,7 +61,7 @@ describe('one Durable Object', () => {
     const refused = await Promise.all(readers.filter(({ ok }) => !ok).map(problemOf))
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['tooManyStreams']))
     await client.post(`/approvals/${toolCallId}`, { approved: true, argumentsHash })
-    const said = await Promise.all(accepted.map(async (reader) => saidIn(await allEvents(reader))))
+    const said = await Promise.all(accepted.map(async (reader) => responseText(await allEvents(reader))))
     expect(new Set(said)).toEqual(new Set(['Sent.']))
   })
 })

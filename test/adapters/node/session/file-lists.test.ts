@@ -5,7 +5,7 @@ import { fileSessionStore, listRustSessionIds, loadRustSessionsForAgent, saveRus
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { logSessionStore, type SessionError } from '../../../../src/session.ts'
-import { note, said, sampleSession } from '../../../../testing/session-store/session-samples.ts'
+import { note, sampleSession, userMessage } from '../../../../testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 
 const agent = { agentId: 'agent-1' }
@@ -80,7 +80,7 @@ describe('the pages of a list', () => {
     const ids = Array.from({ length: 12 }, (_, index) => `s${index}`)
     for (const [index, id] of ids.entries()) {
       const writer = await store.open(id, agent)
-      await writer.append([said('x')])
+      await writer.append([userMessage('x')])
       await writer.close()
       utimesSync(join(root, id, 'log.1'), index + 1, index + 1)
     }
@@ -89,7 +89,7 @@ describe('the pages of a list', () => {
     const other = fileSessionStore(root)
     await other.delete('s5')
     const writer = await other.open('new', agent)
-    await writer.append([said('x')])
+    await writer.append([userMessage('x')])
     await writer.close()
     for (;;) {
       seen.push(...page.sessions.map(({ sessionId }) => sessionId))
@@ -109,7 +109,7 @@ describe('files and folders of sessions', () => {
     try {
       const store = fileSessionStore(join(root, 'new', 'sessions'))
       const writer = await store.open('s1', agent)
-      await writer.append([said('x'.repeat(70_000))])
+      await writer.append([userMessage('x'.repeat(70_000))])
       await writer.close()
       for (const text of ['1', '2']) {
         const next = await store.open('s1', agent)
@@ -150,7 +150,7 @@ describe('what lists tell', () => {
   async function writeLong(root: string): Promise<void> {
     for (const id of ['a', 'b']) {
       const writer = await fileSessionStore(root).open(id, agent)
-      await writer.append([said(`Of ${id}`)])
+      await writer.append([userMessage(`Of ${id}`)])
       for (let at = 0; at < 20; at++) await writer.append([note('x'.repeat(20_000))])
       if (id === 'a') await writer.close()
     }

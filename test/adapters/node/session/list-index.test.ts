@@ -7,7 +7,7 @@ import { type FileOperations, nodeFileOperations } from '../../../../adapters/no
 import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import type { SessionStore } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session.ts'
-import { said } from '../../../../testing/session-store/session-samples.ts'
+import { userMessage } from '../../../../testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 
 /** Every list that finds something new makes an index. */
@@ -16,7 +16,7 @@ const many = 100
 
 async function write(store: SessionStore, id: string, text = id): Promise<void> {
   const writer = await store.open(id, { agentId: 'agent-1' })
-  await writer.append([said(text)])
+  await writer.append([userMessage(text)])
   await writer.close()
 }
 
@@ -85,7 +85,7 @@ describe('the first page of a list', () => {
     const writer = await store.open('s010', { agentId: 'agent-1' })
     for (const text of ['one', 'two', 'three']) {
       expect((await idsIn(watched(root, eager).store)).length).toBe(5)
-      await writer.append([said(text)])
+      await writer.append([userMessage(text)])
       expect((await firstOf(root))[0]).toBe('s010')
     }
     await writer.close()

@@ -18,19 +18,19 @@ interface Opening {
   backend: SettableBackend
   notices: Notices
   /** Somebody has said something, and it is stored. */
-  onSaid: (conversation: Conversation) => void
+  onPrompt: (conversation: Conversation) => void
   /** A run is over, and its end is stored. */
   onEnd: (conversation: Conversation, status: RunStatus) => void
 }
 
 /** An opener that hears what happens in the conversations it has opened. */
-export function createOpener({ backend, notices, onSaid, onEnd }: Opening): Opener {
+export function createOpener({ backend, notices, onPrompt, onEnd }: Opening): Opener {
   function listen(conversation: Conversation): Conversation {
     const { agent } = conversation.chat
     let run = agent.currentRun
     agent.subscribe((event) => {
       run = agent.currentRun ?? run
-      if (event.type === 'messageEnd' && event.message.role === 'user') onSaid(conversation)
+      if (event.type === 'messageEnd' && event.message.role === 'user') onPrompt(conversation)
       // The end of a run is stored after its last event.
       if (event.type === 'agentEnd') void Promise.resolve(run?.result).then(() => onEnd(conversation, event.status))
     })

@@ -23,7 +23,7 @@ import { createView, type View } from './view.ts'
  * - Nothing here throws or rejects: what fails is in `notices`, with what can be done about it.
  * - Showing another conversation stops nothing, and decides nothing.
  */
-export interface Desk extends SelectionState, Pick<View, 'current' | 'activity'>, Pick<Places, 'isMoving' | 'configure' | 'handOver'> {
+export interface AppState extends SelectionState, Pick<View, 'current' | 'activity'>, Pick<Places, 'isMoving' | 'configure' | 'handOver'> {
   readonly backend: SettableBackend
   readonly notices: Notices
   readonly stored: StoredList
@@ -46,13 +46,13 @@ export interface Desk extends SelectionState, Pick<View, 'current' | 'activity'>
 }
 
 /** Opens the conversation that the address names, so that a reload and a link lead to it; otherwise a new one. */
-export async function createDesk(backendFor: (onOtherTab: OnOtherTab) => Promise<SettableBackend>): Promise<Desk> {
+export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Promise<SettableBackend>): Promise<AppState> {
   const notices = createNotices()
   const backend = await backendFor((...news) => void watch.heard(...news))
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = createStoredList(backend, notices)
   const drafts = createDrafts(stored)
-  const opener = createOpener({ backend, notices, onSaid, onEnd: (...end) => void ended(...end) })
+  const opener = createOpener({ backend, notices, onPrompt: onPrompt, onEnd: (...end) => void ended(...end) })
   const { sessionId: named } = readAddress(location.hash)
   const first = named === undefined ? opener.begin() : await opener.read(named)
   const view = createView({ first, settings: backend.settings, onShow, onLetGo: () => void stored.refresh() })
@@ -72,7 +72,7 @@ export async function createDesk(backendFor: (onOtherTab: OnOtherTab) => Promise
   }
 
   /** From then on there is something to export. */
-  function onSaid(conversation: Conversation): void {
+  function onPrompt(conversation: Conversation): void {
     void list()
     if (conversation.record.value === undefined) void conversation.refresh()
   }

@@ -2,10 +2,10 @@ import { signal } from '@preact/signals'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { endFirstWords } from '../../playground/src/late/first-words.ts'
 import { defaultSettings, type Settings } from '../../playground/src/settings/settings.ts'
+import { type AppState, createAppState } from '../../playground/src/state/app/app-state.ts'
 import type { SettableBackend } from '../../playground/src/state/backend/chat-port.ts'
 import { keptIn } from '../../playground/src/state/backend/kept-here.ts'
 import { LocalBackend } from '../../playground/src/state/backend/local-backend.ts'
-import { createDesk, type Desk } from '../../playground/src/state/desk/desk.ts'
 import { memorySessionStore, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { memoryWorkspace, writeFileTool } from '../../src/tools.ts'
@@ -57,26 +57,26 @@ function answering(): ReturnType<typeof scripted> {
   })
 }
 
-async function open(faults = new Faults(), kept: SessionStore = memorySessionStore()): Promise<Desk> {
+async function open(faults = new Faults(), kept: SessionStore = memorySessionStore()): Promise<AppState> {
   const store = faults.in(kept, ['load', 'list', 'rename', 'delete'])
   const workspace = memoryWorkspace()
   const tools = [{ ...writeFileTool({ workspace }), needsApproval: true }]
   const setUp = () => ({ options: { model: answering(), tools, workspace }, model: { ...facts, cost } })
   const local = new LocalBackend(setUp, async () => keptIn(store))
   const settings = signal<Settings>(defaultSettings)
-  const ofDesk = ['begin', 'open', 'list', 'read', 'isOpen', 'takeOver', 'remove', 'rename', 'exportAs', 'importFrom', 'use']
+  const methods = ['begin', 'open', 'list', 'read', 'isOpen', 'takeOver', 'remove', 'rename', 'exportAs', 'importFrom', 'use']
   const port = (value: unknown) =>
     typeof value === 'object' && value !== null && 'agent' in value ? faults.in(value, ['recorded', 'close']) : value
-  const backend: SettableBackend = Object.assign(Object.create(faults.in(local, ofDesk, port)), {
+  const backend: SettableBackend = Object.assign(Object.create(faults.in(local, methods, port)), {
     settings,
     async use(next: Settings) {
       faults.pass('use')
       settings.value = next
     },
   })
-  const desk = await createDesk(async () => backend)
-  await desk.settle()
-  return desk
+  const appState = await createAppState(async () => backend)
+  await appState.settle()
+  return appState
 }
 
 endFirstWords()
@@ -95,17 +95,17 @@ afterEach(() => {
   removeEventListener('unhandledrejection', onRejection)
 })
 
-const idle = async (desk: Desk) => void (await desk.current.value.chat.agent.currentRun?.result)
+const idle = async (appState: AppState) => void (await appState.current.value.chat.agent.currentRun?.result)
 
-async function say(desk: Desk, text: string): Promise<void> {
-  desk.current.value.draft.text.value = text
-  await desk.current.value.submit('steer')
-  await idle(desk)
+async function say(appState: AppState, text: string): Promise<void> {
+  appState.current.value.draft.text.value = text
+  await appState.current.value.submit('steer')
+  await idle(appState)
 }
 
 /** Everything that a person wrote and that is still somewhere: said, waiting, or in a draft. */
-function wordsIn(desk: Desk, conversations: ReadonlySet<Desk['current']['value']>): string {
-  return [...conversations, desk.current.value]
+function wordsIn(appState: AppState, conversations: ReadonlySet<AppState['current']['value']>): string {
+  return [...conversations, appState.current.value]
     .flatMap(({ chat, draft, queued }) => [
       draft.text.value,
       ...queued.value.map(({ text }) => text),
@@ -115,33 +115,33 @@ function wordsIn(desk: Desk, conversations: ReadonlySet<Desk['current']['value']
 }
 
 /** What a person does in a day. */
-async function story(desk: Desk, file: string): Promise<Set<Desk['current']['value']>> {
-  const seen = new Set<Desk['current']['value']>()
+async function story(appState: AppState, file: string): Promise<Set<AppState['current']['value']>> {
+  const seen = new Set<AppState['current']['value']>()
   const step = async (act: () => unknown) => {
-    seen.add(desk.current.value)
+    seen.add(appState.current.value)
     await act()
-    seen.add(desk.current.value)
+    seen.add(appState.current.value)
   }
-  await step(() => say(desk, 'first words'))
-  const { sessionId } = desk.current.value
-  await step(() => desk.stored.rename(sessionId, 'A name'))
-  await step(() => desk.create())
-  await step(() => say(desk, 'second words'))
-  await step(() => desk.open(sessionId))
-  await step(() => say(desk, 'third words'))
-  await step(() => desk.configure({ ...desk.backend.settings.value, thinking: 'high' }))
-  await step(() => say(desk, 'fourth words'))
-  await step(() => desk.takeOver())
-  await step(() => desk.replay())
-  await step(() => desk.open(sessionId))
-  await step(() => desk.importFrom(new Blob([file])))
-  await step(() => desk.handOver(desk.backend.settings.value))
-  await step(() => desk.remove(['nobody']))
-  await step(() => desk.stored.more())
+  await step(() => say(appState, 'first words'))
+  const { sessionId } = appState.current.value
+  await step(() => appState.stored.rename(sessionId, 'A name'))
+  await step(() => appState.create())
+  await step(() => say(appState, 'second words'))
+  await step(() => appState.open(sessionId))
+  await step(() => say(appState, 'third words'))
+  await step(() => appState.configure({ ...appState.backend.settings.value, thinking: 'high' }))
+  await step(() => say(appState, 'fourth words'))
+  await step(() => appState.takeOver())
+  await step(() => appState.replay())
+  await step(() => appState.open(sessionId))
+  await step(() => appState.importFrom(new Blob([file])))
+  await step(() => appState.handOver(appState.backend.settings.value))
+  await step(() => appState.remove(['nobody']))
+  await step(() => appState.stored.more())
   return seen
 }
 
-it('a fault at any await of the desk is told, loses no word, and leaves no promise alone', async () => {
+it('a fault at any await of the appState is told, loses no word, and leaves no promise alone', async () => {
   const other = await open()
   await say(other, 'of another day')
   const { text: file } = await other.backend.exportAs(other.current.value.sessionId, 'phi')
@@ -150,19 +150,19 @@ it('a fault at any await of the desk is told, loses no word, and leaves no promi
   for (let isThrough = false; !isThrough; ) {
     const faults = new Faults()
     faults.at = ++at
-    const told = new Set<string>()
-    const desk = await open(faults)
-    const stop = desk.notices.list.subscribe((list) => {
-      for (const { text } of list) told.add(text)
+    const messages = new Set<string>()
+    const appState = await open(faults)
+    const stop = appState.notices.list.subscribe((list) => {
+      for (const { text } of list) messages.add(text)
     })
-    const seen = await story(desk, file)
+    const seen = await story(appState, file)
     await new Promise((resolve) => setTimeout(resolve))
     stop()
     isThrough = faults.hit === undefined
-    const words = wordsIn(desk, seen)
-    for (const said of ['first words', 'second words', 'third words', 'fourth words'])
-      expect([faults.hit, words]).toEqual([faults.hit, expect.stringContaining(said)])
-    if (!isThrough && ![...told].some((text) => text.includes(`fault ${at} `))) silent.push(`${faults.hit} (${at})`)
+    const words = wordsIn(appState, seen)
+    for (const prompt of ['first words', 'second words', 'third words', 'fourth words'])
+      expect([faults.hit, words]).toEqual([faults.hit, expect.stringContaining(prompt)])
+    if (!isThrough && ![...messages].some((text) => text.includes(`fault ${at} `))) silent.push(`${faults.hit} (${at})`)
   }
   expect(at).toBeGreaterThan(60)
   expect(silent).toEqual([])
@@ -188,64 +188,64 @@ it('what the store does not take stays in the composer, and can be said again on
       }
     },
   })
-  const desk = await open(new Faults(), full)
-  await say(desk, 'words that matter')
-  const conversation = desk.current.value
+  const appState = await open(new Faults(), full)
+  await say(appState, 'words that matter')
+  const conversation = appState.current.value
   expect(conversation.draft.text.value).toBe('words that matter')
   await expect.poll(() => conversation.state.value.status).toBe('error')
   isFull = false
   conversation.retry()
   await expect.poll(() => conversation.draft.text.value).toBe('')
-  await idle(desk)
-  const said = conversation.chat.agent.messages.filter(({ role }) => role === 'user')
-  expect(said).toHaveLength(1)
+  await idle(appState)
+  const userMessages = conversation.chat.agent.messages.filter(({ role }) => role === 'user')
+  expect(userMessages).toHaveLength(1)
   expect(rejections).toEqual([])
 })
 
 it('a run goes on when another conversation is shown, and its approval is decided by nobody but a person', async () => {
-  const desk = await open()
-  const first = desk.current.value
+  const appState = await open()
+  const first = appState.current.value
   first.draft.text.value = 'write it'
   await first.submit('steer')
-  await expect.poll(() => desk.activity.value.get(first.sessionId)?.kind).toBe('needsYou')
-  desk.create()
-  await say(desk, 'something else')
-  expect(desk.activity.value.get(first.sessionId)?.kind).toBe('needsYou')
-  await desk.configure({ ...defaultSettings, thinking: 'high' })
-  await desk.open(first.sessionId)
-  expect(desk.current.value).toBe(first)
+  await expect.poll(() => appState.activity.value.get(first.sessionId)?.kind).toBe('needsYou')
+  appState.create()
+  await say(appState, 'something else')
+  expect(appState.activity.value.get(first.sessionId)?.kind).toBe('needsYou')
+  await appState.configure({ ...defaultSettings, thinking: 'high' })
+  await appState.open(first.sessionId)
+  expect(appState.current.value).toBe(first)
   const [request] = first.state.value.approvals
   if (request !== undefined) first.approve(request)
-  await idle(desk)
+  await idle(appState)
   await expect.poll(() => first.state.value.status).toBe('completed')
   expect(first.chat.agent.messages.some((message) => message.role === 'toolResult' && !message.isError)).toBe(true)
 })
 
 it('a run that ends out of sight is said to have answered, until somebody looks', async () => {
-  const desk = await open()
-  const first = desk.current.value
+  const appState = await open()
+  const first = appState.current.value
   first.draft.text.value = 'hello'
   const sent = first.submit('steer')
-  desk.create()
+  appState.create()
   await sent
-  await expect.poll(() => desk.activity.value.get(first.sessionId)?.kind).toBe('done')
-  await desk.open(first.sessionId)
-  expect(desk.activity.value.get(first.sessionId)).toBe(undefined)
-  expect(desk.current.value.state.value.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+  await expect.poll(() => appState.activity.value.get(first.sessionId)?.kind).toBe('done')
+  await appState.open(first.sessionId)
+  expect(appState.activity.value.get(first.sessionId)).toBe(undefined)
+  expect(appState.current.value.state.value.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
 })
 
 it('a draft waits for its conversation, and the notice of a failed import goes with the next one', async () => {
-  const desk = await open()
-  await say(desk, 'hello')
-  const { sessionId } = desk.current.value
-  desk.current.value.draft.text.value = 'half a thought'
-  desk.create()
-  expect(desk.current.value.draft.text.value).toBe('')
-  await desk.open(sessionId)
-  expect(desk.current.value.draft.text.value).toBe('half a thought')
-  const { text } = await desk.backend.exportAs(sessionId, 'phi')
-  await desk.importFrom(new Blob(['{"no": "session"}']))
-  expect(desk.notices.list.value.map(({ topic }) => topic)).toEqual(['import'])
-  await desk.importFrom(new Blob([text]))
-  expect(desk.notices.list.value).toEqual([])
+  const appState = await open()
+  await say(appState, 'hello')
+  const { sessionId } = appState.current.value
+  appState.current.value.draft.text.value = 'half a thought'
+  appState.create()
+  expect(appState.current.value.draft.text.value).toBe('')
+  await appState.open(sessionId)
+  expect(appState.current.value.draft.text.value).toBe('half a thought')
+  const { text } = await appState.backend.exportAs(sessionId, 'phi')
+  await appState.importFrom(new Blob(['{"no": "session"}']))
+  expect(appState.notices.list.value.map(({ topic }) => topic)).toEqual(['import'])
+  await appState.importFrom(new Blob([text]))
+  expect(appState.notices.list.value).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { NewSessionRecord, SessionStore } from '../../src/types/session/session-store.ts'
 
 /** A record that says `text`. */
-export function said(text: string): NewSessionRecord {
+export function userMessage(text: string): NewSessionRecord {
   const message = { role: 'user' as const, id: text.slice(0, 40), content: [{ type: 'text' as const, text }], timestamp: 1 }
   return { loopId: 'loop', turnIndex: 0, entry: { type: 'input', message } }
 }
