@@ -23,7 +23,7 @@ const avoided: readonly Avoided[] = JSON.parse(readFileSync(new URL('words.json'
 const wordRules = avoided.map(({ avoid, use }) => ({ pattern: new RegExp(`\\b(?:${avoid})\\b`, 'i'), use }))
 
 /** The words of the list in a sentence, with what to write instead. */
-export function avoidedIn(text: string): string[] {
+function avoidedIn(text: string): string[] {
   return wordRules.flatMap(({ pattern, use }) => {
     const [word] = pattern.exec(text) ?? []
     return word === undefined ? [] : [`"${word.toLowerCase()}", write: ${use}`]
