@@ -6,41 +6,41 @@ import { parsedJson } from '../../../src/base/json/json-value.ts'
 import { fieldIn } from '../../../src/contract/json.ts'
 import { loadsOfModule, loadsOfShell } from './script-loads.ts'
 
-/** Bytes of one file that are looked at; of a larger one its size counts as well, and when it was changed. */
+/** The most bytes to hash per file; a larger file also counts with its size and modification time. */
 const maxBytes = 16 * 1024 * 1024
-/** Files that one command is followed into. */
+/** The most files to follow per command. */
 const maxFiles = 500
 
 const modules: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 const shells: ReadonlySet<string> = new Set(['.sh', '.bash'])
 const code: ReadonlySet<string> = new Set([...modules, ...shells, '.py', '.rb', '.pl', '.php', '.lua', '.jar', '.wasm', '.node', '.exe'])
-/** What runs, or says what runs, of a folder that is run. */
+/** Files of a folder that run, or that name what runs, when the folder is run. */
 const ofFolder: readonly string[] = ['package.json', 'index.js', 'index.mjs', 'index.cjs', '__main__.py', '__init__.py']
 
 type Found = { kind: 'none' | 'folder' } | { kind: 'file'; digest: string; bytes: Uint8Array; isProgram: boolean }
 
-/** The digest of bytes, as {@link CodeFiles} keeps it. */
+/** Returns the digest of bytes, as {@link CodeFiles} stores it. */
 export function digestOf(bytes: Uint8Array): string {
   return `${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** What a path without a file has in place of a digest: one may be planted. */
+/** Marks a path without a file, because a file may appear there later. */
 export const noFile = 'no file'
 
-/** The files that a command runs, and what those import by a literal relative path, each with its digest. What is data is not among them. */
+/** Code files of a command with their digests: those it runs, and those they import by a literal relative path. Excludes data. */
 export class CodeFiles {
   readonly digests = new Map<string, string>()
-  /** Why that is not all it loads, as far as anybody can know. */
+  /** Why the list may be incomplete; `undefined` if it is complete. */
   unknown: string | undefined
 
-  /** What a word names: a file where it is code, nothing where there is none. */
+  /** Adds the file that a word of the command names, if it is code. */
   async addWord(path: string): Promise<void> {
     const found = await look(path)
     if (found.kind === 'none') this.digests.set(path, noFile)
     else if (found.kind === 'file' && (found.isProgram || code.has(extname(path)))) await this.#take(path, found)
   }
 
-  /** A file or a folder that is run, whatever it is called. */
+  /** Adds a file or folder that is run, whatever its name. */
   async addRun(path: string): Promise<void> {
     const found = await look(path)
     if (found.kind === 'file') return this.#take(path, found)
@@ -49,7 +49,7 @@ export class CodeFiles {
     else for (const name of [...ofFolder, ...(await mainOf(path))]) await this.addRun(join(path, name))
   }
 
-  /** What decides how a `.js` file is read. */
+  /** Adds the `package.json` that decides the module format of a `.js` file. */
   async addTypeOf(path: string): Promise<void> {
     for (let at = dirname(path); ; at = dirname(at)) {
       const manifest = join(at, 'package.json')
@@ -70,7 +70,7 @@ export class CodeFiles {
     const text = modules.has(extension) || shells.has(extension) ? new TextDecoder().decode(bytes) : ''
     const { paths, unknown } = shells.has(extension) ? loadsOfShell(text) : loadsOfModule(text)
     this.unknown ??= unknown
-    // Node looks from where a link leads to.
+    // Node resolves imports from the target of a link.
     const home = dirname(await realpath(path).catch(() => path))
     for (const each of paths) {
       const target = resolve(home, each)
@@ -82,7 +82,7 @@ export class CodeFiles {
 
 async function look(path: string): Promise<Found> {
   try {
-    // A FIFO or device would never end.
+    // Reading a FIFO or device would never end.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stats = await file.stat()
@@ -107,7 +107,7 @@ async function mainOf(folder: string): Promise<string[]> {
   return main === undefined || main === '' ? [] : [main]
 }
 
-/** A text of a `package.json`; empty where it is none, undefined where there is no such file. */
+/** Returns a text field of a `package.json`: empty if it is not a text, `undefined` if there is no such file. */
 async function fieldOf(manifest: string, name: 'main' | 'type'): Promise<string | undefined> {
   const found = await look(manifest)
   if (found.kind !== 'file') return undefined

@@ -5,29 +5,29 @@ import { isWithin } from '../policy/programs.ts'
 import { scriptName } from '../script-hooks/script-file.ts'
 import { CodeFiles } from './code-files.ts'
 
-/** How a server is started. */
+/** The start command of a server. */
 export interface Command {
   command: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
-  /** Absolute. */
+  /** The absolute path. */
   cwd: string
 }
 
-/** Runs what this file says, in the directory where it is called. */
+/** Programs that run what a file in the working directory says. */
 const orders: Readonly<Record<string, string>> = {
   ...{ npm: 'package.json', yarn: 'package.json', pnpm: 'package.json', bun: 'package.json', deno: 'deno.json', make: 'Makefile' },
 }
 
-/** Their first argument is a script, whatever it is called. */
+/** Programs whose first argument is a script, whatever its name. */
 const interpreters = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|ruby|perl|php|lua|java|(?:ba|da|z|k)?sh)(?:\.exe)?$/i
 
-/** Words without anything that a shell, or a reader, may take for something else. */
+/** Words without characters that are special in a shell. */
 const plain = /^[\w@%+=:,./-]+$/
-/** Variables that make Node, or the system's loader, load something. */
+/** Variables that make Node or the system loader load code. */
 const loadingVariable = /^(?:NODE_|LD_|DYLD_|OPENSSL_|PATH$)/i
 
-/** The code of a server that lies in files that its words name, also within a command of a shell. */
+/** Returns the code files that the words of a server command name, also inside a shell command. */
 export async function codeOfServer({ command, args, env, cwd }: Command): Promise<CodeFiles> {
   const files = new CodeFiles()
   const home = realPath(cwd)
@@ -44,14 +44,14 @@ function partsOf(word: string): string[] {
   return [word, ...word.split(/[\s='"`$();|&<>]+/)].filter((part) => part !== '')
 }
 
-/** The code of a hook: its script alone runs, from a copy. */
+/** Returns the code of a hook: only its script, which runs from a copy. */
 export async function codeOfScript(given: string, cwd: string): Promise<CodeFiles> {
   const files = new CodeFiles()
   await files.addRun(resolve(realPath(cwd), scriptName(given).path))
   return files
 }
 
-/** The code of a plugin: its module, and what that imports by a literal relative path. */
+/** Returns the code of a plugin: its module, and the literal relative imports. */
 export async function codeOfPlugin(path: string): Promise<CodeFiles> {
   const files = new CodeFiles()
   await files.addRun(path)
@@ -59,14 +59,14 @@ export async function codeOfPlugin(path: string): Promise<CodeFiles> {
   return files
 }
 
-/** As {@link unknownOfServer}, for a plugin. */
+/** Does the same as {@link unknownOfServer} for a plugin. */
 export function unknownOfPlugin(written: string, files: CodeFiles): string | undefined {
   return plain.test(written) ? files.unknown : `${JSON.stringify(written)} is no plain word`
 }
 
 /**
- * Why nobody can know all that a server loads; undefined for `node` with one script in a file, whose imports all the way down are literal and either
- * relative or `node:`. `written` is the command as the file says it, before variables are filled in.
+ * Returns why the code of a server is not fully known. `undefined` only for `node` with one script file whose imports, at every level,
+ * are literal and either relative or `node:`. `written` is the command before variables are filled in.
  */
 export function unknownOfServer(written: Command, files: CodeFiles, root: string): string | undefined {
   const { command, args, env } = written
@@ -81,7 +81,7 @@ export function unknownOfServer(written: Command, files: CodeFiles, root: string
   return variable === undefined ? files.unknown : `the variable ${variable} decides what is loaded`
 }
 
-/** As {@link unknownOfServer}, for a hook: a script for Node, or of a shell whose commands run nothing else. */
+/** Does the same as {@link unknownOfServer} for a hook: a Node script, or a shell script whose commands run no other file. */
 export function unknownOfScript(written: string, files: CodeFiles): string | undefined {
   const { path, interpreter } = scriptName(written)
   if (!plain.test(path)) return `${JSON.stringify(path)} is no plain word`
@@ -90,12 +90,12 @@ export function unknownOfScript(written: string, files: CodeFiles): string | und
   return isModule || isShell ? files.unknown : `${path} is no script of a shell or for Node, by its name`
 }
 
-/** The directory, or file, of a path of an agent file. */
+/** Resolves a path of an agent file. */
 export function absolute(root: string, path: string): string {
   return resolve(root, path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path)
 }
 
-/** The real path, or the path itself where there is nothing. */
+/** Returns the real path, or the path itself if it does not exist. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path)
@@ -104,7 +104,7 @@ export function realPath(path: string): string {
   }
 }
 
-/** The real path of a program on the path of programs. */
+/** Returns the real path of a program in `PATH`. */
 function programOf(command: string): string | undefined {
   const places = isAbsolute(command) ? [command] : (process.env.PATH ?? '').split(delimiter).map((folder) => resolve(folder, command))
   if (!isAbsolute(command) && /[\\/]/.test(command)) return undefined
@@ -112,7 +112,7 @@ function programOf(command: string): string | undefined {
     try {
       return realpathSync(place)
     } catch {
-      // The next one.
+      // Tries the next folder.
     }
   }
   return undefined

@@ -8,38 +8,39 @@ import { absolute } from './commands.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
 import { assertScripts, takeSnapshot } from './snapshot.ts'
 
-/** How a file is read, and what of its host is not taken from Node. Source: docs/reference/configuration.md */
+/** Options of `loadConfigFile`, and the parts of its host that do not come from Node. Source: docs/reference/configuration.md */
 export interface LoadConfigOptions extends NodeHostOptions {}
 
-/** An agent file that was read, and what this machine gives it. */
+/** A parsed agent file, with a host for this machine. */
 export interface LoadedConfig extends ParsedConfig {
-  /** Absolute. */
+  /** The absolute path. */
   path: string
   /**
-   * What trust in the file is remembered by, together with its path: SHA-256, hexadecimal, of its text and, where it needs trust, of the directory it
-   * works in and of all code that it would run, as it was when it was read. Undefined where nobody can know what that is: ask each time.
+   * Returns the key under which trust in the file can be stored, together with its path: a hexadecimal SHA-256 of its text and, if it
+   * needs trust, of its working directory and all code that it would run. `undefined` if that code is unknown: ask each time.
    */
   fingerprint(): Promise<string | undefined>
-  /** Why trust cannot be remembered: a line for each script, server and plugin of which nobody can know what it loads. */
+  /** Reasons why trust cannot be stored: one line per script, server or plugin that loads unknown code. */
   notRemembered: readonly string[]
-  /** Throws `ConfigError` for a script of `[callbacks]` or a plugin that cannot run: call it before you ask a person for trust. */
+  /** Throws `ConfigError` for a script of `[callbacks]` or a plugin that cannot run. Call it before you ask a user for trust. */
   checkScripts(): void
-  /** For `agentFromConfig(loaded.config, loaded.host)`. */
+  /** The host for `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost
 }
 
 const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.json': 'json', '.yaml': 'yaml', '.yml': 'yaml' }
 
 /**
- * Reads an agent file, its format by its extension, and gives a host that fills its needs from this machine. The host has the environment, the six tools in
- * directories, MCP servers over stdio and HTTP, scripts as hooks and modules with plugins.
+ * Reads an agent file in the format of its extension, and returns it with a host for this machine. The host provides environment
+ * variables, the six built-in tools, MCP servers over stdio and HTTP, script hooks and plugin modules.
  *
  * **Contract**
- * - Reads the file, and the code that its scripts, servers and plugins name. Code that has changed since is not run: agents are not made then (`ConfigError`
- *   `untrusted`), and a server is not started again. The host does its work in `agentFromConfig`, and what needs trust only with `trust`.
- * - Paths of the file are relative to `root`, by default the directory of this process; those of plugins are relative to its own folder. A link within it that leads out is refused.
- * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
- *   `parseConfig`. Where the file keeps conversations, give `sessions`.
+ * - Reads the file and the code of its scripts, servers and plugins. Code that changes later is not run: `agentFromConfig` rejects with
+ *   `ConfigError` `untrusted`, and a server is not restarted. The host acts in `agentFromConfig`; some of its actions need `trust`.
+ * - Paths in the file are relative to `root` (default: the working directory of this process); plugin paths are relative to the file's
+ *   folder. A link out of these folders is rejected.
+ * - Rejects with `ConfigError`: `io` if the file cannot be read, `invalidOption` for an extension other than `.toml`, `.json`, `.yaml` or
+ *   `.yml`, and the errors of `parseConfig`. A file that stores conversations needs `sessions`.
  *
  * Source: docs/reference/configuration.md
  *
@@ -58,7 +59,7 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
     const known = Object.keys(formats).join(', ')
     throw new ConfigError(
       'invalidOption',
-      `${path} is no agent file: its name must end in ${known}. Read it yourself, and use parseConfig.`,
+      `${path} has no extension of an agent file (${known}). Rename it, or read it yourself and call parseConfig.`,
     )
   }
   const text = await textOfFile(path)

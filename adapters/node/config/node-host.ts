@@ -23,12 +23,12 @@ import { absolute, codeOfServer } from './commands.ts'
 import { loadPlugins } from './plugin-modules.ts'
 import { allowsOutside, type CodeSnapshot } from './snapshot.ts'
 
-/** Bytes of an agent file, or of a prompt in a file of its own: none that a person wrote has so many. */
+/** The most bytes of an agent file or a prompt file. */
 const maxBytes = 524_288
 
 /**
- * The text of a file. Rejects with `ConfigError`: `io` for one that cannot be read or is no regular file, `parse` for one that is too long or no UTF-8. A
- * FIFO or device would never end, so nothing is waited for, and no more than the limit is read.
+ * Reads a text file. Rejects with `ConfigError`: `io` if it cannot be read or is not a regular file, `parse` if it is too long or not
+ * UTF-8. Never blocks on a FIFO or device, and reads at most the limit.
  */
 export async function textOfFile(path: string): Promise<string> {
   try {
@@ -47,26 +47,26 @@ export async function textOfFile(path: string): Promise<string> {
   }
 }
 
-/** What of a host is not taken from Node. */
+/** Parts of a host that do not come from Node. */
 export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFile' | 'tools'> {
-  /** What paths of the file are relative to. Default: the directory of this process. */
+  /** The base of paths in the file. Default: the working directory of this process. */
   root?: string
-  /** How the built-in tools run. */
+  /** Settings of the built-in tools. */
   nodeTools?: Omit<NodeToolsOptions, 'root'>
-  /** Tools beside the built-in ones; of two with one name this one is taken. */
+  /** Tools in addition to the built-in ones; they win over a built-in tool of the same name. */
   tools?: Iterable<AgentTool>
-  /** Answers what MCP servers ask a person; `'event'`: the run asks, as `inputRequested`. Default: they are told that there is nobody. */
+  /** Handles elicitation requests of MCP servers. `'event'`: the run emits `inputRequested`. Default: requests are declined. */
   onElicit?: McpConnectOptions['onElicit']
 }
 
 const { root: _root, ...ofTools } = nodeToolTable
 
-/** Checked again, with all else, when agents are made. */
+/** Validated again when agents are created. */
 export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
   root: aText,
   nodeTools: optionsOf<Omit<NodeToolsOptions, 'root'>>(ofTools),
   tools: someTools,
-  // Checked by the connection, which is loaded late.
+  // The connection, which is loaded late, validates it.
   onElicit: anything,
   env: anything,
   sessions: anything,
@@ -81,7 +81,7 @@ export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
   logger: anything,
 })
 
-/** What this machine gives the agent file at `path`. */
+/** Creates the host of this machine for the agent file at `path`. */
 export function hostOfNode(options: NodeHostOptions, path: string, snapshot: CodeSnapshot): ConfigHost {
   const { root: given = '.', nodeTools: settings = {}, tools = [], onElicit, ...others } = options
   const root = resolve(given)
@@ -97,7 +97,7 @@ export function hostOfNode(options: NodeHostOptions, path: string, snapshot: Cod
   }
 }
 
-/** The directory of a path, which trust was asked for where it says that it lies outside. A link says nothing. */
+/** Resolves a directory. A path outside the root was shown when trust was requested; a link was not. */
 function directoryAt(root: string, path: string): string {
   const directory = absolute(root, path)
   if (!isWithin(root, directory)) return directory
@@ -119,7 +119,7 @@ function workspaceAt(root: string, path: string, settings: Omit<NodeToolsOptions
   return nodeWorkspace(directoryAt(root, path), protection(settings))
 }
 
-/** `bash` wants a sandbox, so it is made only where it is named. */
+/** Creates `bash` only if the file names it, because it needs a sandbox. */
 function toolsAt(
   root: string,
   { path, names }: ToolPlace,
@@ -132,7 +132,7 @@ function toolsAt(
   return [...builtIn, ...given]
 }
 
-/** Trust was asked for each by what it says; only one that says so may lie elsewhere. */
+/** Trust was requested for each path as written; only a path that names another folder may be outside. */
 function hooksAt(root: string, scripts: HookScripts, snapshot: CodeSnapshot): LoopHooks {
   return checkedScriptHooks({ scripts, root, allowOutside: allowsOutside({ ...scripts }) }, (path, bytes) =>
     snapshot.check([[path, digestOf(bytes)]]),
@@ -168,7 +168,7 @@ async function connect(
   }
 }
 
-/** Only who connects needs the SDK. */
+/** Loads the MCP SDK only if there is a server to connect to. */
 async function connectTo(
   server: McpServerConfig,
   root: string,

@@ -10,20 +10,20 @@ import { absolute, codeOfPlugin } from './commands.ts'
 const modules = /^\.[cm]?[jt]s$/
 const write = 'Write: export default definePlugin({ name, begin }), or a function that returns such a plugin.'
 
-/** Throws for code that nobody was shown. */
+/** Throws for code that changed after the agent file was read. */
 type CheckDigests = (digests: Iterable<readonly [path: string, digest: string]>) => void
 
-/** A module of `[agent] plugins`: where it lies, by the folder of its agent file. */
+/** A module of `[agent] plugins`, resolved from the folder of its agent file. */
 export interface PluginModule {
-  /** As the agent file says it. */
+  /** The path as written in the agent file. */
   given: string
-  /** Absolute. */
+  /** The absolute path. */
   path: string
 }
 
 /**
- * The module that `given` means. Throws `ConfigError`: `io` for one that is not there, `invalidOption` for one that is none by its name, `untrusted` for a link
- * that leads out of `folder`. A path that says that it leads out may: trust is asked for what it says.
+ * Resolves a plugin module. Throws `ConfigError`: `io` if it does not exist, `invalidOption` for a wrong extension, `untrusted` for a link
+ * out of `folder`. A path that visibly leads out of it is allowed, because trust is requested for it.
  */
 export function pluginModule(given: string, folder: string): PluginModule {
   const path = absolute(folder, given)
@@ -46,9 +46,9 @@ export function pluginModule(given: string, folder: string): PluginModule {
 }
 
 /**
- * Loads the plugins of a module: its default export, or each of its exports where it has none. An export is a plugin, or a function that is called with
- * `{ definePlugin }` and returns one. `check` throws for code that is not as it was when the agent file was read. Rejects with `ConfigError` as
- * {@link pluginModule}, and `invalidOption` for what cannot be loaded or is no plugin.
+ * Loads the plugins of a module: its default export, or without one every export. An export is a plugin, or a function that gets
+ * `{ definePlugin }` and returns a plugin. `check` throws for code that changed after the agent file was read. Rejects with the errors of
+ * {@link pluginModule}, and with `invalidOption` if the module cannot be loaded or exports no plugin.
  */
 export async function loadPlugins(given: string, folder: string, check: CheckDigests): Promise<AgentPlugin[]> {
   const module = pluginModule(given, folder)
@@ -63,12 +63,12 @@ export async function loadPlugins(given: string, folder: string, check: CheckDig
   return plugins
 }
 
-/** A file that was changed is another module: what was loaded before is kept by its address. */
+/** A changed file is another module, because Node caches modules by URL. */
 async function imported({ given, path }: PluginModule, digest: string): Promise<object> {
   const address = pathToFileURL(resolve(path))
   address.searchParams.set('digest', digest.slice(-16))
   try {
-    // The comment is for webpack, which would look for the file while it builds and warn that it cannot.
+    // For webpack, which would otherwise search for the file at build time and warn.
     return await import(/* webpackIgnore: true */ address.href)
   } catch (error) {
     const advice = isUnknownKind(error) ? ' This Node runs no TypeScript: use JavaScript, or Node 22.18 or later.' : ''
@@ -104,7 +104,7 @@ function isFunction(value: unknown): value is (...given: unknown[]) => unknown {
   return typeof value === 'function'
 }
 
-/** Also one that another copy of this package made. */
+/** Accepts a plugin of another copy of this package too. */
 function isPlugin(value: unknown): value is AgentPlugin {
   const { name, begin, join }: { name?: unknown; begin?: unknown; join?: unknown } = Object(value)
   return typeof name === 'string' && typeof begin === 'function' && typeof join === 'function'

@@ -1,29 +1,29 @@
 import { closingWords, leadingWords } from '../policy/reserved-words.ts'
 
-/** What the text of a script says of what it loads. */
+/** Files that a script loads, according to its text. */
 export interface ScriptLoads {
-  /** Paths, relative to the script. */
+  /** Paths relative to the script. */
   paths: readonly string[]
-  /** Why that is not all of it, as far as anybody can know. */
+  /** Why the list may be incomplete; `undefined` if it is complete. */
   unknown?: string
 }
 
-// The bounds keep a text that was made for it from taking long.
+// The bounds limit the time for a hostile text.
 const imported = /\bimport\s{0,99}(?:[\w$*{}\s,]{1,5000}?\bfrom\s{0,99})?(['"])([^'"\\\r\n]+)\1/g
 const passedOn = /\bexport\s{0,99}(?:\*(?:\s{1,99}as\s{1,99}[\w$]+)?|\{[^}]{0,5000}\})\s{0,99}from\s{0,99}(['"])([^'"\\\r\n]+)\1/g
 const called = /\b(?:import|require)\s{0,99}\(\s{0,99}(['"])([^'"\\\r\n]+)\1\s{0,99}\)/g
 
-/** What could load something, and was not understood. Words in comments and strings too: nobody loses more than a question. */
+/** Words that may load code. Matches in comments and strings count too: the cost is one more question. */
 const others = /\bimport\b(?!\s{0,99}\.\s{0,99}meta\b)|\brequire\b|\bfrom\s{0,99}['"`]|\bcreateRequire\b|\beval\b|\bFunction\b|\bdlopen\b/
 
-/** Modules of Node that start programs, or load code from elsewhere. */
+/** Node modules that start programs or load code. */
 const loading: ReadonlySet<string> = new Set(
   ['child_process', 'cluster', 'inspector', 'inspector/promises', 'module', 'repl', 'sea', 'test', 'vm', 'wasi', 'worker_threads'].map(
     (name) => `node:${name}`,
   ),
 )
 
-/** What a script for Node loads: known only where every import is literal and either relative or `node:`. */
+/** Returns what a Node script loads: known only if every import is literal and either relative or `node:`. */
 export function loadsOfModule(text: string): ScriptLoads {
   const specifiers: string[] = []
   const rest = [imported, passedOn, called].reduce(
@@ -44,14 +44,14 @@ function isKnown(specifier: string): boolean {
   return /^\.\.?\/[\w@+./-]+\.(?:[cm]?[jt]s|json)$/.test(specifier)
 }
 
-/** Commands of a shell that run no other file. */
+/** Shell commands that run no other file. */
 const harmless: ReadonlySet<string> = new Set(
   ': [ test true false exit return echo printf read cat grep head tail tr cut wc uniq date sleep shift local'.split(' '),
 )
 const leading: ReadonlySet<string> = new Set(leadingWords)
 const closing: ReadonlySet<string> = new Set([...closingWords, ''])
 
-/** What a script of a shell runs: known only where it is plain, and each of its commands is one that runs nothing else. */
+/** Returns what a shell script runs: known only if it is plain and none of its commands runs another file. */
 export function loadsOfShell(text: string): ScriptLoads {
   const unknown = (what: string): ScriptLoads => ({ paths: [], unknown: `it may run more than its text says (${JSON.stringify(what)})` })
   const plain = text

@@ -18,34 +18,34 @@ import {
 } from './commands.ts'
 import { pluginModule } from './plugin-modules.ts'
 
-/** An agent file as it was read, and what this machine makes of its paths. */
+/** An agent file as it was read, with its paths resolved. */
 export interface ReadFile {
   path: string
   text: string
   config: AgentConfig
-  /** Absolute. */
+  /** The absolute path. */
   root: string
   env: Readonly<Record<string, string | undefined>>
-  /** The directory of a path of the file. */
+  /** Resolves a directory of the file. */
   directoryOf(path: string): string
 }
 
-/** The code that an agent file would run, as it was when the file was read: before anybody was asked. */
+/** The code that an agent file would run, captured before the user is asked for trust. */
 export interface CodeSnapshot {
-  /** SHA-256, hexadecimal, of what a yes is remembered by; undefined where a yes cannot be. */
+  /** The hexadecimal SHA-256 under which trust is stored; `undefined` if it cannot be stored. */
   fingerprint: string | undefined
-  /** Why not: a line for each script, server and plugin. */
+  /** Reasons why trust cannot be stored, one line per script, server or plugin. */
   notRemembered: readonly string[]
-  /** Throws `ConfigError` `untrusted` for the first of these that is not as it was, or was not there. */
+  /** Throws `ConfigError` `untrusted` for the first file that changed or is new. */
   check(digests: Iterable<readonly [path: string, digest: string]>): void
 }
 
-/** Whether scripts may lie outside of their directory: only where the file says so, and trust is asked for what it says. */
+/** Returns whether scripts may be outside their directory: only if the path in the file shows it, because trust is requested for that path. */
 export function allowsOutside(scripts: Readonly<Record<string, unknown>>): boolean {
   return Object.values(scripts).some((script) => typeof script === 'string' && /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
 }
 
-/** Throws `ConfigError` for a script of `[callbacks]` that can be used in no directory of the file, and for a plugin that is no module: nobody is to be asked about one. */
+/** Throws `ConfigError` for an unusable script of `[callbacks]` or plugin, so that the user is not asked for trust in vain. */
 export function assertScripts(file: ReadFile): void {
   const filled = filledIn(file.config, file.env)
   for (const plugin of filled.agent?.plugins ?? []) pluginModule(plugin, dirname(file.path))
@@ -69,7 +69,7 @@ function faultOfScript(script: string, root: string, allowOutside: boolean): str
   }
 }
 
-/** Reads the code, once. */
+/** Reads the code once. */
 export async function takeSnapshot(file: ReadFile): Promise<CodeSnapshot> {
   const all = new Map<string, string>()
   const notRemembered: string[] = []
@@ -85,7 +85,7 @@ export async function takeSnapshot(file: ReadFile): Promise<CodeSnapshot> {
   for await (const plugin of pluginsOf(file)) note(plugin)
   const hash = createHash('sha256').update(file.text)
   if (requests.length > 0) hash.update(`\0${realPath(file.root)}`)
-  // Where all is known, all that is loaded is there: what is not may become data.
+  // If everything is known, every loaded file exists; missing paths may become data.
   for (const [path, digest] of all) if (digest !== noFile) hash.update(`\0${path}\0${digest}`)
   return {
     fingerprint: notRemembered.length === 0 ? hash.digest('hex') : undefined,
@@ -104,14 +104,14 @@ function changed(path: string, file: string, digest: string): ConfigError {
   )
 }
 
-/** Something of the file that runs code. */
+/** A part of the file that runs code. */
 interface Program {
   field: string
   files: CodeFiles
   unknown: string | undefined
 }
 
-/** Each plugin. */
+/** Yields each plugin. */
 async function* pluginsOf(file: ReadFile): AsyncGenerator<Program> {
   const filled = filledIn(file.config, file.env).agent?.plugins
   for (const [at, given] of (file.config.agent?.plugins ?? []).entries()) {
@@ -120,7 +120,7 @@ async function* pluginsOf(file: ReadFile): AsyncGenerator<Program> {
   }
 }
 
-/** Each script and server, at each directory that agents of the file work in. */
+/** Yields each script and server for each working directory of the file's agents. */
 async function* programsOf(file: ReadFile): AsyncGenerator<Program> {
   const { config, root } = file
   const filled = filledIn(config, file.env)
@@ -144,7 +144,7 @@ async function* programsOf(file: ReadFile): AsyncGenerator<Program> {
   }
 }
 
-/** With its variables, or as it stands where one is missing: then no agent is made of it. */
+/** Fills in variables. If one is missing, the text stays as it is, and no agent is created. */
 function filledIn(config: AgentConfig, env: ReadFile['env']): AgentConfig {
   try {
     return substituteEnv(config, env)
