@@ -10,80 +10,80 @@ import type { MediaBeside } from './optional/media/media-json.ts'
 import type { FileWord, MediaRules } from './optional/media/media-rules.ts'
 import type { TransportOptions } from './provider-options.ts'
 
-/** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
+/** An encoded request: what is sent, and what is needed to read its response and errors. */
 export interface EncodedCall {
   url: string
-  /** Names in lower case. */
+  /** Header names in lower case. */
   headers: Record<string, string>
-  /** Names stand in it for what is in `media`. */
+  /** The body, with placeholders for `media`. */
   body: string
-  /** Long data that are put into the body when it is sent. `defineProvider` sees to it. */
+  /** Long data that `defineProvider` inserts into the body when it is sent. */
   media?: MediaBeside | undefined
-  /** What had to be left out to be accepted. */
+  /** Warnings about dropped or changed input. */
   warnings: readonly string[]
-  /** The tool whose call is the answer; for the `AssistantBuilder`. */
+  /** Name of the tool whose arguments are the response; for the `AssistantBuilder`. */
   answerTool?: string | undefined
-  /** What must appear in no message. Default: the credential of the request. */
+  /** Secrets that no message may contain. Default: the credential of the request. */
   secrets?: readonly string[]
-  /** What the caller has probably got wrong, where the service refuses; ends the error. */
+  /** Probable mistake of the caller; appended to the error if the provider rejects the request. */
   hint?: RefusalHint | undefined
-  /** The headers of this call where they depend on its body, such as a signature. Made last: a request may add fields to the body. */
+  /** Adds headers that depend on the body, such as a signature. Runs last, because a request may add body fields. */
   sign?: ((call: Pick<EncodedCall, 'url' | 'headers' | 'body'>) => Record<string, string> | Promise<Record<string, string>>) | undefined
-  /** This backend answers 400 without a body when the prompt is too long. */
+  /** This backend responds with 400 and no body if the prompt is too long. */
   emptyBodyIsOverflow?: boolean
 }
 
-/** What a decoder is made for. */
+/** Context of a new decoder. */
 export interface DecoderContext {
   request: StreamRequest
-  /** The service, for people. */
+  /** Display name of the provider. */
   service: string
   emit: (event: StreamEvent) => void
-  /** How long an event may be: for `createSseDecoder` and `createLineDecoder`. */
+  /** Maximum length of an event, for `createSseDecoder` and `createLineDecoder`. */
   framing?: SseDecoderOptions | undefined
-  /** What must appear in no message, for `recover`: it reads what the service said. */
+  /** Secrets that no message may contain; for `recover`, which reads the error body. */
   secrets?: readonly string[]
 }
 
-/** What a codec makes of a refusal that came before anything was emitted: the answer, or another call to make instead. */
+/** What a codec makes of a rejection before the first event: a response, or another call to send instead. */
 export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
 
 /** Both directions of one wire protocol. See `defineProvider`. */
 export interface Codec<Call extends EncodedCall = EncodedCall> {
-  /** The request as it is sent. What it throws, but for `ProviderError`, becomes one with code `other`. */
+  /** Encodes a request. An error that is not a `ProviderError` becomes one with code `other`. */
   encode(request: StreamRequest): Call | Promise<Call>
-  /** Reads the answer to `call`; one decoder per call. */
+  /** Creates the decoder of the response to `call`; one per call. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
   /**
-   * Fields of the body that `body` of the request settings cannot replace, such as `toolConfig.tools`: what the model is told first, what it may call, what the
-   * service keeps. Names with underscores are the same. Those of all protocols (`model`, `messages`, …) need not be named.
+   * Body fields that `body` of the request settings cannot replace, such as `toolConfig.tools`: instructions, tools, and what the provider
+   * stores. Names with underscores are equal. Fields of all protocols (`model`, `messages`, …) need not be listed.
    */
   guards?: readonly string[]
-  /** What media a model takes, for `requireMedia` and `resolveMedia`. Without it, the codec alone decides what is left out. */
+  /** Media that a model accepts, for `requireMedia` and `resolveMedia`. Default: the codec alone decides. */
   media?(model: ModelConfig): MediaRules
-  /** What the protocol has a place for beside the name of a file; anything else that is said of one is told as left out. Absent: nothing is told. */
+  /** File metadata other than the name that the protocol can send; other metadata causes a warning. Default: no warnings. */
   says?: readonly FileWord[]
-  /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
+  /** Called once if the provider rejected `call` with `body` (text or parsed JSON). `undefined` lets the call fail. */
   recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
-  /** The error of a call in the words of this service. Default: as it is. */
+  /** Rewords the error of a call for this provider. Default: unchanged. */
   explain?(error: ProviderError, request: StreamRequest): ProviderError
 }
 
 /** One model call on the wire. */
 export interface Exchange {
-  /** The service, for people: `Anthropic`. */
+  /** Display name of the provider, such as `Anthropic`. */
   service: string
   call: EncodedCall
-  /** The key inside `call`, or its secret parts, to keep them out of messages: looked for when there is one. */
+  /** Returns the key inside `call`, or its secret parts, so that messages omit them. Called if a message exists. */
   secrets: () => readonly string[]
   decoder: StreamDecoder
   /** Owned by the caller. */
   signal: AbortSignal
   transport: TransportOptions
-  /** What a browser user can do when the service refuses cross-origin calls. */
+  /** Advice for browser users if the provider rejects cross-origin calls. */
   browserHint?: string | undefined
-  /** Told what the service said of its rate limits, once its headers are there. */
+  /** Receives the rate limits when the response headers arrive. */
   onRateLimits?: (limits: RateLimits) => void
-  /** Told what the service said when it refused, as text or as parsed JSON, before the call rejects. */
+  /** Receives the body of a rejection, as text or parsed JSON, before the call rejects. */
   onRefusal?: (body: unknown) => void
 }

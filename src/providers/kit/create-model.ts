@@ -16,17 +16,17 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
 import { checkVendor, vendorOfModel } from './vendors.ts'
 
-/** What a factory knows about its service. */
+/** What a factory knows about its provider. */
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
-  /** What the protocol's table says of a model; its longest answer is how long answers may be. Default: what the configuration says of itself. */
+  /** Looks up a model in the protocol's table; its response limit becomes `maxTokens`. Default: the values of the configuration. */
   capabilities?: (config: ModelConfig) => Partial<ModelCapabilities>
-  /** Tokens of an answer, where nothing is known of the model. Default 0: the service decides. */
+  /** Response tokens of an unknown model. Default: 0, the provider decides. */
   maxTokens?: number
-  /** Where people usually keep its key; absent: it needs none. */
+  /** Usual environment variable of the key; absent if none is needed. */
   apiKeyVariable?: string | undefined
 }
 
-/** The configuration of model `id`: `options` over `defaults`. It holds no key. */
+/** Returns the configuration of model `id`: `options` over `defaults`. It contains no key. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
   const provider = options.provider ?? defaults.provider
   const entry = entryIn(options.catalogue, provider, id, options.baseUrl !== undefined)
@@ -52,7 +52,7 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
   return config
 }
 
-/** What is known of a model. That nothing is, is told once: its cost counts for nothing then. */
+/** Returns known limits and prices of a model. Warns once if there are none, because its cost then counts as 0. */
 function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: string, isElsewhere: boolean): CatalogueEntry | undefined {
   const entry = catalogue?.find(provider, id) ?? (isElsewhere ? entryOfVendor(catalogue, id) : undefined)
   if (catalogue !== undefined && entry === undefined) {
@@ -64,7 +64,7 @@ function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: st
   return entry
 }
 
-/** Behind a base URL a gateway may serve the models of any vendor, by their ids or as `vendor/id`. */
+/** Returns whether a base URL may be a gateway that serves models of any vendor, by id or as `vendor/id`. */
 function entryOfVendor(catalogue: ModelCatalogue | undefined, id: string): CatalogueEntry | undefined {
   const [, service, own] = /^([^/]+)\/(.+)$/.exec(id) ?? []
   const vendor = vendorOfModel(id)
@@ -74,7 +74,7 @@ function entryOfVendor(catalogue: ModelCatalogue | undefined, id: string): Catal
   )
 }
 
-/** Its longest answer is a capability and no wish: a service that decides by itself is not told it, for a long prompt would not fit beside it. */
+/** The response limit is a capability, not a setting: it is not sent to a provider with its own default, so that a long prompt fits. */
 function capabilitiesIn(entry: CatalogueEntry | undefined): Partial<ModelCapabilities> {
   if (entry === undefined) return {}
   const { maxOutputTokens, takesPictures } = entry
@@ -88,8 +88,8 @@ function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: 
 }
 
 /**
- * The tail of every factory: a model of `provider` with `options` over `defaults`, and its key kept in a closure. Throws `ConfigError` `invalidOption` for
- * another vendor's model at a vendor's own address.
+ * Creates a model of `provider` with `options` over `defaults`; the key stays in a closure. Throws `ConfigError` `invalidOption` for another
+ * vendor's model at a vendor's own URL.
  */
 export function createModel(
   id: string,
@@ -102,22 +102,22 @@ export function createModel(
   checkVendor(model.config, options.apiKey)
   if (credentials !== undefined) model.credentials = credentials
   const { apiKeyVariable } = defaults
-  // What is no text was made of something: an options object, AWS credentials.
+  // A value that is not a string comes from a mistake: an options object, AWS credentials.
   const isKnown = credentials !== undefined && options.apiKey === undefined
   const { baseUrl, ...others } = options
-  // The service's own address says nothing: it wants a key.
+  // Without options, the provider's own URL needs a key.
   const isProxied = baseUrl !== undefined && withoutTrailingSlash(baseUrl) !== defaults.baseUrl
   const unusable = apiKeyVariable === undefined || isKnown || isProxied ? undefined : whyUnusable(id, others, apiKeyVariable)
   if (unusable !== undefined) model.unusable = unusable
   return model
 }
 
-/** What says that a request carries a key of its own. */
+/** Headers that carry a key. */
 const keyHeader = /^(authorization|x-api-key|api-key|x-goog-api-key)$/i
 
 /**
- * Why model `id`, at the service's own address, cannot be called: nothing says how a key gets into its requests, no option, no `fetch` or header that
- * brings one. A blank key is none: that is what a variable is that was not set. Configurations read the variable from the sentence.
+ * Returns why model `id` cannot be called at the provider's own URL: nothing supplies a key, neither an option nor a `fetch` or header.
+ * A blank key, such as an unset variable, counts as none. Configurations parse the variable name from this sentence.
  */
 function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch' | 'headers'>, variable: string): string | undefined {
   const { apiKey, fetch, headers = {} } = given
@@ -129,7 +129,7 @@ function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch'
   return `The key of model "${id}" is missing. No variable is read by itself: ${ways}`
 }
 
-/** `apiKey` as a credential provider; `undefined` where none was given. Each key that code gives is looked at before its first use. */
+/** Converts `apiKey` to a credential provider; `undefined` without one. Validates each key before its first use. */
 export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | undefined {
   if (apiKey === undefined) return undefined
   if (typeof apiKey === 'string') return staticCredential(apiKey)
@@ -139,7 +139,7 @@ export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | 
   return {
     current: (signal) => {
       const given: unknown = apiKey.current(signal)
-      // One that is there costs no promise.
+      // A key that is available at once costs no promise.
       return typeof given === 'string' ? givenKey(given, byProvider) : Promise.resolve(given).then((key) => givenKey(key, byProvider))
     },
     invalidate: () => apiKey.invalidate(),

@@ -6,18 +6,18 @@ import type { FileLimits } from '../optional/media/media-rules.ts'
 import type { FormatRules } from '../optional/response-format/response-format.ts'
 import type { SchemaDialect } from '../optional/schema/dialects.ts'
 
-/** One row of a family's table: the first row whose `ids` matches a model id describes it. */
+/** One row of a family's table. The first row whose `ids` matches a model id applies. */
 export interface CapabilityRow {
   ids: RegExp
   capabilities: ModelCapabilities
 }
 
-/** Pictures that every model with eyes takes. */
+/** Image types that every model with image input accepts. */
 export const pictures: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
-/** What models that read documents take. */
+/** Document types that models with document input accept. */
 export const picturesAndPdf: readonly string[] = [...pictures, 'application/pdf']
 
-/** A model that does not think and takes everything else. */
+/** A model that does not think and accepts everything else. */
 export const plain: ModelCapabilities = {
   thinking: 'none',
   efforts: [],
@@ -33,47 +33,47 @@ export const plain: ModelCapabilities = {
 }
 
 /**
- * What `model` accepts: its row of `table`, else `newest`, with `model.capabilities` on top.
+ * Returns what `model` accepts: its row of `table`, else `newest`, overridden by `model.capabilities`.
  */
 export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
   const row = table.find(({ ids }) => ids.test(model.id))
   return { ...(row?.capabilities ?? newest), ...definedFields(model.capabilities) }
 }
 
-/** Where a service must be told, and nothing is known of its model: what models of that kind have taken from the first on. */
+/** Response tokens for an unknown model if the provider requires a limit: what all models of that family accept. */
 const cautiousLimit = 8192
 
-/** How long the answer may be, in tokens, where the service must be told. */
+/** Returns the maximum response tokens for a provider that requires a limit. */
 export function outputLimit({ model, maxTokens }: StreamRequest, { maxOutputTokens = cautiousLimit }: ModelCapabilities): number {
   return maxTokens ?? (model.maxTokens > 0 ? model.maxTokens : maxOutputTokens)
 }
 
 /**
- * How long the answer may be, in tokens, where a service decides by itself unless it is told; `undefined`: it need not be told. The model's own limit
- * limits nothing, but services count what they are told against the tokens per minute.
+ * Returns the maximum response tokens for a provider with its own default; `undefined` sends none. The model's own limit is not sent,
+ * because providers count a requested limit against the tokens per minute.
  */
 export function statedLimit({ model, maxTokens }: StreamRequest, { maxOutputTokens = Infinity }: ModelCapabilities): number | undefined {
   if (maxTokens !== undefined) return maxTokens
   return model.maxTokens > 0 && model.maxTokens < maxOutputTokens ? model.maxTokens : undefined
 }
 
-/** What is known of a model, as plain data; each protocol adds what it needs. */
+/** Capabilities of a model as plain data; each protocol adds its own. */
 export interface ModelProfile {
   capabilities: ModelCapabilities
-  /** What its service can do about the form of an answer. */
+  /** Response formats that the provider can enforce. */
   formats: FormatRules
-  /** What its service takes in the schemas of tools. */
+  /** JSON Schema features that the provider accepts in tool schemas. */
   toolSchemas: SchemaDialect
-  /** Which ids of calls its service takes. */
+  /** Form of tool call ids that the provider accepts. */
   callIds: CallIdRule
-  /** What the service takes of files in one message. */
+  /** File limits of one message. */
   files?: FileLimits
-  /** Addresses that the service fetches, whatever the type of what is there. */
+  /** URLs that the provider fetches, whatever their media type. */
   fetches?: RegExp
-  /** Files of text are documents where they are to be cited. */
+  /** Text files are sent as documents if they are to be cited. */
   citesText?: boolean
-  /** Of which media the bytes may stand in a request. Default: of all that the model takes. */
+  /** Media types that can be sent inline. Default: all that the model accepts. */
   inline?: readonly string[]
-  /** The service may pause an answer, and goes on with it when it is the last thing it is sent. */
+  /** The provider can pause a response, and continues it if it is the last message of a request. */
   pauses?: boolean
 }

@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { type CapabilityRow, picturesAndPdf, plain } from './capabilities.ts'
 
-/** What the service takes of files that it keeps. */
+/** Limits of the provider for uploaded files. */
 const keptFiles = [...picturesAndPdf, 'text/plain']
 
 const upToHigh = ['low', 'medium', 'high']
@@ -9,7 +9,7 @@ const upToMax = ['low', 'medium', 'high', 'xhigh', 'max']
 
 // Output limits: platform.claude.com/docs/en/about-claude/models/overview and models.dev, 2026-10.
 
-/** Also what an unknown Claude id is taken for: nothing is sent that any current model refuses. */
+/** Also used for unknown Claude ids, because every current model accepts its requests. */
 export const newestClaude: ModelCapabilities = {
   thinking: 'adaptive',
   efforts: upToMax,
@@ -25,10 +25,10 @@ export const newestClaude: ModelCapabilities = {
   maxOutputTokens: 64_000,
 }
 
-/** Tokens of context that a Claude has at least, wherever it is served. A catalogue or an option knows more. */
+/** Minimum context tokens of any Claude model. A catalogue or an option has the exact number. */
 export const claudeWindow = 200_000
 
-/** The oldest generation still served; its tool results take images, its answers are not held to a schema. */
+/** The oldest generation still served: images in tool results, but no enforced response schema. */
 const old: ModelCapabilities = {
   ...plain,
   media: picturesAndPdf,
@@ -39,7 +39,7 @@ const old: ModelCapabilities = {
   maxOutputTokens: 4096,
 }
 
-/** The generations that think by a budget of tokens. */
+/** Generations that think with a token budget. */
 export const budgetClaude: ModelCapabilities = { ...old, thinking: 'budget', maxOutputTokens: 64_000 }
 
 const long: ModelCapabilities = { ...newestClaude, maxOutputTokens: 128_000 }
@@ -47,7 +47,7 @@ const switchable: ModelCapabilities = { ...long, forcedToolChoice: true, thinkin
 const firstAdaptive: ModelCapabilities = { ...switchable, efforts: [...upToHigh, 'max'], sampling: true, boundReasoning: false }
 
 /**
- * What Claude models accept, wherever they are served. Ids may carry a region, a vendor prefix, dots and dates.
+ * Returns the capabilities of a Claude model on any platform. Ids may contain a region, a vendor prefix, dots and dates.
  * Source: docs/providers/anthropic.md
  */
 export const claudeTable: readonly CapabilityRow[] = [

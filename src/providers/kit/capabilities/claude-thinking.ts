@@ -6,15 +6,15 @@ import type { StreamRequest } from '../../../types/model/provider.ts'
 import { adjusted, answerRoom, effortFor, leaveOut, levelBudgets } from '../settings/write-settings.ts'
 import { outputLimit } from './capabilities.ts'
 
-/** The service refuses less. Source: docs/providers/anthropic.md */
+/** Minimum budget of the provider. Source: docs/providers/anthropic.md */
 const leastBudget = 1024
 
-/** Whether Claude takes this reasoning back: without its signature it is refused. */
+/** Returns whether Claude accepts this thinking block again: it needs a signature. */
 export function isSigned(block: ThinkingContent): boolean {
   return block.signature !== undefined || typeof block.providerState?.payload.redacted === 'string'
 }
 
-/** Whether a turn goes on whose answer does not begin with reasoning. `messages` are normalised. */
+/** Returns whether the history continues a turn whose response does not start with thinking. `messages` are normalized. */
 export function continuesWithoutThinking(messages: readonly Message[]): boolean {
   if (messages.at(-1)?.role !== 'toolResult') return false
   const answer = messages.findLast((message) => message.role === 'assistant')
@@ -22,8 +22,8 @@ export function continuesWithoutThinking(messages: readonly Message[]): boolean 
 }
 
 /**
- * The fields of a request that depend on how a model thinks: `max_tokens`, `thinking`, `output_config`. What had to be left
- * out is added to `warnings`. `hasUnsignedTurn`: the answer being continued does not start with thinking, which a budget needs.
+ * Returns the request fields that depend on thinking: `max_tokens`, `thinking`, `output_config`. Adds what it drops to `warnings`.
+ * `hasUnsignedTurn`: the continued response does not start with thinking, which a budget requires.
  */
 export function generationFields(
   request: StreamRequest,
@@ -46,7 +46,7 @@ export function generationFields(
   return fields
 }
 
-/** Why no `temperature` and the like go with these fields. */
+/** Why `temperature` and similar settings cannot be combined with these fields. */
 export function whyNoSampling({ thinking }: JsonObject): string | undefined {
   return thinking !== undefined && JSON.stringify(thinking) !== '{"type":"disabled"}' ? 'while it thinks' : undefined
 }
@@ -60,10 +60,10 @@ function addBudget(fields: JsonObject, request: StreamRequest, asked: number, ha
   if (budget > (request.thinkingBudget ?? budget)) adjusted(request, `thinkingBudget raised from ${asked} to ${budget}`, warnings)
   const wanted = Number(fields.max_tokens)
   if (wanted <= budget) {
-    // Below what any model with budgets can produce.
+    // Below the minimum of every model with budgets.
     fields.max_tokens = budget + Math.min(wanted, answerRoom)
     const raised = `max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`
-    // The default is nobody's wish.
+    // A default is not an explicit setting, so it causes no warning.
     adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinking = { type: 'enabled', budget_tokens: budget, ...displayOf(request) }
@@ -79,7 +79,7 @@ function addAdaptive(fields: JsonObject, request: StreamRequest, capabilities: M
     fields.thinking = { type: 'disabled' }
     return
   }
-  // Recent models withhold the text of their thinking unless asked.
+  // Recent models omit thinking text unless requested.
   if (level !== 'off') fields.thinking = { type: 'adaptive', display: 'summarized', ...displayOf(request) }
   const effort = level === 'off' ? capabilities.efforts[0] : effortFor(request, capabilities, warnings)
   if (effort !== undefined) fields.output_config = { effort }

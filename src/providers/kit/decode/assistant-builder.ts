@@ -26,51 +26,51 @@ import {
 } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
 
-/** Blocks of one answer: what is done for a block may look at the others. */
+/** Blocks of one response, which operations on a block can look up. */
 const maxBlocks = 10_000
 
 /**
- * Grows one assistant message from the fragments of a stream, the same for every protocol.
+ * Builds one assistant message from stream fragments, for every protocol.
  *
  * **Contract**
  * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
- * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left but one that
- *   carries state, or holds the place of a block that began (`begins`) before others and stayed empty.
- * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
+ * - A block exists from its first non-empty fragment, so a `contentIndex` never changes. No empty text block remains, except one that has
+ *   state or keeps the position of a block that began (`begins`) earlier.
+ * - Fragments of a call without id or name are buffered; every delta has the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
- * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
- * - Arguments of more than 16 Mi characters fail the answer with `ProviderError`.
- * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
- * - Content that a codec does not know becomes an opaque block (`unknown`), never nothing; `warn` says what could not be kept.
- * - Keys are the codec's own and shared by all kinds of block.
- * - Every end closes every block: a provider-executed tool that still runs is failed, unless the provider goes on with it (see `keepsTools`).
- * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
+ * - An empty fragment is ignored; a fragment that is not a string fails the call.
+ * - More than 16 Mi characters of arguments fail the call with `ProviderError`.
+ * - If a call never gets a name, its arguments may belong to another call, so none of the calls runs.
+ * - Unknown content becomes an opaque block (`unknown`); `warn` reports what could not be kept.
+ * - Keys belong to the codec and are shared by all block kinds.
+ * - Every end closes every block: a running provider-executed tool fails, unless the provider continues it (see `keepsTools`).
+ * - A call of `answerTool` (see `answerByTool`) is the response text: its arguments become a text block, and it is not a call.
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage
-  /** Reported with `start`: what the encoder had to change or leave out. */
+  /** Warnings of the encoder, reported with `start`. */
   warnings: readonly string[] = []
-  /** The provider goes on with its tools once our calls are answered, so a response that stops with `toolUse` leaves them open. */
+  /** The provider continues its tools after our results, so a response that stops with `toolUse` leaves them open. */
   keepsTools = false
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
   readonly #model: ModelConfig
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
   readonly #waiting: WaitingBlocks = new Map()
-  /** Blocks that hold the place of one that has begun. */
+  /** Blocks that keep the position of a block that has begun. */
   readonly #placed = new Set<Content>()
   readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
-  /** Texts that are the refusal. */
+  /** Text blocks that are the refusal. */
   readonly #refusals = new Set<object>()
-  /** The call whose arguments are the text of the answer. */
+  /** The call whose arguments are the response text. */
   #answerKey: BlockKey | undefined
   readonly #usageBefore: Usage | undefined
   #usage: Usage | undefined
   #started = false
 
-  /** `continues`: the answer so far, which its service paused. It grows on. */
+  /** `continues`: the partial response that the provider paused. It grows further. */
   constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string, continues?: AssistantMessage) {
     this.#emit = emit
     this.#answerTool = answerTool
@@ -80,7 +80,7 @@ export class AssistantBuilder {
     if (continues !== undefined) this.#goOn(continues)
   }
 
-  /** Tools of the service that have not ended yet end in the same block. */
+  /** Open provider-executed tools end in the same block. */
   #goOn(message: AssistantMessage): void {
     message.stopReason = 'stop'
     message.content.forEach((block, index) => {
@@ -88,20 +88,20 @@ export class AssistantBuilder {
     })
   }
 
-  /** What this request uses, while it is counted: a message that fails later still says what it cost. */
+  /** Records usage while it is counted, so that a message that fails later still has its cost. */
   counts(usage: Usage): void {
     if (this.#usageBefore === undefined) this.message.usage = usage
     else this.#usage = usage
   }
 
-  /** What the service calls its answer, and the model that gives it: the first of each counts, and what is no text, or an empty one, does not. */
+  /** Records the response id and the responding model. The first non-empty string of each counts. */
   answeredBy(responseId: unknown, responseModel: unknown): void {
     const { message } = this
     if (message.responseId === undefined && isId(responseId)) message.responseId = responseId
     if (message.responseModel === undefined && isId(responseModel)) message.responseModel = responseModel
   }
 
-  /** Emits `start`, once. Every operation that emits does so first. */
+  /** Emits `start` once. Every operation that emits calls it first. */
   start(): void {
     if (this.#started) return
     this.#started = true
@@ -109,22 +109,22 @@ export class AssistantBuilder {
     this.#emit(warnings.length === 0 ? { type: 'start', message } : { type: 'start', message, warnings })
   }
 
-  /** Whether `start` was emitted. */
+  /** Returns whether `start` was emitted. */
   get isStarted(): boolean {
     return this.#started
   }
 
-  /** A block begins: blocks that begin later stand behind it, also if their content comes first. */
+  /** Begins a block: later blocks follow it, even if their content arrives first. */
   begins(key: BlockKey, kind: BegunKind): void {
     if (!this.#slots.has(key)) this.#waiting.set(key, kind)
   }
 
-  /** A block ends. Without content there is none. */
+  /** Ends a block. Without content there is no block. */
   ends(key: BlockKey): void {
     this.#waiting.delete(key)
   }
 
-  /** The block that began as `from` has its content under `to`. */
+  /** Moves the block that began as `from` to the key `to` of its content. */
   beganAs(from: BlockKey, to: BlockKey): void {
     const slot = this.#slots.get(from)
     renameWaiting(this.#waiting, from, to)
@@ -144,7 +144,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'text', contentIndex: slot.index, delta })
   }
 
-  /** Appends to the refusal of the message. It is shown as a text while it comes, and is no block of the finished message. */
+  /** Appends to the refusal of the message. It streams as text, and is not a block of the finished message. */
   refusal(key: BlockKey, fragment: string): void {
     const delta = textIn(fragment, 'a refusal')
     if (delta === '') return
@@ -166,7 +166,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
   }
 
-  /** Adds to what a text block rests on; it may come before the text. */
+  /** Adds citations to a text block; they may arrive before the text. */
   citation(key: BlockKey, citation: Citation): void {
     const slot = this.#find(key) ?? this.#add(key, emptySlots.text())
     if (slot.kind !== 'text') return
@@ -175,7 +175,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'citation', contentIndex: slot.index, citation })
   }
 
-  /** Shows a block that is not written bit by bit, or shows it again: a picture that gets finer, a tool of the service that has ended. */
+  /** Shows or replaces a block that does not arrive in fragments, such as an image that gets finer or a finished provider-executed tool. */
   whole(key: BlockKey, block: WholeBlock): void {
     const slot = this.#find(key) ?? this.#add(key, { kind: 'whole', index: 0, block })
     if (slot.kind !== 'whole') return
@@ -184,36 +184,36 @@ export class AssistantBuilder {
     this.#emit({ type: 'block', contentIndex: slot.index, block })
   }
 
-  /** The block under `key` as it was shown last, where it came whole. */
+  /** Returns the whole block under `key` as last shown. */
   shown(key: BlockKey): WholeBlock | undefined {
     const slot = this.#find(key)
     return slot?.kind === 'whole' ? slot.block : undefined
   }
 
-  /** Shows a tool of the service, or what has become of it: by its id, also where an earlier request of this answer began it. */
+  /** Shows or updates a provider-executed tool by id, also one of an earlier request of this response. */
   serviceTool(block: ServiceToolContent): void {
     this.whole(serviceKey(block.id), block)
   }
 
-  /** The tool of the service with this id, as it was shown last. */
+  /** Returns the provider-executed tool with this id as last shown. */
   serviceToolOf(id: string): ServiceToolContent | undefined {
     const shown = this.shown(serviceKey(id))
     return shown?.type === 'serviceTool' ? shown : undefined
   }
 
-  /** Keeps what this codec does not know: `kind` is what the service calls it. One warning names the kind, and what becomes of it (`fate`). */
+  /** Keeps content that this codec does not know. `kind` is the provider's name for it. Warns once per kind, with its `fate`. */
   unknown(key: BlockKey, kind: string, providerState: ProviderState, fate = 'sent back to that service'): void {
     this.whole(key, { type: 'opaque', kind, providerState })
     this.warn(`The service sent content of the kind "${kind.slice(0, 60)}", which this version does not know. It is kept, and ${fate}.`)
   }
 
-  /** Says what of the answer could not be kept as it came. */
+  /** Warns that a part of the response could not be kept unchanged. */
   warn(warning: string): void {
     this.start()
     this.#emit({ type: 'warning', warning })
   }
 
-  /** Opens a call, or adds the id or name it lacked. What is already known is kept. */
+  /** Opens a call, or adds its missing id or name. Known values stay. */
   toolCall(key: BlockKey, callId?: string, toolName?: string): void {
     let slot = this.#find(key)
     const id = nameIn(callId, 'the id of a call')
@@ -233,7 +233,7 @@ export class AssistantBuilder {
     if (slot.held !== '') release(slot, this.#emit)
   }
 
-  /** Appends to the argument text of a call, opening it if need be. */
+  /** Appends to the arguments of a call, and opens it if needed. */
   toolArguments(key: BlockKey, fragment: string): void {
     const delta = textIn(fragment, 'arguments')
     if (delta === '') return
@@ -258,28 +258,27 @@ export class AssistantBuilder {
     release(slot, this.#emit)
   }
 
-  /** The service said at the end that the arguments are `text`, whatever the fragments were. */
+  /** Sets the final arguments text, which replaces the fragments. */
   replaceArguments(key: BlockKey, text: string): void {
     const slot = this.#find(key)
     if (slot?.kind === 'toolCall') slot.whole = text
   }
 
-  /** The end of the call of `key` never came: its arguments are invalid, whatever they are, and it is not to be run. */
+  /** Marks a call without an end: its arguments are invalid, and it does not run. */
   cutCall(key: BlockKey): void {
     const slot = this.#find(key)
     if (slot?.kind === 'toolCall') slot.isCut = true
   }
 
   /**
-   * The end of the call of `key` never came although the answer is whole. Arguments that are complete say so themselves; where there are none, they may be
-   * what is missing.
+   * Marks a call without an end in a complete response. Complete JSON arguments are accepted; absent arguments may be what is missing.
    */
   unendedCall(key: BlockKey): void {
     const slot = this.#find(key)
     if (slot?.kind === 'toolCall' && slot.raw.trim() === '') slot.isCut = true
   }
 
-  /** The text of a text or thinking block so far, or of the arguments of a call; empty where there is none. */
+  /** Returns the text of a text or thinking block so far, or the arguments of a call; empty if there is none. */
   written(key: BlockKey): string {
     const slot = this.#slots.get(key)
     if (slot?.kind === 'text') return slot.block.text
@@ -287,7 +286,7 @@ export class AssistantBuilder {
     return slot?.kind === 'thinking' ? slot.block.thinking : ''
   }
 
-  /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
+  /** Appends to the signature of a thinking block, and opens it if needed, because withheld thinking may still have a signature. */
   setSignature(key: BlockKey, fragment: string): void {
     const more = textIn(fragment, 'a signature')
     if (more === '') return
@@ -295,17 +294,17 @@ export class AssistantBuilder {
     if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + more
   }
 
-  /** Attaches opaque state to the block of `key`; where there is none, to a new empty block of the kind `opens`. */
+  /** Attaches opaque state to the block of `key`, or to a new empty block of kind `opens`. */
   setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
-    // What belongs to a call does not belong to the text that it became.
+    // State of a call does not belong to the text that the call became.
     if (key === this.#answerKey) return
     const slot = this.#find(key) ?? (opens === 'text' ? this.#add(key, emptySlots.text()) : this.#thinkingSlot(key))
     if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
   }
 
   /**
-   * Completes the message. The arguments of each call are parsed here, once; nothing and `null` are `{}`, other text that is no JSON object, or one that
-   * means something else than it says, leaves `{}` and `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
+   * Completes the message, and parses the arguments of each call once. Empty text and `null` become `{}`. Other text that is not a JSON
+   * object, or that is ambiguous, becomes `{}` with `invalidArguments`. A message with calls and no stop reason stopped with `toolUse`.
    */
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
     this.start()
@@ -313,12 +312,12 @@ export class AssistantBuilder {
     endCalls(this.#slots.values(), cutFrom, this.#model, this.#emit)
     const hasCalls = hasCallsToAnswer(this.message.content)
     const key = this.#answerKey
-    // Without arguments it is an empty object, unless it was cut off before the first.
+    // Absent arguments are an empty object, unless the call was cut off before them.
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     const { stopReason: told } = this.message
-    // A tool that waits for a person goes on after the decision.
+    // A tool that waits for an approval continues after the decision.
     if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools))
       for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
     if (this.#placed.size > 0) this.message.content = settled(this.message.content, this.#placed)
@@ -332,7 +331,7 @@ export class AssistantBuilder {
     this.message.usage = before === undefined ? usage : { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) }
   }
 
-  /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
+  /** Keeps what arrived before a failure. Calls count as cut off unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
     endCalls(this.#slots.values(), 0, this.#model, this.#emit)
     this.message.content = withToolsEnded(settled(this.message.content, this.#placed))
@@ -361,7 +360,7 @@ export class AssistantBuilder {
   #append(key: BlockKey, slot: Slot): Slot {
     this.start()
     slot.index = this.message.content.length
-    // Not retryable: the response would be as long again.
+    // Not retryable, because the response would have the same length.
     if (slot.index >= maxBlocks) throw new ProviderError('api', `The answer has more than ${maxBlocks} blocks, which no model writes.`)
     this.message.content.push(slot.block)
     this.#slots.set(key, slot)
@@ -370,7 +369,7 @@ export class AssistantBuilder {
     return slot
   }
 
-  /** `opened` is the block of a call whose name came late; nothing of it has been shown. A second answer is left out: one is enough. */
+  /** `opened` is the block of a call whose name arrived late and which was not shown. A second response call is dropped. */
   #takeAnswer(key: BlockKey, opened: ToolCallSlot | undefined): void {
     if (this.#answerKey === key || (opened !== undefined && opened.block.name !== '')) return
     if (opened !== undefined || this.#answerKey !== undefined) {

@@ -3,29 +3,29 @@ import { isId } from '../../../contract/message/identity.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 
-/** Turns the bytes of one response into operations on a builder. One per call; everything is synchronous. */
+/** Turns the bytes of one response into operations on a builder. One per call; synchronous. */
 export interface StreamDecoder {
   readonly builder: AssistantBuilder
-  /** The protocol's terminal event, for people: `message_stop`. */
+  /** Display name of the protocol's terminal event, such as `message_stop`. */
   readonly terminal: string
-  /** The terminal was seen: the message is complete even if the connection ends badly from here on. */
+  /** The terminal event arrived: the message is complete, even if the connection fails later. */
   readonly isComplete: boolean
-  /** Nothing that matters can follow: the call resolves. */
+  /** Nothing relevant can follow: the call resolves. */
   readonly isDone: boolean
   /**
-   * What the protocol has yet to say once the message is complete: each is waited for 15 s after the last content, whatever pings come. With
-   * `content`, a response whose connection breaks before the end of the body is no success. Default: nothing, which is waited for 2 s.
+   * Data still expected after the message is complete. Each is awaited for 15 s after the last content, regardless of pings. With `content`,
+   * a connection that breaks before the end of the body is a failure. Default: nothing, awaited for 2 s.
    */
   readonly owed?: 'usage' | 'content' | undefined
-  /** Counts pieces of content; pings and comments leave it unchanged. */
+  /** Counts content fragments, without pings and comments. */
   readonly progress: number
-  /** The response has begun with this content type: for protocols with several framings. */
+  /** Receives the content type of the response, for protocols with several framings. */
   begin?(contentType: string): void
-  /** Throws `StreamRefusal` for an error inside the stream, `ProviderError` for bytes that cannot be read. */
+  /** Decodes a chunk. Throws `StreamRefusal` for an error inside the stream, `ProviderError` for unreadable bytes. */
   push(bytes: Uint8Array): void
-  /** The body ended: reads what is left of the last frame. May throw like `push`. */
+  /** Decodes the rest of the last frame at the end of the body. May throw like `push`. */
   end(): void
-  /** The finished message. Called once, after `isComplete`. */
+  /** Returns the finished message. Called once, after `isComplete`. */
   finish(): AssistantMessage
 }
 
@@ -40,15 +40,15 @@ export class StreamRefusal extends Error {
   }
 }
 
-/** Data that says nothing: an event without any, and the end marker of OpenAI, which gateways send in other protocols too, or as a text of JSON. */
+/** Data without meaning: an empty event, and OpenAI's end marker, which gateways also send in other protocols or as JSON text. */
 export function isMarker(data: string): 'done' | 'blank' | undefined {
-  // Nothing that long is one.
+  // The end marker is shorter.
   if (data.length > 32) return undefined
   const text = data.trim()
   return text === '' ? 'blank' : text === '[DONE]' || text === '"[DONE]"' ? 'done' : undefined
 }
 
-/** The JSON of one event of a stream; `Event` is what its protocol says of it, and each field is checked before use. Throws `ProviderError` `network` where it is none. */
+/** Parses the JSON of one stream event of type `Event`; each field is checked before use. Throws `ProviderError` `network` for invalid JSON. */
 export function parsedEvent<Event>(data: string, service: string): Event {
   try {
     return JSON.parse(data)
@@ -57,30 +57,30 @@ export function parsedEvent<Event>(data: string, service: string): Event {
   }
 }
 
-/** A count as a service reports it; what is no count (absent, negative, no number, more than can be counted) is `otherwise`. */
+/** Returns a count; `otherwise` if it is absent, negative, not a number or too large. */
 export function tokenCount(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && value >= 0 && value <= maxTokens ? value : otherwise
 }
 
-/** A count of a later report. A zero never erases what an earlier one said, nor does what is no count. */
+/** Returns a count of a later report. A zero or an invalid count never replaces an earlier one. */
 export function laterCount(value: unknown, before: number): number {
   return tokenCount(value) || before
 }
 
-/** Dollars as a service reports them; `undefined` for what is no cost (negative, no number, more than a number holds). */
+/** Returns dollars; `undefined` for an invalid cost (negative, not a number, too large). */
 export function reportedCost(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
 }
 
-/** So that sums of counts stay exact. */
+/** Keeps sums of counts exact. */
 const maxTokens = 2 ** 48
 
-/** The model that gives the response from here on: the last of them answered. What is no text counts for nothing. */
+/** Sets the model that responds from now on. The last one counts; a value that is not a string is ignored. */
 export function fellBackTo(message: AssistantMessage, responseModel: unknown): void {
   if (isId(responseModel)) message.responseModel = responseModel
 }
 
-/** What a stream with a second message in it is refused with: which of them is the answer cannot be told. */
+/** The error of a stream with a second message, because it is unknown which one is the response. */
 export function secondMessage(service: string): ProviderError {
   return new ProviderError(
     'network',

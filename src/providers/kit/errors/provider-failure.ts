@@ -8,31 +8,31 @@ import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
 import { classifyError, type Failure } from './classify.ts'
 
-/** How far a call had come. */
+/** How far a call had progressed. */
 export type Stage = 'open' | 'refused' | 'read' | 'decode'
 
-/** What is known about a call that failed. */
+/** Facts about a failed call. */
 export interface FailedCall {
   exchange: Exchange
   stage: Stage
-  /** What was thrown; absent where the response ended too early. */
+  /** The thrown error; absent if the response ended too early. */
   error?: unknown
   response?: Response
   limits?: RateLimits | undefined
-  /** Text of the body of a refusal. */
+  /** Body text of a rejection. */
   body?: string
-  /** Which stall was noticed, in words. */
+  /** Description of the stall that was detected. */
   stall?: string
 }
 
 /**
- * The `ProviderError` for a failed call, with what had come as its `partial`. An abort is recognised by the signal: engines disagree on what
- * an aborted fetch throws.
+ * Returns the `ProviderError` of a failed call, with the received message as `partial`. The signal identifies an abort, because engines
+ * differ in what an aborted fetch throws.
  */
 export function toProviderError(call: FailedCall): ProviderError {
   const { decoder, secrets } = call.exchange
   const found = causeOf(call)
-  // Not the error of the engine or of an injected fetch as `cause`: it may hold the headers.
+  // The engine's error is not the `cause`, because it may contain the headers.
   const message = withoutSecret(found.message, secrets())
   const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
   if (found.maxRetries !== undefined) options.maxRetries = found.maxRetries
@@ -46,7 +46,7 @@ export function toProviderError(call: FailedCall): ProviderError {
 function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
   const { service, signal } = exchange
   if (signal.aborted) return new ProviderError('cancelled', `The call to ${amid(service)} was cancelled: ${errorText(signal.reason)}`)
-  // Also where the body of the refusal never ended: the status says enough.
+  // Applies also if the body of the rejection never ended: the status is enough.
   if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
   if (stall !== undefined) return stalled(service, stall)
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
@@ -68,7 +68,7 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text, error)
 }
 
-/** The service may have worked on it all the time, and count that: once more, and no oftener. */
+/** The provider may have worked and charged all the time, so this is retried only once. */
 function stalled(service: string, stall: string): ProviderError {
   return new ProviderError('network', `${service} ${stall}. Raise that limit where the model is made, or set it to false.`, {
     maxRetries: 1,
@@ -84,7 +84,7 @@ function refused(exchange: Exchange, response: Response, body: string): Provider
   return classifyError(failure)
 }
 
-/** What is to be classified; who asked for it hears it first. */
+/** Passes the error body to the caller's observer first, then classifies it. */
 function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unknown): Failure {
   onRefusal?.(body)
   const failure: Failure = { service, url: call.url, body, credential: secrets(), hint: call.hint }
@@ -92,7 +92,7 @@ function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unkn
   return failure
 }
 
-/** The error for a redirect: none is followed. */
+/** Returns the error for a redirect; redirects are never followed. */
 export function redirected(service: string, status: number): ProviderError {
   const [where, options] = status === 0 ? [''] : [` (${status})`, { status }]
   return new ProviderError(
@@ -102,7 +102,7 @@ export function redirected(service: string, status: number): ProviderError {
   )
 }
 
-/** Nobody listens on this machine: no browser, no network and no wait has to do with that. */
+/** Connection refused on this machine: the browser, the network and a wait are not the cause. */
 function isRefusedHere(error: unknown, url: string): boolean {
   const { code, cause }: { code?: unknown; cause?: { code?: unknown } } = Object(error)
   const isRefused = code === 'ECONNREFUSED' || code === 'ConnectionRefused' || Object(cause).code === 'ECONNREFUSED'
@@ -125,7 +125,7 @@ function notRunning({ service, call }: Exchange): ProviderError {
 
 function unreachable({ service, call, browserHint }: Exchange, text: string, error: unknown): ProviderError {
   const advice = `; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${browserHint === undefined ? '' : `, ${browserHint}`}`
-  // No browser says why a call failed: where the reason is there, this is none.
+  // Browsers do not report why a call failed; if there is a reason, this is not a browser.
   const elsewhere = error instanceof Error && error.cause instanceof Error ? '' : advice
   return new ProviderError(
     'network',
@@ -143,7 +143,7 @@ function incomplete({ service, decoder }: Exchange, response: Response | undefin
   return new ProviderError('network', `The answer of ${amid(service)} ended without ${decoder.terminal}${was}.`)
 }
 
-/** Node hides the reason ("connect ECONNREFUSED …") in the cause. Engines may quote the URL, whose query and user may be secrets. */
+/** Node puts the reason ("connect ECONNREFUSED …") into the cause. Engines may quote the URL, whose query and user may be secrets. */
 function transportText(error: unknown, url: string): string {
   const cause = error instanceof Error ? error.cause : undefined
   const text = cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
@@ -152,7 +152,7 @@ function transportText(error: unknown, url: string): string {
   return text.replaceAll(url, origin + pathname).replaceAll(href, origin + pathname)
 }
 
-/** The name of a service within a sentence. */
+/** Returns the name of a provider for the middle of a sentence. */
 function amid(service: string): string {
   return service.replace(/^The /, 'the ')
 }

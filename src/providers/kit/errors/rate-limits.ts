@@ -3,20 +3,20 @@ import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model
 import { clockOf, untilMs } from './retry-after.ts'
 
 /**
- * The headers that say each limit; `*` is `limit`, `remaining` or `reset`. The first that is there counts. Gemini and Bedrock send none.
+ * Headers of each limit; `*` is `limit`, `remaining` or `reset`. The first one present counts. Gemini and Bedrock send none.
  */
 const headerNames: readonly (readonly [limited: RateLimited, names: readonly string[]])[] = [
-  // Anthropic · OpenAI, Azure, Groq and what is like them · Cerebras · OpenRouter
+  // Anthropic · OpenAI, Azure, Groq and compatible providers · Cerebras · OpenRouter
   ['requests', ['anthropic-ratelimit-requests-*', 'x-ratelimit-*-requests', 'x-ratelimit-*-requests-day', 'x-ratelimit-*']],
   ['tokens', ['anthropic-ratelimit-tokens-*', 'x-ratelimit-*-tokens', 'x-ratelimit-*-tokens-minute']],
   ['inputTokens', ['anthropic-ratelimit-input-tokens-*']],
   ['outputTokens', ['anthropic-ratelimit-output-tokens-*']],
 ]
 
-/** What the headers of an answer say of rate limits; `undefined` where they say nothing. */
+/** Returns the rate limits in response headers; `undefined` if there are none. */
 export function rateLimitsIn(headers: Headers): RateLimits | undefined {
   let stated: Map<string, string> | undefined
-  // One look at all of them: asking for each name costs more than a short answer.
+  // One pass over all headers: a lookup of each name costs more than a short response.
   for (const [name, value] of headers) {
     if (!name.includes('ratelimit')) continue
     stated ??= new Map()
@@ -38,7 +38,7 @@ function limitsIn(stated: ReadonlyMap<string, string>, clock: number): RateLimit
   return Object.keys(limits).length === 0 ? undefined : limits
 }
 
-/** A reset alone says nothing: Azure sends it with a limit of -1, which is none. */
+/** A reset alone means nothing: Azure sends it with a limit of -1, which is none. */
 function limitOf(stated: ReadonlyMap<string, string>, name: string, clock: number): RateLimit | undefined {
   const part = (word: string) => stated.get(name.replace('*', word))
   const limit = count(part('limit'))

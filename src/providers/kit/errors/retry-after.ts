@@ -7,8 +7,8 @@ const inWords =
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * How long a service asked to wait, in ms: `retry-after-ms` or `x-ms-retry-after-ms`, then `retry-after` (seconds or an HTTP date), Google's `retryDelay`, its words, and where it
- * limits the rate the headers that say when a limit begins anew. Not capped: that is the caller's choice.
+ * Returns the requested wait in milliseconds, from `retry-after-ms` or `x-ms-retry-after-ms`, then `retry-after` (seconds or an HTTP date),
+ * Google's `retryDelay`, the message, and for a rate limit the reset headers. Not capped; the caller decides.
  */
 export function retryAfterMs(
   headers: Headers | undefined,
@@ -26,13 +26,13 @@ export function retryAfterMs(
   return durationIn(inWords.exec(text)?.[1]) ?? (isLimited && headers !== undefined ? untilReset(headers, clock) : undefined)
 }
 
-/** What time the service has: that of a caller may be wrong by any amount. */
+/** Returns the provider's clock, because the caller's clock may be wrong. */
 export function clockOf(headers: Headers | undefined): number {
   const date = Date.parse(headers?.get('date') ?? '')
   return Number.isNaN(date) ? Date.now() : date
 }
 
-/** Of the limits that are used up, the one that lasts longest; where none says so, the one that ends first. */
+/** Returns the longest reset among exhausted limits; if none is exhausted, the shortest. */
 function untilReset(headers: Headers, clock: number): number | undefined {
   let used: number | undefined
   let other: number | undefined
@@ -46,7 +46,7 @@ function untilReset(headers: Headers, clock: number): number | undefined {
   return used ?? other
 }
 
-/** A date, a duration (`6m0s`), seconds, or a time since the epoch in seconds or ms. */
+/** Parses a date, a duration (`6m0s`), seconds, or a time since the epoch in seconds or milliseconds. */
 export function untilMs(value: string, clock: number): number | undefined {
   const number = count(value)
   if (number === undefined) return /\d-\d\d-\d\dT/.test(value) ? after(Date.parse(value), clock) : durationIn(value)

@@ -1,22 +1,22 @@
 import { isMedia } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
 
-/** The messages of a beginning, as they were given: they are compared by identity. */
+/** The messages of a prefix as given; compared by identity. */
 export interface Beginning {
   readonly messages: Message[]
 }
 
 /**
- * What was made of the beginnings of conversations, so that a turn costs what is new in it.
+ * Caches what was computed for prefixes of conversations, so that a turn costs only its new messages.
  *
  * **Contract**
- * - A beginning stands for a history only where all of its messages stand there unchanged, by identity, and in their places.
- * - It is remembered with its last message, and forgotten with it. Nothing else keeps a conversation alive.
+ * - A prefix matches a history only if all of its messages are there, unchanged (by identity) and in the same positions.
+ * - It is cached with its last message, and released with it. The cache keeps no conversation alive.
  */
 export class Beginnings<Known extends Beginning> {
   readonly #byLast = new WeakMap<Message, Known>()
 
-  /** Takes out the longest one of at most `end` messages that `messages` begin with, and that `fits`: it goes on, so it may not be used twice. */
+  /** Removes and returns the longest prefix of `messages` with at most `end` messages that `fits`. It is used once, because it grows. */
   take(messages: readonly Message[], end: number, fits?: (known: Known) => boolean): Known | undefined {
     for (let at = end; at > 0; at--) {
       const last = messages[at - 1]
@@ -34,14 +34,14 @@ export class Beginnings<Known extends Beginning> {
   }
 }
 
-/** A beginning, and which of its messages have media. */
+/** A prefix, and which of its messages have media. */
 interface Looked extends Beginning {
   places: number[]
 }
 
 const looked = new Beginnings<Looked>()
 
-/** Returns which messages have media. Each is looked at once, not with every request. */
+/** Returns which messages have media. Each message is inspected once, not per request. */
 export function placesOfMedia(messages: readonly Message[]): readonly number[] {
   const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
   for (const message of messages.slice(known.messages.length)) {
@@ -52,7 +52,7 @@ export function placesOfMedia(messages: readonly Message[]): readonly number[] {
   return known.places
 }
 
-/** Whether both have the same `length` things at their beginning, and `left` no more. */
+/** Returns whether both lists start with the same `length` items, and `left` has no more. */
 export function isSame(left: readonly unknown[], right: readonly unknown[], length: number): boolean {
   if (left.length !== length) return false
   for (let at = 0; at < length; at++) if (left[at] !== right[at]) return false

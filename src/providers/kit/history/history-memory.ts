@@ -2,24 +2,24 @@ import type { Message } from '../../../contract/message/message.ts'
 import { type Beginning, Beginnings, isSame } from './beginnings.ts'
 import { HistoryWalk, type NormaliseTarget } from './normalise.ts'
 
-/** Writes normalised messages as JSON text, one after the other. */
+/** Writes normalized messages as JSON text in order. */
 export interface HistoryWriter {
   add(message: Message): void
-  /** A writer that goes on from here and leaves this one as it is. */
+  /** Returns a writer that continues from here and leaves this one unchanged. */
   fork(): this
 }
 
-/** A history as a target takes it. Valid until the next call of `write`. */
+/** An encoded history. Valid until the next call of `write`. */
 export interface WrittenHistory<Writer> {
-  /** The normalised messages. */
+  /** The normalized messages. */
   messages: readonly Message[]
-  /** Has got all of them. */
+  /** The writer that received all of them. */
   writer: Writer
-  /** What media were left out, as warnings. */
+  /** Warnings about dropped media. */
   leftOut: ReadonlySet<string>
 }
 
-/** What was made of the beginning of a conversation: of all before its last answer, because what follows an answer may still grow. */
+/** Results for the prefix before the last response, because messages after a response may still grow. */
 interface Written<Writer> extends Beginning {
   head: readonly string[]
   walk: HistoryWalk
@@ -27,12 +27,12 @@ interface Written<Writer> extends Beginning {
 }
 
 /**
- * Normalises and writes histories for one target, and remembers what it made of the beginning of each: a turn costs what is new in it.
+ * Normalizes and encodes histories for one target, and caches the result of each prefix: a turn costs only its new messages.
  *
  * **Contract**
- * - The result is that of a new memory, whatever was written before. What does not go on from a known beginning (an edit, a branch, a compaction) is
- *   written from the first message.
- * - `head` are the texts beside the messages that the writing depends on, such as a system prompt that reasoning is bound to.
+ * - The result equals that of a new cache, whatever was written before. A history that does not continue a known prefix (an edit, a branch,
+ *   a compaction) is written from its first message.
+ * - `head` are texts that affect the encoding, such as a system prompt that thinking blocks are bound to.
  */
 export class HistoryMemory<Writer extends HistoryWriter> {
   readonly #target: NormaliseTarget
@@ -44,7 +44,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     this.#begin = begin
   }
 
-  /** `messages`, normalised and written behind `head`. */
+  /** Normalizes and encodes `messages` with `head`. */
   write(messages: readonly Message[], head: readonly string[] = []): WrittenHistory<Writer> {
     const end = Math.max(
       0,
@@ -53,7 +53,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     const known = this.#beginnings.take(messages, end, (written) => isSame(written.head, head, head.length))
     const written = known === undefined ? undefined : this.#goOn(known, messages, end)
     if (written !== undefined) return written
-    // A result that comes late belongs before what would be settled: then nothing is.
+    // A late result belongs before the settled part, so nothing is settled.
     return this.#goOn(this.#nothing(head), messages, end) ?? this.#whole(messages, head)
   }
 
@@ -61,7 +61,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     return { messages: [], head, walk: new HistoryWalk(this.#target), writer: this.#begin(head) }
   }
 
-  /** Settles everything before `end`, and writes the rest for this time only. `undefined` where a result comes too late for that. */
+  /** Settles everything before `end`, and writes the rest for this request only. `undefined` if a result arrives too late for that. */
   #goOn(known: Written<Writer>, messages: readonly Message[], end: number): WrittenHistory<Writer> | undefined {
     const { walk, writer } = known
     walk.truncate()
@@ -80,7 +80,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     return closed(rest, settled, writer.fork())
   }
 
-  /** Settles nothing, so no result comes too late. */
+  /** Settles nothing, so no result is too late. */
   #whole(messages: readonly Message[], head: readonly string[]): WrittenHistory<Writer> {
     const { walk, writer } = this.#nothing(head)
     addAll(walk, messages)
@@ -92,7 +92,7 @@ function addAll(walk: HistoryWalk, messages: readonly Message[]): void {
   for (const message of messages) walk.add(message)
 }
 
-/** Ends `walk`, and writes its list from `first` on. */
+/** Ends `walk`, and writes its list from `first`. */
 function closed<Writer extends HistoryWriter>(walk: HistoryWalk, first: number, writer: Writer): WrittenHistory<Writer> {
   walk.close()
   for (let at = first; at < walk.list.length; at++) addTo(writer, walk.list[at])

@@ -22,19 +22,18 @@ const opening: UserMessage = { role: 'user', content: [{ type: 'text', text: '(c
 const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Continue.' }], timestamp: 0 }
 
 /**
- * Any history, made such that `target` accepts it.
+ * Normalizes any history for `target`.
  *
  * **Contract**
- * - Failed answers are left out, and so is what nobody can read: blank text, foreign reasoning, foreign state, images for a model without eyes. Where a
- *   question had failed answers alone, a line stands between it and the next one.
- * - The text of an aborted answer is kept, once a user message follows: somebody stopped it, and says how to go on. The thinking and the calls of that answer
- *   are left out, and all of it where the model is asked again without a word.
- * - Right after each answer with calls stands exactly one result per call, in the order of the calls: displaced ones are pulled up,
- *   missing ones made up (`No result provided`, an error), orphans and repeats left out.
- * - Ids that the target issued go back as they came; others are made legal and unique. A result has the id of its call. Arguments that were not JSON stay `{}`.
- * - It starts with a user message and ends with a user message, a result, or an answer that its service paused. Neighbours of one role are left to the codec.
- * - Messages that need no change are returned by identity; changed ones are the same objects at each call, for the same `target`. The cost is
- *   one walk.
+ * - Drops failed responses, and content that nobody can read: blank text, thinking or state of other models, images for a text-only model.
+ *   A prompt with failed responses only is followed by a placeholder line.
+ * - Keeps the text of an aborted response if a user message follows. Its thinking and calls are dropped; all of it is dropped if the model
+ *   is called again without a new message.
+ * - After each response with calls there is exactly one result per call, in call order. Displaced results are moved, missing ones created
+ *   (`No result provided`, an error), orphans and repeats dropped.
+ * - Ids that the target issued stay; others are made valid and unique. A result has the id of its call. Invalid JSON arguments stay `{}`.
+ * - Starts with a user message, and ends with a user message, a result, or a paused response. The codec joins neighbours of one role.
+ * - Unchanged messages are returned by identity; changed ones are the same objects at each call for the same `target`. One pass.
  * - Lone surrogates are left to `toJson`.
  */
 export function normalise(messages: readonly Message[], target: NormaliseTarget): readonly Message[] {
@@ -44,7 +43,7 @@ export function normalise(messages: readonly Message[], target: NormaliseTarget)
   return walk.list
 }
 
-/** Stands for a response that failed, so that the question before it and the next one stay two turns. */
+/** Placeholder for a failed response, so that the prompts before and after it stay two turns. */
 const noResponse: AssistantMessage = {
   role: 'assistant',
   content: [text('[No response: the request failed]')],
@@ -55,42 +54,41 @@ const noResponse: AssistantMessage = {
   timestamp: 0,
 }
 
-/** Stands where the result of a call belongs until it comes, or until there can be none. */
+/** Placeholder for the result of a call until it arrives, or can no longer arrive. */
 const awaited: ToolResultMessage = { role: 'toolResult', toolCallId: '', toolName: '', content: [], isError: true, timestamp: 0 }
 const missingResult = perObject(noResult)
 
 const nothing: ReadonlySet<string> = new Set()
 
-/** A call that has no result yet. */
+/** A call without a result. */
 interface OpenCall {
-  /** Where its result belongs in the list. */
+  /** The position of its result in the list. */
   index: number
   call: ToolCallContent
 }
 
 /**
- * `normalise`, message by message. A walk that stands on a `base` goes on where that one stopped, and changes nothing of it but the end of
- * the list they share.
+ * Runs `normalise` message by message. A walk with a `base` continues it, and changes only the end of the list that they share.
  */
 export class HistoryWalk {
-  /** Normalised messages: those of the base, then those of this walk. */
+  /** Normalized messages: those of the base, then those of this walk. */
   readonly list: Message[]
-  /** A result came for a call that the base has already closed: only a walk from the beginning can put it in its place. */
+  /** A result arrived for a call that the base has closed: only a walk from the beginning can place it. */
   isLate = false
-  /** What media were left out so far, and why. */
+  /** Dropped media, with reasons. */
   leftOut: ReadonlySet<string>
-  /** The last answer, while it is not known how somebody goes on after having stopped it. */
+  /** The aborted last response, until the next message decides what to keep of it. */
   #stopped: AssistantMessage | undefined
-  /** Nothing but failures came since the last question. */
+  /** Only failures arrived since the last prompt. */
   #hasFailed = false
   readonly #target: NormaliseTarget
   readonly #base: HistoryWalk | undefined
   readonly #used = new Set<string>()
-  /** The next suffix to try for an id that repeats. */
+  /** The next suffix for a repeated id. */
   #suffixes: Map<string, number> | undefined
-  /** Unanswered calls by their original id. Ids may repeat over turns: the latest call counts. */
+  /** Open calls by original id. Ids may repeat across turns: the latest call counts. */
   readonly #open = new Map<string, OpenCall>()
-  /** What stands before this may not change any more. */
+  /** Messages before this index are final. */
   #settled: number
 
   constructor(target: NormaliseTarget, base?: HistoryWalk) {
@@ -105,19 +103,19 @@ export class HistoryWalk {
     this.#settled = this.list.length
   }
 
-  /** Everything so far stays as it is; returns how many messages that are. */
+  /** Makes everything so far final, and returns the number of messages. */
   settle(): number {
     this.#fillIn()
     this.#settled = this.list.length
     return this.#settled
   }
 
-  /** Forgets what walks that stand on this one have put behind it. */
+  /** Drops what walks on this base have appended. */
   truncate(): void {
     this.list.length = this.#settled
   }
 
-  /** Takes the next message of the history. */
+  /** Processes the next message of the history. */
   add(message: Message): void {
     if (message.role === 'assistant' && message.stopReason === 'aborted') {
       this.#stopped = message
@@ -125,12 +123,12 @@ export class HistoryWalk {
     }
     if (message.role === 'assistant') this.#hasFailed = message.stopReason === 'error'
     if (message.role === 'user' && (this.#stopped !== undefined || this.#hasFailed)) this.#keepStopped()
-    // What was asked again without a word has its answer.
+    // A retried prompt has its response.
     if (message.role === 'assistant' && message.stopReason !== 'error') this.#stopped = undefined
     this.#addCleaned(message)
   }
 
-  /** The user goes on from what an aborted answer had said. */
+  /** The user continues after an aborted response. */
   #keepStopped(): void {
     const stopped = this.#stopped
     this.#stopped = undefined
@@ -157,12 +155,12 @@ export class HistoryWalk {
     if (left.some((warning) => !this.leftOut.has(warning))) this.leftOut = new Set([...this.leftOut, ...left])
   }
 
-  /** The history ends here. */
+  /** Ends the history. */
   close(): void {
     this.#fillIn()
     if (this.list.length === 0) this.list.push(opening)
     const last = this.list.at(-1)
-    // The service goes on with what it paused.
+    // The provider continues what it paused.
     if (last?.role !== 'assistant') return
     const isPaused = this.#target.pauses === true && last.stopReason === 'paused' && isAuthor(last, this.#target)
     if (!isPaused) this.list.push(closing)
@@ -185,7 +183,7 @@ export class HistoryWalk {
     for (const block of callsToAnswer(message.content)) {
       const id = block.isOfService === true ? block.id : (calls[next++]?.id ?? block.id)
       const known = this.#open.get(id)
-      // A repeated id within one answer: the first call takes the first result, the second is told there is none.
+      // A repeated id within one response: the first call gets the first result, the second gets a missing-result error.
       const isSecond = known !== undefined && known.index >= first
       if (known !== undefined && !isSecond) this.list[known.index] = missingResult(known.call)
       if (!isSecond) this.#open.set(id, { index: this.list.length, call: block })
@@ -205,22 +203,22 @@ export class HistoryWalk {
     this.list[open.index] = cleaned.toolCallId === sent ? cleaned : withCallId(cleaned, sent)
   }
 
-  /** Calls without a result so far get one that says so. */
+  /** Adds a missing-result error to each open call. */
   #fillIn(): void {
     for (const { index, call } of this.#open.values()) if (index >= this.#settled) this.list[index] = missingResult(call)
   }
 
-  /** Whether a call with this id waits for its result. */
+  /** Returns whether a call with this id is open. */
   isOpen(id: string): boolean {
     return this.#open.has(id) || this.#base?.isOpen(id) === true
   }
 
-  /** Whether an answer so far has a call with this id. */
+  /** Returns whether a response so far has a call with this id. */
   isUsed(id: string): boolean {
     return this.#used.has(id) || this.#base?.isUsed(id) === true
   }
 
-  /** The next suffix to try for an id that repeats. */
+  /** Returns the next suffix for a repeated id. */
   suffixOf(id: string): number {
     return this.#suffixes?.get(id) ?? this.#base?.suffixOf(id) ?? 2
   }
@@ -250,7 +248,7 @@ export class HistoryWalk {
   }
 }
 
-/** Copies with other ids; the one made last is given again as long as the ids are the same, so that its encoded form is found again. */
+/** Copies messages with new ids. Returns the last copy while the ids are the same, so that its encoded form is reused. */
 const renamed = new WeakMap<Message, Message>()
 
 function withCallIds(message: AssistantMessage, ids: readonly string[]): AssistantMessage {

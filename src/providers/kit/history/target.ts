@@ -6,35 +6,34 @@ import { leftOutLines, type MediaRules } from '../optional/media/media-rules.ts'
 import { legalIds } from './hash.ts'
 
 /**
- * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must
- * not change.
+ * Describes what a codec accepts. Keep one object per model, because results are cached per target. Messages and targets must not change.
  */
 export interface NormaliseTarget {
   readonly api: ApiProtocol
   readonly provider: string
   readonly model: string
-  /** What media the model takes; a line of text stands for others. */
+  /** Media that the model accepts; other media become a line of text. */
   readonly media: MediaRules
-  /** Maps an id of another service or model onto a legal one; different ids must stay different. See `legalId`. */
+  /** Maps an id of another provider or model to a valid one; different ids stay different. See `legalId`. */
   readonly toolCallId: (id: string) => string
-  /** Whether a thinking block of this very model can be sent back. */
+  /** Returns whether a thinking block of the same model can be sent back. */
   readonly keepsThinking: (block: ThinkingContent) => boolean
-  /** Whether the model takes media back that it made. Default: it takes all. */
+  /** Whether the model accepts media that it generated. Default: all. */
   readonly takesBack?: (block: MediaContent) => boolean
-  /** Whether the service still knows a tool that it ran: what it did with another is told in words. Default: it knows all. */
+  /** Whether the provider still knows a tool that it ran; the result of an unknown one is described in text. Default: it knows all. */
   readonly knowsTool?: ((block: ServiceToolContent) => boolean) | undefined
-  /** The service refuses a history in which two calls have one id, also where it gave both. Default: it takes what it gave. */
+  /** The provider rejects two calls with one id, even if it issued both. Default: it accepts its own ids. */
   readonly uniqueIds?: boolean
-  /** The service goes on with an answer that it paused, where that is the end of a history. */
+  /** The provider continues a response that it paused, if it is the last message. */
   readonly pauses?: boolean
 }
 
-/** What media a model takes, as its profile says it. */
+/** Media that a model accepts, from its profile. */
 export function mediaRules({ capabilities, files, fetches, citesText, inline }: ModelProfile): MediaRules {
   return { ...capabilities, files, fetches, citesText, inline }
 }
 
-/** The target that `model` is, with its profile. */
+/** Returns the target of `model`, from its profile. */
 export function targetOf(
   { api, provider, id }: ModelConfig,
   profile: ModelProfile,
@@ -56,8 +55,8 @@ export function targetOf(
 }
 
 /**
- * Whether `target` takes `message`, looked at alone, as it is: text, and what its own model said before. It is a cheap look at what most messages are; what it
- * says no to is left to `cleanMessage`, which may find that nothing has to change.
+ * Returns whether `target` accepts `message` alone and unchanged: text, and responses of its own model. A cheap check for most messages;
+ * `cleanMessage` handles the others, and may find that nothing has to change.
  */
 export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean {
   const { role, content } = message
@@ -65,7 +64,7 @@ export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean 
   if (isOwn) {
     const { stopReason, refusal } = message
     if (!isAuthor(message, target) || refusal !== undefined || stopReason === 'error' || stopReason === 'aborted') return false
-    // Reasoning must be followed by what it led to.
+    // Thinking must be followed by its result.
     if (content.at(-1)?.type === 'thinking') return false
   }
   for (const block of content) if (!isPlain(block, target, isOwn)) return false
@@ -75,23 +74,23 @@ export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean 
 function isPlain(block: Content, target: NormaliseTarget, isOwn: boolean): boolean {
   const { type, providerState } = block
   if (providerState !== undefined && !(isOwn && isStateOf(block, target))) return false
-  // A line that stands for media is told, too.
+  // A placeholder line for media causes a warning, too.
   if (type === 'text') return block.text.trim() !== '' && !leftOutLines.has(block)
   if (type === 'toolCall') return isOwn && block.id !== '' && block.invalidArguments === undefined
   return type === 'thinking' && isOwn && target.keepsThinking(block)
 }
 
-/** Whether `target` made this response. */
+/** Returns whether `target` made this response. */
 export function isAuthor({ provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
   return provider === target.provider && model === target.model
 }
 
-/** Whether `target` issued the id of `call`, which then goes back as it came: services keep state in ids. */
+/** Returns whether `target` issued the id of `call`. Such an id stays, because providers keep state in ids. */
 export function issuedId(call: ToolCallContent, message: AssistantMessage, target: NormaliseTarget): boolean {
   return call.id !== '' && isAuthor(message, target) && isStateOf(call, target)
 }
 
-/** Whether the state of a block, if it has any, is of `target`. */
+/** Returns whether the state of a block, if any, belongs to `target`. */
 export function isStateOf({ providerState }: Content, { api, model }: NormaliseTarget): boolean {
   return providerState === undefined || (providerState.api === api && providerState.model === model)
 }

@@ -6,17 +6,17 @@ import type { CodePoints } from './code-points.ts'
 
 const kinds: ReadonlySet<unknown> = new Set(['url_citation', 'file_citation', 'container_file_citation', 'file_path'])
 
-/** Whether what an annotation means is known. */
+/** Returns whether the type of an annotation is known. */
 export function isCitation({ type }: JsonObject): boolean {
   return kinds.has(type)
 }
 
-/** The last code point that an annotation names; 0 where it names none. */
+/** Returns the last code point that an annotation names; 0 if none. */
 export function reachOf({ end_index, index }: JsonObject): number {
   return Math.max(numberIn(end_index) ?? 0, numberIn(index) ?? 0)
 }
 
-/** What a text, as far as it came, rests on. Places outside of it end with it. Source: docs/providers/openai-responses.md */
+/** Converts annotations to citations of the text so far. Ranges beyond it are cut. Source: docs/providers/openai-responses.md */
 export function citationOf(annotation: JsonObject, text: CodePoints): Citation {
   const { url, title, filename, file_id, content } = annotation
   const range = rangeOf(annotation, text)
@@ -29,7 +29,7 @@ export function citationOf(annotation: JsonObject, text: CodePoints): Citation {
   }
 }
 
-/** The file that an annotation says was made in a container; `undefined` where it says nothing of that kind. */
+/** Returns the container file that an annotation names; `undefined` for other annotations. */
 export function containerFile(annotation: JsonObject, api: string, state: ProviderState): FileContent | undefined {
   const { type, file_id: fileId, filename } = annotation
   if (type !== 'container_file_citation' || typeof fileId !== 'string' || fileId === '') return undefined
@@ -37,7 +37,7 @@ export function containerFile(annotation: JsonObject, api: string, state: Provid
   return { type: 'file', mimeType: typeByName(name) ?? 'application/octet-stream', fileId, api, name, providerState: state }
 }
 
-/** Log probabilities as they came, without what is none. */
+/** Returns valid log probabilities. */
 export function logprobsIn(list: unknown): TokenLogprob[] {
   if (!Array.isArray(list)) return []
   return list.flatMap((each: unknown) => {

@@ -4,13 +4,13 @@ import type { ApiProtocol } from '../../../../contract/model/model-config.ts'
 import { perObject } from '../../encode/json-pieces.ts'
 import { leftOutAt, type MediaRules, whyNotSent } from '../media/media-rules.ts'
 
-/** Whose documents they are, and how the service counts them. */
+/** Whose documents are counted, and how the provider counts them. */
 export interface DocumentRules {
   api: ApiProtocol
   media: MediaRules
-  /** Of the files that are sent. Default: all. */
+  /** Which of the sent files count. Default: all. */
   isDocument?(file: FileContent): boolean
-  /** The service counts files of failed results behind the other results of their turn. */
+  /** The provider counts files of failed results after the other results of their turn. */
   failedLast?: boolean
 }
 
@@ -21,17 +21,17 @@ interface SentDocument {
   fileIndex: number
 }
 
-/** Where the documents of a request are looked for, once one is cited: `messages` are those of the request, with their media as they are sent. */
+/** Finds the documents of a request when one is cited. `messages` are those of the request, with their media as sent. */
 export interface CitedDocuments extends DocumentRules {
   messages: readonly Message[]
 }
 
-/** The documents of a request as its service counts them. */
+/** The documents of a request in the provider's numbering. */
 const sentDocuments = perObject(documentsIn)
 
 /**
- * `citation` with the message and the block that it points at, where both are known and the service calls the document by its name. `neutral` finds the
- * number, from 1, in a name that the document was sent under in place of its own: then it is cited under its own.
+ * Returns `citation` with its message and block, if both are known and the provider uses the document's name. `neutral` parses the number,
+ * from 1, of a generated name; the citation then gets the original name.
  */
 export function namedCitation(citation: Citation, cited: CitedDocuments, neutral?: RegExp): Citation {
   const { document: within, title, url } = citation
@@ -61,7 +61,7 @@ function documentsIn({ messages, ...rules }: CitedDocuments): (SentDocument | un
   return [...found, ...held]
 }
 
-/** Those that nobody could find again count too. What is sent of a message may have texts that the message has not, so places are counted in files. */
+/** Counts documents without a message too. Encoded messages may have extra texts, so positions are counted in files. */
 function documentsOf(message: Message, { api, media, isDocument = () => true }: DocumentRules): (SentDocument | undefined)[] {
   const messageId = 'id' in message && typeof message.id === 'string' ? message.id : undefined
   const files = message.content.filter((block) => block.type === 'file' || leftOutAt(block)?.block.type === 'file')

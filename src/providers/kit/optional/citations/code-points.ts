@@ -1,27 +1,27 @@
 import { isHighSurrogate } from '../../../../base/text/characters.ts'
 
-/** Units between two places whose code points are counted. */
+/** Code units between two cached positions. */
 const step = 512
 
 /**
- * Where code points stand in a text that grows, in UTF-16 units. Each unit is counted once, so that what a service says of a long text, place by place, costs no more
- * than the text.
+ * Maps code points of a growing text to UTF-16 positions. Each unit is counted once, so that many citations of a long text cost no more than
+ * the text.
  */
 export class CodePoints {
   #text = ''
-  /** How many begin before each `step` units. */
+  /** Code points before each `step` units. */
   readonly #before: number[] = [0]
 
   constructor(text = '') {
     this.grow(text)
   }
 
-  /** How long the text is, in units. */
+  /** Length of the text in code units. */
   get length(): number {
     return this.#text.length
   }
 
-  /** `text` is what it was, and more. */
+  /** Appends: `text` starts with the previous text. */
   grow(text: string): this {
     this.#text = text
     for (let from = (this.#before.length - 1) * step; from + step <= text.length; from += step) {
@@ -32,7 +32,7 @@ export class CodePoints {
     return this
   }
 
-  /** The unit at which code point `point`, from 0, begins, or the text ends; `undefined` behind its end. */
+  /** Returns the unit where code point `point` (from 0) starts, or the end of the text; `undefined` beyond it. */
   unitAt(point: number): number | undefined {
     let low = 0
     let high = this.#before.length

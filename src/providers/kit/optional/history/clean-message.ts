@@ -5,15 +5,15 @@ import { perObject } from '../../encode/json-pieces.ts'
 import { isAuthor, isStateOf, type NormaliseTarget } from '../../history/target.ts'
 import { leftOutAt, leftOutFor, takenMedia } from '../media/media-rules.ts'
 
-/** The copies that were made for a target, so that each is found again by identity. */
+/** Copies made for a target, reused by identity. */
 const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
 
 const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
 const noText: TextContent = { type: 'text', text: '(empty message)' }
 
 /**
- * `message` as `target` accepts it, looked at alone: the same object when nothing had to change, else the same copy at each call; `undefined`
- * when nothing is left.
+ * Returns `message` as `target` accepts it, looked at alone: the same object if nothing changed, else the same copy at each call;
+ * `undefined` if nothing is left.
  */
 export function cleanMessage(message: Message, target: NormaliseTarget): Message | undefined {
   const cleaned = cleaning(message, target)
@@ -31,7 +31,7 @@ function cleaning(message: Message, target: NormaliseTarget): Message | undefine
   return content === message.content ? message : { ...message, content }
 }
 
-/** Text and images; `placeholder` where none is left. */
+/** Returns text and images, or `placeholder` if none is left. */
 function shown(content: Content[], target: NormaliseTarget, placeholder: TextContent): Content[] {
   const kept = mapBlocks(content, (block) => {
     if (isMedia(block)) return takenMedia(block, target.media, target.api, content)
@@ -40,7 +40,7 @@ function shown(content: Content[], target: NormaliseTarget, placeholder: TextCon
   return kept.length === 0 ? [placeholder] : kept
 }
 
-/** A failed answer may hold half a block, which services refuse, so it is left out whole. */
+/** A failed response may contain half a block, which providers reject, so it is dropped. */
 function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): AssistantMessage | undefined {
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
   const isOwn = isAuthor(message, target)
@@ -48,13 +48,13 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   const said = shownContent(message)
   const isUncited = said.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
   let content = mapBlocks(said, (block) => {
-    // What the service never said anything more of is not to be asked for again.
+    // A provider-executed tool without an outcome is not requested again.
     if (!mayBeOpen && isUnended(block)) return undefined
-    // What the text rests on, as the service says it, does not go back.
+    // Citations are not sent back.
     const isBare = isUncited && block.type === 'text' && block.providerState !== undefined
     return cleanAssistantBlock(isBare ? withoutState(block) : block, target, isOwn)
   })
-  // Reasoning must be followed by what it led to.
+  // Thinking must be followed by its result.
   const end = content.findLastIndex((block) => block.type !== 'thinking') + 1
   if (end < content.length) content = content.slice(0, end)
   if (content.length === 0) {
@@ -69,7 +69,7 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
   switch (block.type) {
     case 'thinking':
       return goesBack && target.keepsThinking(block) ? block : undefined
-    // What has no state of its service follows in a user message: see `picturesOf`.
+    // A block without provider state follows in a user message: see `picturesOf`.
     case 'image':
     case 'file':
       if (!goesBack || block.providerState === undefined) return undefined
@@ -87,7 +87,7 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
   }
 }
 
-/** A tool of the service of which nothing came. */
+/** Returns whether a provider-executed tool produced nothing. */
 function isUnended(block: Content): boolean {
   return block.type === 'serviceTool' && (block.status === 'running' || block.error?.code === interrupted)
 }
@@ -96,8 +96,8 @@ const shownBefore: TextContent = { type: 'text', text: '(What the answer above s
 const shownMedia = new WeakMap<Message, UserMessage>()
 
 /**
- * Media of an answer that its service does not take back from a model, as a user message: the next model should see them too. The same object at each call;
- * `undefined` if there are none.
+ * Returns media of a response that the provider does not accept from a model as a user message, so that the next model gets them. The same
+ * object at each call; `undefined` if there are none.
  */
 export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
   const known = shownMedia.get(cleaned)
@@ -110,9 +110,9 @@ export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMess
   return made
 }
 
-/** The text of an aborted answer, as an answer that is whole; `undefined` where it has none. */
+/** Returns the text of an aborted response as a complete response; `undefined` if it has none. */
 export const stoppedText = perObject((message: AssistantMessage): AssistantMessage | undefined => {
-  // The text alone: what a service attached to it may be half a thing.
+  // Only the text, because attached state may be incomplete.
   const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
   const { errorMessage: _stopped, ...answer } = message
   return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
@@ -136,7 +136,7 @@ function withoutState<Block extends TextContent | ToolCallContent>(block: Block)
   return bare
 }
 
-/** `content` with each block replaced by `change` (`undefined` drops it); the same array when nothing changed. */
+/** Replaces each block of `content` by `change` (`undefined` drops it). Returns the same array if nothing changed. */
 function mapBlocks(content: Content[], change: (block: Content) => Content | undefined): Content[] {
   let changed: Content[] | undefined
   let at = 0
