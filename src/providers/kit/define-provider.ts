@@ -18,14 +18,14 @@ import { withExtraFields, withModelSettings } from './settings/write-settings.ts
 import { mergeHeaders, redactedHeaders } from './transport/endpoint.ts'
 import { sendStreaming } from './transport/send.ts'
 
-/** What `defineProvider` takes: a protocol's name, its service, its codec, and how it is sent. */
+/** Arguments of `defineProvider`: the protocol's name, its provider, its codec, and how requests are sent. */
 export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
   api: ApiProtocol
-  /** The service in messages for people: `Anthropic`. */
+  /** Display name of the provider, such as `Anthropic`. */
   service: string | ((model: ModelConfig) => string)
   codec: Codec<Call>
   transport?: TransportOptions
-  /** What a browser user can do besides a proxy when the service refuses calls of other origins. */
+  /** Alternative to a proxy for browser users, if the provider rejects cross-origin calls. */
   browserHint?: string | undefined
 }
 
@@ -33,17 +33,17 @@ const aDefinition = options<ProviderDefinition>({
   api: required(aText),
   service: required(either(aText, aFunction)),
   codec: required(withMethods('a codec', 'encode', 'decoder')),
-  // Factories hand on their own options.
+  // Factories pass their own options.
   transport: options(transportTable, true),
   browserHint: aText,
 })
 
 /**
- * A provider for one wire protocol: `codec` says what is sent and how the answer is read, the rest is the same for all.
+ * Creates a provider for one wire protocol. `codec` encodes requests and decodes responses; everything else is shared.
  *
  * **Contract**
- * - The provider keeps every promise of `StreamProvider`; `streamProviderSuite` of `phi-core/testing` proves it.
- * - It holds no state of a call, so one may serve any number of models and runs at once.
+ * - The provider fulfills the contract of `StreamProvider`; verify it with `streamProviderSuite` of `phi-core/testing`.
+ * - It is stateless and serves any number of models and runs.
  *
  * Source: docs/providers/custom.md
  */
@@ -75,16 +75,16 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   }
 }
 
-/** The requests of one call of `stream`: a refused one is sent again, changed. */
+/** The requests of one call of `stream`: a rejected request is sent again with changes. */
 interface Attempts<Call extends EncodedCall> {
   definition: ProviderDefinition<Call>
   emit: (event: StreamEvent) => void
   signal: AbortSignal
-  /** What the service said to the last request, if it refused that. */
+  /** Body of the rejection of the last request, if it was rejected. */
   refusal: Refusal | undefined
 }
 
-/** Sends a request without the settings that its model refuses, also those that it refuses now. */
+/** Sends a request without the settings that its model rejects, including those it rejects now. */
 async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: StreamRequest): Promise<AssistantMessage> {
   const warnings: string[] = []
   const taken = refusedSettings.size === 0 ? request : withoutKnown(request, warnings)
@@ -95,7 +95,7 @@ async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: 
   }
 }
 
-/** Sends a request as it is. `warnings` say what was left out of it. */
+/** Sends a request unchanged. `warnings` name what was dropped from it. */
 async function send<Call extends EncodedCall>(
   attempts: Attempts<Call>,
   request: StreamRequest,
@@ -121,7 +121,7 @@ async function send<Call extends EncodedCall>(
   }
 }
 
-/** One call on the wire. */
+/** Sends one call. */
 function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Call, context: DecoderContext): Exchange {
   const { definition, emit, signal } = attempts
   const { codec, transport = {}, browserHint } = definition
@@ -138,7 +138,7 @@ function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Ca
   }
 }
 
-/** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. `warnings` say what was left out before. */
+/** Encodes a call. An error, such as invalid JSON arguments, fails the call like any other. `warnings` name what was dropped before. */
 async function encoded<Call extends EncodedCall>(
   definition: ProviderDefinition<Call>,
   request: StreamRequest,
@@ -162,7 +162,7 @@ async function encoded<Call extends EncodedCall>(
   }
 }
 
-/** What the files of a request say that its service has no place for. */
+/** Returns warnings about file metadata that the provider cannot receive. */
 function unsaidIn<Call extends EncodedCall>(
   { media, says }: Codec<Call>,
   { messages, model }: StreamRequest,
@@ -173,7 +173,7 @@ function unsaidIn<Call extends EncodedCall>(
   return unsaidOf(asked, says, { rules: media(model), api: model.api })
 }
 
-/** The call with what the request adds to it, and signed. */
+/** Returns the call with the extra body of the request, signed. */
 async function completed<Call extends EncodedCall>(
   call: Call,
   { body: extra, headers }: StreamRequest,
@@ -186,7 +186,7 @@ async function completed<Call extends EncodedCall>(
   return whole
 }
 
-/** What `encode` shows. The headers are copies: they may be remembered for the next call. */
+/** Returns the public view of `encode`. The headers are copies, because the originals may be cached. */
 function publicForm({ url, headers, body, media, warnings }: EncodedCall): EncodedRequest {
   return { url, headers: { ...headers }, redactedHeaders: redactedHeaders(headers), body: wholeText(body, media), warnings }
 }

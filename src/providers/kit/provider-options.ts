@@ -27,26 +27,26 @@ import type { ApiKey, ModelCatalogue } from '../../types/model/model.ts'
 import { headerKey } from './transport/endpoint.ts'
 import type { Patience } from './transport/stall-clock.ts'
 
-/** How a provider sends, whatever the protocol. */
+/** Transport options of every provider. */
 export interface TransportOptions extends Patience {
   /** Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
-  /** Most characters one event of an answer may have before the call fails. Default 16,777,216. Messages of AWS have a limit of their own, 24 MiB. */
+  /** Maximum characters of one response event; a longer one fails the call. Default: 16,777,216. AWS events have a fixed limit of 24 MiB. */
   maxEventChars?: number
 }
 
-/** What every model factory takes beside the model id. */
+/** Options of every model factory, besides the model id. */
 export interface ProviderOptions extends TransportOptions, ModelSettings {
   /**
-   * A key, or where to get one: a function is asked before each call, and once more after its key was rejected. It is kept in a closure, never in
-   * the configuration.
+   * A key, or a function that is called before each call, and once more after its key was rejected. It stays in a closure, never in the
+   * configuration.
    */
   apiKey?: ApiKey
-  /** Endpoint; for proxies and compatible services. */
+  /** Base URL; for proxies and compatible providers. */
   baseUrl?: string
   /** Extra request headers. Not for secrets: they are captured with the configuration. */
   headers?: Record<string, string>
-  /** Shown to people. Default: the model id. */
+  /** Display name. Default: the model id. */
   name?: string
   /** Provider name for logs, loop ids and cost reports. */
   provider?: string
@@ -54,13 +54,13 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   contextWindow?: number
   /** Tokens. */
   maxTokens?: number
-  /** Facts of models, such as `catalogue` of `phi-core/models`: context window, longest answer, prices. Own options win. Default: none. */
+  /** Model facts, such as `catalogue` of `phi-core/models`: context window, response limit, prices. Own options win. Default: none. */
   catalogue?: ModelCatalogue
   /** USD per million tokens, with `tiers` for long prompts. Default: unknown. */
   cost?: CostConfig
   /** Whether the model can think. */
   reasoning?: boolean
-  /** Deviations of an OpenAI-compatible backend. */
+  /** Differences of an OpenAI-compatible backend. */
   compat?: Partial<OpenAiCompat>
   /** Overrides of the capability table. */
   capabilities?: Partial<ModelCapabilities>
@@ -79,7 +79,7 @@ export const transportTable: OptionTable<TransportOptions> = {
   maxEventChars: aPositiveNumber,
 }
 
-/** What is wrong with the text of a key, called `name`; the key is not shown. A blank one is none at all: that is said where it is needed. */
+/** Returns what is wrong with a key called `name`, without the key. A blank key counts as absent, which is reported where it is needed. */
 export function keyFault(key: string, name: string): string | undefined {
   if (key.trim() === '') return undefined
   const excess = [
@@ -91,32 +91,32 @@ export function keyFault(key: string, name: string): string | undefined {
   return excess ? `${name} has ${excess}. Pass the key alone: a .env file or a header may have more than that.` : undefined
 }
 
-/** The text of a key. */
+/** A key. */
 export const aKeyText: Shape = { ...aText, inside: (value, path) => keyFault(String(value), path) }
 
-/** A key, a function that gives one, or a credential provider. */
+/** A key, a function that returns one, or a credential provider. */
 export const aKey: Shape = either(aKeyText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
 
-/** Where a service is. */
+/** A base URL. */
 const aBaseUrl: Shape = {
   ...aText,
   inside: (value, path) => {
     const url = String(value)
     if (/^https?:\/\/\S+$/i.test(url) && URL.canParse(url)) return undefined
-    // Its query may hold a key.
+    // Its query may contain a key.
     const [address = ''] = url.split('?', 1)
     return `${path} ${JSON.stringify(address.slice(0, 60))} is no absolute URL. Begin it with https:// or http://, such as "http://127.0.0.1:11434/v1".`
   },
 }
 
-/** A list has a method of that name too. */
+/** Arrays have a method of that name too. */
 const aCatalogue: Shape = kind(
   'a catalogue, such as that of phi-core/models, with find()',
   (value) => isObject(value) && typeof value.find === 'function',
 )
 
 const { cacheWrite1hPerMillion: _hour, tiers: _tiers, ...fourRates } = costFields
-/** All four rates: a call whose cost cannot be counted would be free for every limit. */
+/** Requires all four rates, because a call without a computable cost would bypass every limit. */
 const wholeCost: Shape = {
   ...options<CostConfig>(costFields),
   inside: (value, path) => {
@@ -143,13 +143,13 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   capabilities: options<ModelCapabilities>(capabilityFields),
 }
 
-/** What every factory takes; {@link chatTable} for those whose service may deviate from OpenAI. */
+/** Options of every factory; {@link chatTable} adds those of OpenAI-compatible providers. */
 export const modelTable: OptionTable<Omit<ProviderOptions, 'compat'>> = withoutCompat
 export const chatTable: OptionTable<ProviderOptions> = { ...withoutCompat, compat: _compat }
 
 const aModelId = kind('the id of a model', (value) => typeof value === 'string' && value.trim() !== '')
 
-/** Throws `ConfigError` `invalidOption` for a model id that is none, and for options that cannot work. */
+/** Throws `ConfigError` `invalidOption` for an invalid model id and for invalid options. */
 export function checkFactory(id: string, given: object, kind: Shape): void {
   checkOptions(id, aModelId, 'id')
   checkOptions(given, kind)

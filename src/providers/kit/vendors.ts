@@ -1,7 +1,7 @@
 import { ConfigError } from '../../contract/errors.ts'
 import { serviceAddresses } from './transport/endpoint.ts'
 
-/** The addresses of vendors that serve their own models only. */
+/** Base URLs of vendors that serve only their own models. */
 export const vendorAddresses = {
   anthropic: serviceAddresses.anthropic,
   openai: serviceAddresses.openai,
@@ -14,10 +14,10 @@ export const vendorAddresses = {
   zai: 'https://api.z.ai/api/paas/v4',
 } as const
 
-/** A vendor whose address serves its own models only. */
+/** A vendor whose URL serves only its own models. */
 export type Vendor = keyof typeof vendorAddresses
 
-/** How the ids of each vendor's models begin. Open weights such as `gpt-oss` are left out: other vendors serve them too. */
+/** Prefixes of each vendor's model ids. Open weights such as `gpt-oss` are omitted, because others serve them too. */
 const modelIds: Readonly<Record<Vendor, RegExp>> = {
   anthropic: /^(?:anthropic\/|claude-)/i,
   openai: /^(?:openai\/|(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o[1-9](?:-|$)|codex-))/i,
@@ -32,21 +32,21 @@ const modelIds: Readonly<Record<Vendor, RegExp>> = {
 
 const vendors = Object.keys(modelIds) as Vendor[] // its own keys
 
-/** The vendor that the id of a model names; `undefined` for ids that say nothing. */
+/** Returns the vendor of a model id; `undefined` if the id does not tell. */
 export function vendorOfModel(id: string): Vendor | undefined {
   return vendors.find((vendor) => modelIds[vendor].test(id.trim()))
 }
 
 const vendorHosts = new Map(vendors.map((vendor) => [new URL(vendorAddresses[vendor]).hostname, vendor]))
 
-/** The vendor at `baseUrl`. Endpoints that imitate another vendor's protocol, such as `/anthropic`, map model ids themselves and count as gateways. */
+/** Returns the vendor at `baseUrl`. Endpoints that imitate another protocol, such as `/anthropic`, map model ids themselves and count as gateways. */
 function vendorAt(baseUrl: string): Vendor | undefined {
   if (!URL.canParse(baseUrl)) return undefined
   const { hostname, pathname } = new URL(baseUrl)
   return /^\/anthropic(\/|$)/.test(pathname) ? undefined : vendorHosts.get(hostname.replace(/\.$/, ''))
 }
 
-/** How keys begin, for vendors whose keys say whose they are. */
+/** Key prefixes of vendors with recognizable keys. */
 const keyForms: readonly (readonly [RegExp, Vendor])[] = [
   [/^sk-ant-/, 'anthropic'],
   [/^sk-(?:proj|svcacct|admin)-/, 'openai'],
@@ -55,8 +55,8 @@ const keyForms: readonly (readonly [RegExp, Vendor])[] = [
 ]
 
 /**
- * Throws `ConfigError` `invalidOption` if the model `id`, or the key, is known to belong to another vendor than the one at `baseUrl`. Gateways may have
- * any model and any key. No message shows a key.
+ * Throws `ConfigError` `invalidOption` if the model `id` or the key belongs to another vendor than the one at `baseUrl`. Gateways accept
+ * any model and key. No message shows a key.
  */
 export function checkVendor({ id, baseUrl }: { id: string; baseUrl: string }, apiKey?: unknown): void {
   const host = vendorAt(baseUrl)

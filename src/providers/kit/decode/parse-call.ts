@@ -5,15 +5,15 @@ import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
 import type { IgnoredSlot, Slot, ToolCallSlot } from './slots.ts'
 
-/** Characters of one call. */
+/** Maximum characters of one call. */
 export const maxArguments = 16 * 1024 * 1024
 
-/** The error for arguments that grew longer. Not retryable: a model that writes on and on would do so again. */
+/** The error for longer arguments. Not retryable, because the model would write as much again. */
 export function tooLongArguments(): ProviderError {
   return new ProviderError('api', `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`)
 }
 
-/** Emits the argument text of `slot` that was held back, if the id and the name of the call are known. */
+/** Emits the buffered arguments of `slot` if the id and the name of the call are known. */
 export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void): void {
   const { id, name } = slot.block
   if (id === '' || name === '') return
@@ -22,12 +22,12 @@ export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void):
   emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
 }
 
-/** What every protocol takes as an id. Another one goes back through the protocol that it came by, so the call says which that was. */
+/** Ids that every protocol accepts. With another id, the call records its protocol, which gets the id back. */
 const plainId = /^[\w-]{1,40}$/
 
 /**
- * Ends the calls among the blocks of one response, which get no more fragments: each has an id from now on, its held text is emitted, and its arguments are
- * read. From block `cutFrom` on, a call without any text may have been cut.
+ * Ends the calls of one response: no more fragments arrive. Assigns missing ids, emits buffered text, and parses the arguments. From block
+ * `cutFrom` on, a call without text may have been cut off.
  */
 export function endCalls(
   slots: Iterable<Slot | IgnoredSlot>,
@@ -48,7 +48,7 @@ export function endCalls(
     if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api, model, payload: {} }
     const raw = slot.whole ?? slot.raw
     const parsed = parseArguments(raw.trim() === '' && slot.index < cutFrom ? '{}' : raw)
-    // Text without a call may be what another one lacks.
+    // Text without a call may be missing from another call.
     const isCut = slot.isCut === true || hasStray
     if (isCut) slot.block.isCut = true
     if (isCut || parsed.fault !== undefined) slot.block.invalidArguments = raw
@@ -57,8 +57,8 @@ export function endCalls(
 }
 
 /**
- * Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. What JSON would write as something
- * else (`1e400`, `-0`), or not at all, becomes text that is none: no call runs with it.
+ * Returns arguments as text, because providers also send a parsed value or fragments of it. Empty for none. A value that JSON would change
+ * (`1e400`, `-0`) or cannot represent becomes invalid text, so the call does not run.
  */
 export function textOfArguments(value: unknown): string {
   if (value === undefined || value === null) return ''

@@ -12,7 +12,7 @@ import { type AssistantMessage, now } from '../../../contract/message/message.ts
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
 
-/** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
+/** A provider's name for a block: an index, an item id, or a key of the codec. */
 export type BlockKey = number | string
 
 export interface TextSlot {
@@ -31,17 +31,17 @@ export interface ToolCallSlot {
   kind: 'toolCall'
   index: number
   block: ToolCallContent
-  /** Argument text so far. */
+  /** Arguments text so far. */
   raw: string
-  /** Argument text nobody has seen, because the id or the name is still unknown. */
+  /** Arguments text not yet emitted, because the id or the name is unknown. */
   held: string
-  /** What the service said at the end of the call, where the fragments said something else. */
+  /** The final arguments text, if it differs from the fragments. */
   whole?: string
-  /** The end of the call never came. */
+  /** The end of the call never arrived. */
   isCut?: boolean
 }
 
-/** What comes whole: media, what a service ran, what is not known. */
+/** Content that arrives whole: media, provider-executed tools, unknown blocks. */
 export type WholeBlock = ImageContent | FileContent | ServiceToolContent | OpaqueContent
 
 export interface WholeSlot {
@@ -63,7 +63,7 @@ export const emptySlots = {
   }),
 }
 
-/** The key of the tool of a service that has this id. */
+/** Returns the key of the provider-executed tool with this id. */
 export function serviceKey(id: string): BlockKey {
   return `service tool ${id}`
 }
@@ -77,15 +77,15 @@ export type Slot = TextSlot | ThinkingSlot | ToolCallSlot | WholeSlot
 
 export const ignored: IgnoredSlot = { kind: 'ignored' }
 
-/** Kinds of block that may begin before their first fragment comes. */
+/** Block kinds that may begin before their first fragment. */
 export type BegunKind = 'text' | 'thinking'
 
-/** Blocks that have begun and have no content yet, in the order in which they began. */
+/** Blocks that have begun without content, in order. */
 export type WaitingBlocks = Map<BlockKey, BegunKind>
 
 /**
- * Takes out the blocks that began before that of `key`, which has its first fragment now. They take their place before it, so that interleaved blocks keep the
- * order in which they began.
+ * Removes and returns the blocks that began before that of `key`, which now gets its first fragment. They are placed before it, so that
+ * interleaved blocks keep their order.
  */
 export function waitingBefore(waiting: WaitingBlocks, key: BlockKey): [BlockKey, BegunKind][] {
   const earlier: [BlockKey, BegunKind][] = []
@@ -98,14 +98,14 @@ export function waitingBefore(waiting: WaitingBlocks, key: BlockKey): [BlockKey,
   return earlier
 }
 
-/** The block of `from` is known as `to` from now on. */
+/** Renames the key of a block. */
 export function renameWaiting(waiting: WaitingBlocks, from: BlockKey, to: BlockKey): void {
   const before = [...waiting]
   waiting.clear()
   for (const [key, kind] of before) waiting.set(key === from ? to : key, kind)
 }
 
-/** Returns `content` in which the blocks of `placed` that stayed empty are empty texts: every other block keeps its index, and no request has them. */
+/** Returns `content` with empty texts for the blocks of `placed` without content: other blocks keep their index, and requests omit them. */
 export function settled(content: Content[], placed: ReadonlySet<Content>): Content[] {
   return content.map((block) => (placed.has(block) && isEmpty(block) ? { type: 'text', text: '' } : block))
 }
@@ -114,7 +114,7 @@ function isEmpty(block: Content): boolean {
   return block.type === 'thinking' && block.thinking === '' && block.signature === undefined && block.providerState === undefined
 }
 
-/** Returns a response of `model` without content. */
+/** Returns an empty response of `model`. */
 export function emptyAnswer(model: ModelConfig): AssistantMessage {
   return {
     role: 'assistant',

@@ -1,18 +1,18 @@
 import { ownFieldIn, setOwnField } from '../../../contract/json.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 
-/** Characters of the name of what is left out. */
+/** Maximum characters of a reported name. */
 const maxName = 60
-/** How many of them are named in one answer. */
+/** Maximum names reported per response. */
 const maxNames = 100
 
 /**
- * Says what a decoder leaves out: fields beside those it reads, and events of kinds it does not know. Each name is said once per answer.
+ * Warns of data that a decoder drops: unknown fields, and events of unknown types. Each name is reported once per response.
  *
  * **Contract**
- * - A field says something if it holds text, a list or an object that is not empty. Counts, flags and nothing are no content beside others; in an event
- *   of an unknown kind a count is.
- * - What is known is named by the decoder, also what it passes over on purpose.
+ * - A field counts if it holds text, or a non-empty list or object. Counts and flags are ignored; in an event of an unknown type they
+ *   count.
+ * - The decoder lists known fields, including those it ignores on purpose.
  */
 export class UnknownFields {
   readonly #builder: AssistantBuilder
@@ -22,12 +22,12 @@ export class UnknownFields {
     this.#builder = builder
   }
 
-  /** Looks for what is beside the fields `known`. It runs for every delta. */
+  /** Reports fields other than `known`. Runs for every delta. */
   look(fields: object, known: ReadonlySet<string>): void {
     for (const name in fields) if (!known.has(name)) this.#field(name, Reflect.get(fields, name))
   }
 
-  /** Looks whether an event of an unknown kind says more than the fields `known`. */
+  /** Reports fields of an unknown event other than `known`. */
   event(type: string, fields: object, known: ReadonlySet<string>): void {
     for (const name in fields) {
       const value: unknown = Reflect.get(fields, name)
@@ -42,7 +42,7 @@ export class UnknownFields {
     this.#builder.warn(`The service sent "${name.slice(0, maxName)}" in its answer, which this version does not know. It is left out.`)
   }
 
-  /** A service cannot make the list of names grow without end: the last warning says so. */
+  /** The number of names is limited; the last warning says so. */
   #isNew(name: string): boolean {
     this.#told ??= new Set()
     if (this.#told.has(name) || this.#told.size > maxNames) return false
@@ -61,8 +61,8 @@ function saysSomething(value: unknown): boolean {
 }
 
 /**
- * Adds to a block that a codec does not know, as it was parsed, what one of its deltas says, whose fields are named as those of the block: texts and lists go on,
- * all else is replaced.
+ * Applies a delta to an unknown block, if its fields have the names of the block's fields: texts and lists are appended, other values
+ * replaced.
  */
 export function growBlock(block: object, delta: object): void {
   for (const [name, more] of Object.entries(delta)) {

@@ -4,21 +4,21 @@ import { isSame } from '../history/beginnings.ts'
 const escapes = /\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g
 
 /**
- * JSON text of `value` that every service accepts: lone surrogates, which are valid in JavaScript and in no request body,
- * become U+FFFD. `JSON.stringify` writes exactly those as `\ud…` escapes, so only texts that contain one pay for a scan.
+ * Returns JSON that every provider accepts: lone surrogates, valid in JavaScript but in no request body, become U+FFFD. `JSON.stringify`
+ * writes only those as `\ud…` escapes, so only texts that contain one cost a scan.
  */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value)
   if (!json.includes('\\ud')) return json
-  // Each escape is taken as a whole, so that an escaped backslash before "ud800" stays what it is.
+  // Matches whole escapes, so that an escaped backslash before "ud800" stays.
   return json.replace(escapes, (whole, body: string) => (body.length === 5 ? '\\ufffd' : whole))
 }
 
 /**
- * `make` with a memory: the value of an object is made once and dropped with the object. What is remembered must follow from the
- * object alone, and the object must not change afterwards (finished messages and tool definitions do not).
+ * Memoizes `make` per object; the value is released with the object. The value must depend on the object alone, and the object must not
+ * change afterwards (finished messages and tool definitions do not).
  *
- * A request body is the concatenation of such pieces, so a turn encodes only what is new.
+ * A request body is a concatenation of such pieces, so each turn encodes only its new messages.
  */
 export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>()
@@ -33,7 +33,7 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
 }
 
 /**
- * Tool definitions as comma-separated JSON, each made by `encode`: once per definition, and joined once as long as they stay the same.
+ * Returns tool definitions as comma-separated JSON. Each is encoded once, and the list is joined once while it stays the same.
  */
 export function toolsEncoder(encode: (tool: ToolDefinition) => string): (tools: readonly ToolDefinition[]) => string {
   const one = perObject(encode)
@@ -44,14 +44,14 @@ export function toolsEncoder(encode: (tool: ToolDefinition) => string): (tools: 
   }
 }
 
-/** How many parts are kept apart before they are joined. */
+/** Number of parts before they are joined. */
 const maxParts = 64
-/** Characters from which on a part is referred to, and not copied: a message with a file. */
+/** Parts of at least this many characters are referenced, not copied: messages with files. */
 const longPart = 64 * 1024
 
 /**
- * Text that grows at its end and is forked often: joined in batches, so that neither a growing rope is flattened at each call nor all of it
- * copied for each part.
+ * Text that grows at its end and is forked often. It is joined in batches, which avoids both flattening a growing rope at each call and
+ * copying everything per part.
  */
 export class GrowingText {
   #joined = ''
@@ -69,7 +69,7 @@ export class GrowingText {
     if (part.length >= longPart) this.#hasLong = true
   }
 
-  /** The same text, to go on with apart from this one. */
+  /** Returns an independent copy that can grow further. */
   fork(): GrowingText {
     if (this.#parts.length > maxParts) {
       this.#joined = this.toString()
@@ -96,47 +96,47 @@ export class GrowingText {
   }
 }
 
-/** Lists of JSON texts as one; not by `join`, which copies what may be megabytes. */
+/** Concatenates JSON lists. Without `join`, which copies megabytes. */
 export function joined(text: string, more: string): string {
   return text === '' || more === '' ? text + more : `${text},${more}`
 }
 
-/** As {@link joined}, of any number; those that are empty leave nothing. */
+/** Concatenates any number of lists, and skips empty ones. */
 export function joinedAll(texts: readonly string[]): string {
   return texts.reduce(joined, '')
 }
 
-/** How many cache breakpoints a request of Claude's protocols may have. Source: docs/concepts/context.md */
+/** Maximum cache breakpoints per request of Claude's protocols. Source: docs/concepts/context.md */
 const maxMarks = 4
 
-/** The part of a request that a cache breakpoint stands in. */
+/** Part of a request that contains a cache breakpoint. */
 type MarkedPart = 'cacheSystem' | 'cacheTools' | 'cacheMessages'
 
-/** The cache breakpoints of one request: as many as the service allows, in the parts that the strategy names. */
+/** Cache breakpoints of one request: at most as many as the provider allows, in the parts of the strategy. */
 export class CacheMarks {
   readonly #mark: (blocks: string) => string
   readonly #cache: CacheStrategy
   #left = maxMarks
 
-  /** `mark` puts a breakpoint behind the last of a list of blocks. */
+  /** `mark` adds a breakpoint to the last block of a list. */
   constructor(cache: CacheStrategy, mark: (blocks: string) => string) {
     this.#cache = cache
     this.#mark = mark
   }
 
-  /** Whether breakpoints may stand in this part. */
+  /** Returns whether breakpoints are allowed in this part. */
   isWanted(part: MarkedPart): boolean {
     return this.#cache.type === 'auto' || (this.#cache.type === 'manual' && this.#cache[part])
   }
 
-  /** Returns `blocks` with a breakpoint behind the last of them. Without blocks, or when none is left, returns them as they are. */
+  /** Returns `blocks` with a breakpoint on the last one. Unchanged without blocks, or if none is left. */
   put(blocks: string): string {
     if (blocks === '' || this.#left === 0) return blocks
     this.#left -= 1
     return this.#mark(blocks)
   }
 
-  /** As `put`, in a part that stands by itself. */
+  /** Does the same as `put` for a separate part. */
   putIn(part: MarkedPart, blocks: string): string {
     return this.isWanted(part) ? this.put(blocks) : blocks
   }

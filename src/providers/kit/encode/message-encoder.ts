@@ -7,29 +7,29 @@ import { type JoinedBlocks, joinedMedia, type MediaBlock, type MediaPlace, media
 import { withReturnedBlocks } from '../optional/server-tools/service-payload.ts'
 import { type CacheMarks, GrowingText, joined, toJson } from './json-pieces.ts'
 
-/** The encoded blocks of one message. */
+/** Encoded blocks of one message. */
 export interface EncodedMessage extends JoinedBlocks {
-  /** Images of results that cannot hold them: they go behind all results of the turn. */
+  /** Images of results that cannot contain them; they follow all results of the turn. */
   readonly after: string
-  /** How many of the blocks are documents with a number, where the service wants each to have one in the conversation. */
+  /** Number of documents among the blocks, if the provider numbers documents per conversation. */
   readonly documents?: number
-  /** How many of them stand in no result, and how many had no room beside those before them in the message. */
+  /** Number of them outside results, and number dropped for lack of room in the message. */
   readonly loose?: number
   readonly crowdedOut?: number
-  /** Made when it is asked for. */
+  /** Created on first use. */
   hash?: Hash
 }
 
-/** Documents before a message: in the conversation, and in no result of the wire message that it will be part of. */
+/** Number of documents before a message: in the conversation, and outside results in the same wire message. */
 export interface DocumentCount {
   before: number
   beside: number
 }
 
-/** How one service encodes single messages. Both are remembered per message. */
+/** Encoders of single messages for one provider. Their results are cached per message. */
 export interface MessageEncoder {
   encode(message: Message, documents: DocumentCount): EncodedMessage
-  /** An answer without its reasoning, for a prefix that has changed. */
+  /** Encodes a response without its thinking, for a changed prefix. */
   bare(message: AssistantMessage): EncodedMessage
 }
 
@@ -39,16 +39,16 @@ const opening: Record<Role, string> = { user: '{"role":"user","content":[', assi
 const roleChange: Record<Role, Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3, b: 4 } }
 
 /**
- * Writes the `messages` of Claude's protocols: neighbours of one role become one message, results stand first in it.
+ * Writes the `messages` of Claude's protocols: neighbours of one role become one message, and results come first in it.
  *
- * `head` are the texts before the messages, for models whose reasoning is bound to its prefix: reasoning whose recorded prefix is not the one
- * it would be sent with is left out. Without any, nothing is bound.
+ * `head` are the texts before the messages, for models that bind thinking to its prefix. Thinking with another recorded prefix is dropped.
+ * Without `head`, nothing is bound.
  */
 export class TurnWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
   /**
-   * What is written so far is `#text + #asked + #answered + #middle + #last`. `#asked` ends the last finished message of the user, where the request
-   * before this one ended. `#answered` is what the model said then.
+   * The text so far is `#text + #asked + #answered + #middle + #last`. `#asked` ends the last finished user message, where the previous
+   * request ended. `#answered` is the response to it.
    */
   #text = new GrowingText()
   #asked = ''
@@ -56,9 +56,9 @@ export class TurnWriter implements HistoryWriter {
   #middle = ''
   #last = ''
   #role: Role | undefined
-  /** `#middle + #last` around the end of the last media in it. */
+  /** `#middle + #last`, split at the end of the last media in it. */
   #media: MediaPlace | undefined
-  /** What waits for the end of the results. */
+  /** Blocks that follow the results. */
   #held = ''
   #documents = 0
   #loose = 0
@@ -104,17 +104,17 @@ export class TurnWriter implements HistoryWriter {
     }
     if (this.#role === role) this.#append(encoded)
     else this.#begin(role, encoded)
-    // Nothing may stand between results.
+    // Results must be contiguous.
     if (message.role === 'toolResult' && this.#media !== undefined) this.#media = { before: this.#middle, end: this.#last, after: '' }
     if (encoded.after !== '') this.#held = joined(this.#held, encoded.after)
   }
 
   /**
-   * Returns the list of messages. With `marks`, cache breakpoints stand in this order as long as there are any:
+   * Returns the list of messages. With `marks`, it places cache breakpoints in this order while there are any:
    *
-   * - Behind the last block, so that the next request reads all of this one from the cache.
-   * - Behind the block that ended the request before this one. The service searches a limited number of blocks for what it wrote.
-   * - Behind the last media of the last message of the user, for a request that says something else about them.
+   * - On the last block, so that the next request reads this one from the cache.
+   * - On the last block of the previous request, because the provider searches only a limited number of blocks.
+   * - On the last media of the last user message, for a request with another text about them.
    */
   toJson(marks?: CacheMarks): string {
     const put = (blocks: string) => marks?.put(blocks) ?? blocks
@@ -126,12 +126,12 @@ export class TurnWriter implements HistoryWriter {
     return media === undefined ? `[${before}${this.#middle}${end}]}]` : `[${before}${media.before}${put(media.end)}${end}]}]`
   }
 
-  /** What an answer is bound to; absent where the model binds nothing. */
+  /** The prefix that a response is bound to; absent if the model binds nothing. */
   get prefixHash(): string | undefined {
     return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
   }
 
-  /** How many documents had no room in their message. */
+  /** Number of documents without room in their message. */
   get crowdedOut(): number {
     return this.#crowdedOut
   }
@@ -157,7 +157,7 @@ export class TurnWriter implements HistoryWriter {
   }
 }
 
-/** Whether the reasoning of an answer is bound to this prefix. It is kept or dropped together: a part of it would be refused. */
+/** Returns whether the thinking of a response is bound to this prefix. It is kept or dropped as a whole, because a part is rejected. */
 function isBoundTo({ content }: AssistantMessage, prefix: Hash): boolean {
   let expected: string | undefined
   for (const block of content) {
@@ -173,10 +173,10 @@ function hashOf(encoded: EncodedMessage): Hash {
   return encoded.hash
 }
 
-/** The blocks on the wire that a block becomes; `at` is its place. */
+/** Returns the wire blocks of a block; `at` is its index. */
 type BlockEncoder = (block: Content, at: number) => readonly JsonObject[]
 
-/** The blocks that `encode` makes of `content`; what it leaves out must not leave reasoning at the end. */
+/** Returns the blocks that `encode` makes of `content`; dropped blocks must not leave thinking at the end. */
 export function joinBlocks(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
   const blocks: string[] = []
   const media = new Map<number, MediaBlock>()
@@ -192,7 +192,7 @@ export function joinBlocks(content: readonly Content[], encode: BlockEncoder): E
         )
       blocks.push(isShown ? '' : toJson(wire))
     }
-    // Reasoning must be followed by what it led to.
+    // Thinking must be followed by its result.
     if (made.length > 0 && block.type !== 'thinking') end = blocks.length
   }
   blocks.length = end
@@ -200,8 +200,7 @@ export function joinBlocks(content: readonly Content[], encode: BlockEncoder): E
 }
 
 /**
- * The blocks of an answer, which `encode` makes of text, reasoning and calls. Tools that the service ran, and what this version does not know, go back as they
- * came.
+ * Returns the blocks of a response: `encode` handles text, thinking and calls. Provider-executed tools and unknown blocks go back unchanged.
  */
 export function joinAnswer(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
   const isReturned = content.some(({ type }) => type === 'serviceTool' || type === 'opaque')

@@ -9,42 +9,42 @@ import { retryAfterMs } from './retry-after.ts'
 
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
-/** What to do about a refusal that one service alone has, by its words and its names; `undefined` where there is no more to say. */
+/** Returns advice for rejections of one provider, from its error names and texts; `undefined` if there is none. */
 export type RefusalHint = (code: ProviderErrorCode, said: string, names: string) => string | undefined
 
-/** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
+/** Facts about a rejection: an HTTP response, or an error object in a stream. */
 export interface Failure {
-  /** The service, for people: `Anthropic`. */
+  /** Display name of the provider, such as `Anthropic`. */
   service: string
-  /** The address that was asked. Told without user info and query, where people put keys. */
+  /** The requested URL. Shown without user info and query, which may contain keys. */
   url?: string
-  /** HTTP status; absent for errors inside a stream. */
+  /** HTTP status; absent for errors in a stream. */
   status?: number
   headers?: Headers
-  /** The body of an HTTP answer as text, or the error object of a stream as parsed JSON. */
+  /** Body text of an HTTP response, or the parsed error object of a stream. */
   body: unknown
-  /** The key that was sent, or its secret parts, to remove them where the service echoes them. */
+  /** The sent key, or its secret parts, to redact if the provider echoes them. */
   credential?: string | readonly string[]
-  /** Whether this backend answers 400 without a body when the prompt is too long (Cerebras, Mistral). */
+  /** Whether this backend responds with 400 and no body if the prompt is too long (Cerebras, Mistral). */
   emptyBodyIsOverflow?: boolean
-  /** What the caller has probably got wrong, by the code of the error and what the service said. */
+  /** Returns the probable mistake of the caller, by error code and the provider's message. */
   hint?: RefusalHint | undefined
 }
 
 const maxQuote = 500
 const maxRead = 8192
 
-/** What a service says of the key, and may repeat it in. */
+/** Messages about the key, which may repeat it. */
 const ofKeys = /key|token|secret|credential/i
 
 /**
- * The error for a refusal by a service.
+ * Returns the error for a rejection by a provider.
  *
  * **Contract**
- * - Throttling is recognised before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
- * - Retryable: 408, 409, 425, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
+ * - Throttling is checked before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
+ * - Retryable: 408, 409, 425, 429, 5xx and their names in streams, unless `x-should-retry` decides. Never: 402, exhausted quotas and
  *   spend limits.
- * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it says something of the key.
+ * - Quotes at most 500 characters of the provider's message, without the key; nothing of a message about the key.
  *
  * Source: docs/reference/errors.md
  */
@@ -82,7 +82,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const advice = hint?.(code, facts.text, facts.names)
   if (status === 407) return `A proxy on the way to ${service} wants credentials${where}. Set them where the proxy is set.`
   if (code === 'auth') {
-    // Services echo keys in ways nobody foresees, and what they say of one adds little. Another 403 is about a country, a model, an account.
+    // Providers echo keys in unpredictable ways, and their messages about keys add little. Other 403s concern a country, a model, an account.
     const isQuoted = status === 403 && !facts.isBadKey && !ofKeys.test(facts.text)
     const what = isQuoted ? `refused access${at}${where}${said}` : `rejected the API key${at}${where}.`
     return `${service} ${what} ${advice ?? 'Check the key and what it may access.'}`
@@ -99,8 +99,8 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
 }
 
 /**
- * At most 500 characters of what the service said, on one line, without the key, ending like a sentence. Cut twice: an echo may be long, and
- * what is left of one that was cut off must still be recognised.
+ * Returns at most 500 characters of the provider's message on one line, without the key, with a final period. Cut twice: an echo may be
+ * long, and the rest of a truncated key must still be recognized.
  */
 function quote(text: string, credential: Failure['credential']): string {
   const line = namedPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())

@@ -1,23 +1,23 @@
 import { parsedJson } from '../../../base/json/json-value.ts'
-/** What an error body says, whatever its shape. */
+/** Facts of an error body of any shape. */
 export interface ErrorFacts {
-  /** The HTTP status, or the one that the error's name stands for. */
+  /** The HTTP status, or the status that the error name stands for. */
   status?: number
-  /** The message of the service; the raw body where it has no known shape. */
+  /** The provider's message; the raw body if its shape is unknown. */
   text: string
-  /** All that it said, as text. */
+  /** The complete text of the body. */
   raw: string
-  /** The field that is wrong, where the service names it apart from its words. */
+  /** The wrong field, if the provider names it separately. */
   param?: string
-  /** Types and codes of the error, to search in. */
+  /** Error types and codes, for searching. */
   names: string
-  /** Too many requests or tokens per minute, by the status or by the name of the error: AWS also throttles with 400. */
+  /** Too many requests or tokens per minute, by status or error name; AWS also throttles with 400. */
   isThrottled: boolean
-  /** The key is wrong although the status does not say so. */
+  /** The key is invalid, although the status does not say so. */
   isBadKey: boolean
-  /** The service has no such model, although the status does not say so: asking again is of no use. */
+  /** The model does not exist, although the status does not say so: retries are useless. */
   isMissingModel: boolean
-  /** No wait helps: quota, credit or spend limit. */
+  /** A wait does not help: quota, credit or spend limit. */
   isExhausted: boolean
   /** Google's `RetryInfo.retryDelay`, such as `34s`. */
   retryDelay?: string
@@ -25,7 +25,7 @@ export interface ErrorFacts {
 
 type Fields = Record<string, unknown>
 
-/** Statuses of errors that arrive by name. Names are compared in lower case without `_`, `-` and a final `error`, `exception` or both. */
+/** HTTP statuses of error names. Names are compared in lower case without `_`, `-` and a final `error`, `exception` or both. */
 const statusByName: Record<string, number> = {
   invalidrequest: 400,
   validation: 400,
@@ -72,7 +72,7 @@ const statusByName: Record<string, number> = {
   timeout: 504,
   deadlineexceeded: 504,
   gatewaytimeout: 504,
-  // Of z.ai: too many at a time, too often, too busy.
+  // Of z.ai: too many concurrent requests, too many requests, overloaded.
   '1302': 429,
   '1303': 429,
   '1305': 429,
@@ -82,7 +82,7 @@ const statusByName: Record<string, number> = {
   slowdown: 529,
 }
 
-/** What MiniMax says in `base_resp`, beside status 200. */
+/** Codes of MiniMax in `base_resp`, sent with status 200. */
 const baseStatus: Record<string, number> = {
   1000: 500,
   1001: 504,
@@ -96,21 +96,21 @@ const baseStatus: Record<string, number> = {
   2049: 401,
 }
 
-/** How services say that the key is wrong where the status does not: xAI, Google and AWS with 400, gateways inside a stream. */
+/** Messages about an invalid key with another status: xAI, Google and AWS with 400, gateways in a stream. */
 const badKey =
   /(incorrect|invalid|expired|missing|wrong) (x-)?(api|access|secret|authentication)[ _-]?(key|token|credentials)|invalid[_-]api[_-]key|api_key_invalid|api key (is )?(not valid|invalid|incorrect|expired|missing|not found)|no (api|auth)[a-z]*[ _-]?(key|credentials)? ?(was |were )?(provided|found|supplied)|invalid authentication|(could not|failed to) authenticate|authentication (failed|failure)|security token included in the request is (invalid|expired)|token (is|has) (invalid|expired)|login fail/i
 
-/** How services say that there is no such model, also inside a stream and beside names such as `server_error`. */
+/** Messages about an unknown model, also in a stream or with names such as `server_error`. */
 const missingModel =
   /\bmodel\b.{0,100}\b(not found|does not exist|doesn.t exist)|\b(no such|unknown) model\b|(model|deployment)[_-]?not[_-]?found/i
 
-/** The last is Google's quota of a day: the wait it proposes is of no use. */
+/** The last is Google's daily quota: the proposed wait is useless. */
 const exhausted =
   /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active|"quotaId":\s*"[^"]*PerDay/
 
 /**
- * Reads `body` (text of an answer, or a parsed error object) tolerantly; never throws. `typeHeader` is the name of the error where a
- * service puts it into a header (`x-amzn-errortype`).
+ * Reads `body` (response text, or a parsed error object) tolerantly; never throws. `typeHeader` is the error name if the provider sends
+ * it as a header (`x-amzn-errortype`).
  */
 export function readErrorFacts(body: unknown, httpStatus: number | undefined, typeHeader?: string | null): ErrorFacts {
   const raw = typeof body === 'string' ? body : jsonText(body)
@@ -155,7 +155,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   return facts
 }
 
-/** What the service behind a router said: OpenRouter's message is only that there was an error. */
+/** Returns the message of the provider behind a router; OpenRouter's own message only says that there was an error. */
 function upstreamText({ raw, provider_name: name }: Fields): string {
   const body = typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : jsonText(raw)
   if (body === '') return ''
@@ -165,13 +165,13 @@ function upstreamText({ raw, provider_name: name }: Fields): string {
   return typeof name === 'string' && name !== '' ? `${name}: ${said}` : said
 }
 
-/** The value of a JSON text, or of the data in server-sent events: some services send errors in the form of the answer that they refuse. */
+/** Parses JSON text, or the data of server-sent events, because some providers send errors in the format of the rejected response. */
 function parse(text: string): unknown {
   const data = Array.from(text.matchAll(/^data:(.*)$/gm), ([, line]) => line).join('\n')
   return parsedJson(data === '' ? text : data)
 }
 
-/** What is nested too deep for the stack says nothing to a person either. */
+/** A value nested too deep for the stack is ignored. */
 function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''
@@ -183,7 +183,7 @@ function jsonText(value: unknown): string {
 /** Google sometimes wraps the error in a list. */
 function fieldsOf(value: unknown): Fields {
   const one: unknown = Array.isArray(value) ? value[0] : value
-  // Every property read from it is checked before use.
+  // Every property is checked before use.
   return typeof one === 'object' && one !== null ? (one as Fields) : {}
 }
 

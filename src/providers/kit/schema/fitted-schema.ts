@@ -7,7 +7,7 @@ import type { FittedSchema, SchemaDialect } from '../optional/schema/dialects.ts
 
 const chunk = lateChunk('the part that fits schemas', () => import('../optional/schema/fit-schema.ts'))
 
-/** Loads what fits the schemas of `request`, where one of them is more than plain. To be awaited before it is encoded. */
+/** Loads the schema converter if a schema of `request` needs it. Await it before encoding. */
 export function schemasReady({ tools, searchable, responseFormat }: StreamRequest): Promise<unknown> | undefined {
   if (chunk.loaded !== undefined) return undefined
   for (const { parameters } of searchable === undefined ? tools : [...tools, ...searchable.tools])
@@ -15,10 +15,10 @@ export function schemasReady({ tools, searchable, responseFormat }: StreamReques
   return responseFormat?.type !== 'jsonSchema' || isHeld(responseFormat.schema) ? undefined : chunk.load()
 }
 
-/** `schema` as a service takes it. Made once. */
+/** Returns `schema` in a provider's dialect. Computed once. */
 export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSchema => {
   if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) {
-    // The draft that it is written in says nothing, and some want the properties of an object that has none.
+    // The draft version is irrelevant, and some providers require properties for every object.
     const { $schema: draft, ...said } = schema
     return { schema: draft === undefined && said.properties !== undefined ? schema : { properties: {}, ...said }, leftOut: [] }
   }
@@ -26,7 +26,7 @@ export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSche
   return chunk.loaded.fitSchema(schema, dialect)
 })
 
-/** `tools` as a service takes them. What was left out is added to `warnings`; calls are checked against all of it. */
+/** Returns `tools` in a provider's dialect. Adds dropped keywords to `warnings`; calls are still checked against the original schema. */
 export function fittedTools(tools: readonly ToolDefinition[], dialect: SchemaDialect, warnings: string[]): readonly ToolDefinition[] {
   const fitted = fittedList(tools, dialect)
   warnings.push(...fitted.warnings)
@@ -44,12 +44,12 @@ const fittedList = perDialect((tools: readonly ToolDefinition[], dialect) => {
   return fitted
 })
 
-/** Made once: what is encoded of it is found again. */
+/** Computed once, so that encoded forms are reused. */
 const fittedTool = perDialect(
   (tool: ToolDefinition, dialect): ToolDefinition => ({ ...tool, parameters: fittedSchema(tool.parameters, dialect).schema }),
 )
 
-/** `make` with a memory for each object and dialect. */
+/** Memoizes `make` per object and dialect. */
 function perDialect<Key extends object, Value>(make: (key: Key, dialect: SchemaDialect) => Value) {
   const known = new WeakMap<Key, Map<SchemaDialect, Value>>()
   return (key: Key, dialect: SchemaDialect): Value => {
@@ -60,17 +60,17 @@ function perDialect<Key extends object, Value>(make: (key: Key, dialect: SchemaD
   }
 }
 
-/** Those to which answers are held: they want objects closed. */
+/** Dialects that enforce a response schema, with closed objects. */
 const holding: ReadonlySet<SchemaDialect> = new Set(['claudeFormat', 'bedrockFormat', 'openAiStrict'])
 
-/** Whether every service takes a schema in tools. */
+/** Returns whether every provider accepts a schema for tools. */
 const isPlain = perObject((schema: JsonSchema) => schema.type === 'object' && isPlainSchema(schema, true))
 
-/** Whether each can be held to it, too. */
+/** Returns whether every provider can also enforce it. */
 const isHeld = perObject((schema: JsonSchema) => isPlain(schema) && isComplete(schema))
 
 const plainKeywords = new Set(['type', 'title', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum'])
-/** Names that every service takes. */
+/** Names that every provider accepts. */
 const plainName = /^\w[\w.-]{0,63}$/
 
 function isPlainSchema(value: unknown, isRoot = false): boolean {
@@ -86,7 +86,7 @@ function isPlainSchema(value: unknown, isRoot = false): boolean {
   return true
 }
 
-/** Whether each object of a plain schema demands all that it names, and takes nothing else. */
+/** Returns whether each object of a plain schema requires all its properties, and allows no others. */
 function isComplete({ properties, required, additionalProperties, items }: Record<string, unknown>): boolean {
   if (isObject(items)) return isComplete(items)
   if (!isObject(properties)) return true

@@ -5,22 +5,22 @@ import type { ModelProfile } from '../capabilities/capabilities.ts'
 import { type FormatPlan, planFormat } from '../optional/response-format/response-format.ts'
 import { planChoice, planSearch, type ToolChoiceRules, type ToolPlan } from '../optional/settings/tool-choice.ts'
 
-/** What is said of the form of an answer and of tools. */
+/** Response format and tool choice of a request. */
 export interface RequestPlan extends ToolPlan {
   format: FormatPlan
-  /** Tools that the service is given, and does not show. Empty: it does not search. */
+  /** Tools that the provider gets without showing them. Empty: it does not search. */
   deferred: readonly ToolDefinition[]
 }
 
 /**
- * What `asked` says of tools and of the form of the answer, as a service with these `rules` takes it for a model with this profile.
+ * Plans tools and response format of `asked` for a provider with these `rules` and a model with this profile.
  *
  * **Contract**
- * - The form of an answer comes first: where a tool takes the answer, the choice `none` means that tool alone.
- * - Without tools nothing is said: services refuse it.
- * - A call that cannot be forced is asked for by the tools that are declared: the one that was named, or all.
- * - What had to be changed is added to `warnings`. Throws `ProviderError`: `schemaMismatch` if the model cannot be held to the form, `unsupported` for more
- *   tools than the service takes.
+ * - The response format comes first: if a tool takes the response, the choice `none` means that tool alone.
+ * - Without tools, no choice is sent, because providers reject it.
+ * - If a call cannot be forced, only the named tool, or all tools, are declared.
+ * - Adds changes to `warnings`. Throws `ProviderError`: `schemaMismatch` if the format cannot be enforced, `unsupported` for more tools than
+ *   the provider accepts.
  */
 export function planRequest(
   asked: StreamRequest,

@@ -12,7 +12,7 @@ import {
 } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 
-/** The settings that become fields of a request one by one. The others depend on tools and thinking, or on the transport. */
+/** Settings that map to request fields one by one. Others depend on tools, thinking or the transport. */
 const fieldSettings = [
   'temperature',
   'topP',
@@ -29,26 +29,26 @@ const fieldSettings = [
 type FieldSetting = (typeof fieldSettings)[number]
 
 /**
- * Where a setting goes: the field that takes it as it is, or the fields that say it; a text says why it is not taken. `adjust` reports that something
- * else is sent.
+ * How a setting is written: a field that gets its value, or a function that returns fields. A text is the reason why it is not supported.
+ * `adjust` reports a changed value.
  */
 type SettingRule<Value> = { field: string } | ((value: Value, adjust: (sentence: string) => void) => JsonObject | string)
 
-/** How a protocol says each setting. What is missing, it has no field for. */
+/** The rules of a protocol for each setting. It has no field for missing ones. */
 export type SettingRules = { readonly [Name in FieldSetting]?: SettingRule<NonNullable<RequestSettings[Name]>> | undefined }
 
-/** What a request's settings are written with. */
+/** Inputs for writing the settings of a request. */
 export interface SettingWriter {
   rules: SettingRules
   capabilities: ModelCapabilities
-  /** Why the words cannot be picked more or less freely now, such as `while it thinks`. */
+  /** Why sampling settings cannot apply now, such as `while it thinks`. */
   noSampling?: string | undefined
 }
 
 const sampling: ReadonlySet<SettingName> = new Set(['temperature', 'topP', 'topK'])
 
 /**
- * The fields that say the settings of `request`. What the model does not take is left out, with a warning in `warnings`; with `strict` it throws
+ * Returns the fields of the settings of `request`. Drops unsupported settings with a warning in `warnings`; with `strict`, throws
  * `ProviderError` `unsupported`.
  */
 export function settingFieldsOf(request: StreamRequest, writer: SettingWriter, warnings: string[]): JsonObject {
@@ -63,8 +63,8 @@ function fieldsOf(
   { rules, capabilities, noSampling }: SettingWriter,
   warnings: string[],
 ): JsonObject | undefined {
-  const value = request[name] as NonNullable<RequestSettings[FieldSetting]> // just looked at
-  const rule = rules[name] as SettingRule<typeof value> | undefined // the rule of this very setting
+  const value = request[name] as NonNullable<RequestSettings[FieldSetting]> // just checked
+  const rule = rules[name] as SettingRule<typeof value> | undefined // the rule of this setting
   const refusal = refusalOf(name, capabilities, noSampling)
   if (rule === undefined || refusal !== undefined) leaveOut(request, name, refusal, warnings)
   else if ('field' in rule)
@@ -87,12 +87,12 @@ function refusalOf(
   return samples ? noSampling && `does not take it ${noSampling}` : 'does not take it'
 }
 
-/** Says that `what` is not sent; with `strict` the call fails. `why`: what the model does. Default: that its service has no field for it. */
+/** Warns that `what` is not sent; with `strict` the call fails. `why` is the model's reason. Default: the provider has no field for it. */
 export function leaveOut(request: StreamRequest, what: string, why: string | undefined, warnings: string[]): void {
   adjusted(request, `${what} left out: ${request.model.id} ${why ?? 'is called by a protocol that has no field for it'}`, warnings)
 }
 
-/** Says that something else is sent than was asked for; with `strict` the call fails. */
+/** Warns that a changed value is sent; with `strict` the call fails. */
 export function adjusted({ strict }: Pick<StreamRequest, 'strict'>, sentence: string, warnings: string[]): void {
   if (strict !== true) {
     warnings.push(sentence)
@@ -103,7 +103,7 @@ export function adjusted({ strict }: Pick<StreamRequest, 'strict'>, sentence: st
   })
 }
 
-/** A temperature of services that know 0 to 1. */
+/** A temperature for providers with a range of 0 to 1. */
 export function upToOne(field: string): SettingRule<number> {
   return (value, adjust) => {
     if (value > 1) adjust(`lowered from ${value} to 1: the service takes no more`)
@@ -111,7 +111,7 @@ export function upToOne(field: string): SettingRule<number> {
   }
 }
 
-/** Texts that end an answer, `most` at most. */
+/** Stop sequences, at most `most`. */
 export function stopTexts(field: string, most: number): SettingRule<readonly string[]> {
   return (texts, adjust) => {
     if (texts.length > most) adjust(`cut from ${texts.length} texts to the first ${most}: the service takes no more`)
@@ -119,7 +119,7 @@ export function stopTexts(field: string, most: number): SettingRule<readonly str
   }
 }
 
-/** `request` with the settings of its model where it says nothing itself. The same object where the model has none. */
+/** Returns `request` with its model's default settings. The same object if the model has none. */
 export function withModelSettings(request: StreamRequest): StreamRequest {
   const { settings } = request.model
   if (settings === undefined) return request
@@ -127,12 +127,12 @@ export function withModelSettings(request: StreamRequest): StreamRequest {
   return { ...request, ...of, ...settingsIn(request) }
 }
 
-/** Efforts of all services, weakest first. The levels of thinking have the same names. */
+/** Efforts of all providers, weakest first. Thinking levels have the same names. */
 const ranks: readonly string[] = ['none', ...thinkingLevel.words.filter((level) => level !== 'off')]
 
 /**
- * The effort that says the thinking level of `request`: the nearest one that the model knows, rather stronger than weaker. One that is weaker than
- * asked for is told in `warnings`. `undefined` where it is best left to the model.
+ * Returns the effort for the thinking level of `request`: the nearest one that the model supports, rather stronger than weaker. Warns in
+ * `warnings` of a weaker one. `undefined` leaves it to the model.
  */
 export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCapabilities, warnings: string[]): string | undefined {
   const { thinking: level, model } = request
@@ -145,7 +145,7 @@ export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCa
   return effort
 }
 
-/** Tokens per level, for models that count what they think instead of knowing efforts, before the bounds of each. Source: docs/concepts/models.md */
+/** Tokens per level, for models with a thinking budget instead of efforts, before the bounds of each. Source: docs/concepts/models.md */
 export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number>> = {
   minimal: 128,
   low: 512,
@@ -155,25 +155,25 @@ export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number
   max: 24_576,
 }
 
-/** Room for the answer beside such a budget, where the limit that was asked for leaves none. */
+/** Tokens for the response in addition to the budget, if the requested limit leaves none. */
 export const answerRoom = 4096
 
 /**
- * `body`, a JSON object, with `extra` over it: objects are merged, all else is replaced. Throws `ProviderError` `unsupported` where that would replace what
- * guards the request: a field of all protocols, or one of `own`, in whichever spelling a service takes.
+ * Merges `extra` over the JSON object `body`: objects are merged, other values replaced. Throws `ProviderError` `unsupported` if that would
+ * replace a guarded field: one of all protocols, or of `own`, in any spelling.
  */
 export function withExtraFields(body: string, extra: JsonObject, own: readonly string[] = []): string {
   const parsed: JsonObject = JSON.parse(body)
   return JSON.stringify(merged(parsed, extra, [...guardedFields, ...own].map(folded), ''))
 }
 
-/** `place` ends with a dot, where it is not empty. */
+/** `place` ends with a dot unless it is empty. */
 function merged(under: JsonObject, over: JsonObject, guards: readonly string[], place: string): JsonObject {
   const result: JsonObject = { ...under }
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue
     const field = folded(place + key)
-    // A value in place of what holds a guarded field replaces that too.
+    // A value in place of the parent of a guarded field replaces that field too.
     const isGuarded = guards.some((guard) => guard === field || (!isJsonObject(value) && guard.startsWith(`${field}.`)))
     if (isGuarded) throw new ProviderError('unsupported', cannotBeSet(`body.${place}${key}`))
     const known = ownOf(result, key)
@@ -183,7 +183,7 @@ function merged(under: JsonObject, over: JsonObject, guards: readonly string[], 
   return result
 }
 
-/** Services take names in camelCase and with underscores. */
+/** Providers accept names in camelCase and with underscores. */
 function folded(name: string): string {
   return name.replaceAll('_', '').toLowerCase()
 }

@@ -1,7 +1,7 @@
 import { isSecretHeader } from '../../../base/text/secrets.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 
-/** Where the services are whose address is always the same: of the factories, of the proxy, and what agent files may name without being asked about. */
+/** Fixed base URLs of providers, for factories and the proxy. Agent files may use them without a question. */
 export const serviceAddresses = {
   anthropic: 'https://api.anthropic.com',
   openai: 'https://api.openai.com/v1',
@@ -9,18 +9,18 @@ export const serviceAddresses = {
   vertex: 'https://aiplatform.googleapis.com',
 } as const
 
-/** True for `https://host` and `https://host/`: no path was configured. */
+/** Matches `https://host` and `https://host/`: no path is configured. */
 export function isBareHost(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/'
 }
 
 /**
- * The URL of an endpoint: `path` appended to `baseUrl`. Trailing slashes do not matter, a version that ends the base is not repeated
- * (`https://h/v1` + `/v1/messages`), and a query of the base is kept. Throws `ProviderError` `other` for a base that is no URL.
+ * Returns the URL of an endpoint: `path` appended to `baseUrl`. Ignores trailing slashes, does not repeat a version at the end of the base
+ * (`https://h/v1` + `/v1/messages`), and keeps a query of the base. Throws `ProviderError` `other` for an invalid base URL.
  */
 export function joinUrl(baseUrl: string, path: string): string {
   if (!URL.canParse(baseUrl)) {
-    // Its query may hold a key.
+    // Its query may contain a key.
     throw new ProviderError(
       'other',
       `baseUrl "${baseUrl.split('?', 1)[0]}" is not a URL. Give an absolute one, such as https://api.example.com.`,
@@ -34,7 +34,7 @@ export function joinUrl(baseUrl: string, path: string): string {
   return base + (base.endsWith(version) ? path.slice(version.length) : path) + query
 }
 
-/** `own` with `extra` on top; names are compared without case and written in lower case. */
+/** Returns `own` with `extra` on top; names are case-insensitive and become lower case. */
 export function mergeHeaders(own: Record<string, string>, extra: Record<string, string>): Record<string, string> {
   const merged: Record<string, string> = {}
   for (const [name, value] of Object.entries(own)) merged[name.toLowerCase()] = value
@@ -42,18 +42,18 @@ export function mergeHeaders(own: Record<string, string>, extra: Record<string, 
   return merged
 }
 
-/** A copy of `headers` for logs: every value that may be a secret is replaced. */
+/** Returns a copy of `headers` for logs, with redacted secrets. */
 export function redactedHeaders(headers: Record<string, string>): Record<string, string> {
   const shown: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) shown[name] = isSecretHeader(name) ? '[redacted]' : value
   return shown
 }
 
-/** A key that may stand in a header: visible characters, and one at least. */
+/** Matches a key that is valid in a header: visible characters, at least one. */
 export const headerKey = /^[\x21-\x7e]+$/
 
 /**
- * `credential` as a header value. Throws `ProviderError` `other` where a key cannot be one: engines would print it in their own error.
+ * Returns `credential` as a header value. Throws `ProviderError` `other` for an invalid key, because engines would print it in their error.
  */
 export function headerCredential(service: string, credential: string): string {
   const key = credential.trim()

@@ -11,32 +11,32 @@ import { type Patience, patienceOf, StallClock, withoutOwnTimeouts } from './sta
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** How long trailing frames are waited for once the message is complete, pings or not; what the protocol has promised, longer. */
+/** Wait for trailing frames after the message is complete, regardless of pings; longer for promised data. */
 const trailingMs = 2_000
 const owedMs = 15_000
-/** How much is read of what follows the last event, and for how long: services end the body there, so it is mostly nothing. */
+/** Bytes and time for reading after the last event. Usually nothing follows. */
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
-/** Characters of the body of a refusal. */
+/** Maximum characters of an error body. */
 export const maxErrorBody = 64 * 1024
-/** Characters of an answer that came whole. */
+/** Maximum characters of a response that did not stream. */
 const maxWhole = 16 * 1024 * 1024
-/** Most bytes of one answer: many times what the longest answers of services take, with all that stands around each of their words. */
+/** Maximum bytes of one response: many times the longest responses of providers, with their framing. */
 const maxAnswerBytes = 256 * 1024 * 1024
 const [openBrace, openBracket] = [0x7b, 0x5b]
-/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see {@link toProviderError}. */
+/** Shared abort reason: without one, every call would create an exception with a stack. Not visible: see {@link toProviderError}. */
 const isOver = 'the call is over'
 
 /**
  * Sends a request and feeds the response to its decoder.
  *
  * **Contract**
- * - Resolves with the finished message as soon as the decoder is done, also when the connection then hangs or breaks.
- * - Rejects only with `ProviderError`: refusals (see `classifyError`), `network` for transport, stalls and an end without the terminal
- *   event, `cancelled` when `signal` aborts. `partial` holds what came once the message had started.
- * - Redirects are refused: a key must not follow them.
- * - After success the body is read to its end in the background, so that the connection can be used again: at most 64 KiB and some 2 s more,
- *   and not at all once `signal` aborts. Then, and at once on every other path, no timer and no listener is left.
+ * - Resolves with the finished message when the decoder is done, even if the connection then hangs or breaks.
+ * - Rejects only with `ProviderError`: rejections (see `classifyError`), `network` for transport errors, stalls and a missing terminal
+ *   event, `cancelled` when `signal` aborts. `partial` has the received message once it had started.
+ * - Rejects redirects, because a key must not follow them.
+ * - After success, the rest of the body is read in the background, so that the connection can be reused: at most 64 KiB and about 2 s, and
+ *   not after `signal` aborts. Then, and at once on every other path, no timer and no listener is left.
  */
 export async function sendStreaming(exchange: Exchange): Promise<AssistantMessage> {
   const call = new Call(exchange)
@@ -52,7 +52,7 @@ export async function sendStreaming(exchange: Exchange): Promise<AssistantMessag
     throw call.failure(error)
   }
   void call.drain()
-  // Why the service stopped, in its own words.
+  // The provider's own reason for stopping.
   if (message.errorMessage !== undefined) message.errorMessage = withoutSecret(message.errorMessage, exchange.secrets())
   return message
 }
@@ -65,7 +65,7 @@ class Call {
   #reader: Reader | undefined
   /** Ends the wait for the response. */
   #giveUp: ((reason: unknown) => void) | undefined
-  /** The body was read to its end: there is nothing to cut. */
+  /** The body was read to its end, so there is nothing to cut. */
   #hasEnded = false
 
   constructor(exchange: Exchange) {
@@ -76,7 +76,7 @@ class Call {
     exchange.signal.addEventListener('abort', this.#cut)
   }
 
-  /** The message; `undefined` for a refusal and for an end without the terminal event. */
+  /** The message; `undefined` for a rejection and for a missing terminal event. */
   async run(): Promise<AssistantMessage | undefined> {
     const { signal, decoder } = this.#exchange
     signal.throwIfAborted()
@@ -88,7 +88,7 @@ class Call {
     const reader = response.body?.getReader()
     this.#reader = reader
     this.#hasEnded = reader === undefined
-    // The response may have come in spite of an abort.
+    // The response may have arrived despite an abort.
     if (this.#aborter.signal.aborted) this.#cut()
     if (!response.ok) {
       this.#clock.endWithin(owedMs)
@@ -108,7 +108,7 @@ class Call {
     return toProviderError(this.#failed)
   }
 
-  /** Reads what is left of the body, within limits, and releases the call. Never rejects. */
+  /** Reads the rest of the body within limits, and releases the call. Never rejects. */
   async drain(): Promise<void> {
     this.#clock.endWithin(maxDrainMs)
     let bytes = 0
@@ -119,19 +119,19 @@ class Call {
         else bytes += value.length
       }
     } catch {
-      // A broken connection, or one that was cut: the message is there.
+      // A broken or cut connection does not matter: the message is complete.
     }
     this.release()
   }
 
-  /** Leaves neither timer nor listener; cuts what has not ended. */
+  /** Removes timer and listener; cuts an unfinished response. */
   release(): void {
     this.#clock.stop()
     this.#exchange.signal.removeEventListener('abort', this.#cut)
     this.#cut()
   }
 
-  /** Cuts the connection. A pending read then ends at once, whatever the engine or an injected fetch does with its signal. */
+  /** Cuts the connection. A pending read ends at once, whatever the engine or an injected fetch does with its signal. */
   readonly #cut = (): void => {
     if (this.#hasEnded) return
     this.#aborter.abort(isOver)
@@ -146,15 +146,15 @@ class Call {
     this.#cut()
   }
 
-  /** Races the fetch against the cut: an injected one may not listen to its signal. */
+  /** Races the fetch against the cut, because an injected fetch may ignore its signal. */
   #open(): Promise<Response> {
     const { call, transport } = this.#exchange
     const { signal } = this.#aborter
-    // A local, because fetch must not be called as a method of another object.
+    // A local variable, because fetch must not be called as a method of another object.
     const send = transport.fetch ?? fetch
     const isOurs = transport.fetch === undefined
     const own = isOurs ? withoutOwnTimeouts() : {}
-    // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
+    // A copy of the headers, because an injected fetch may change its own, and redaction reads ours.
     const sent = call.media === undefined ? { headers: { ...call.headers }, body: call.body } : sentBody(call, call.media, isOurs)
     return new Promise((resolve, reject) => {
       this.#giveUp = reject
@@ -176,12 +176,12 @@ class Call {
       try {
         chunk = await reader.read()
       } catch (error) {
-        // Engines break the body that a stall cuts.
+        // Engines fail the body that a stall cuts.
         if (decoder.isComplete && !signal.aborted && (decoder.owed !== 'content' || this.#aborter.signal.aborted)) return
         throw error
       }
       if (this.#aborter.signal.aborted) {
-        // By the caller, or by a stall: after the terminal event that is no failure.
+        // Cut by the caller or by a stall; after the terminal event that is not a failure.
         if (signal.aborted || !decoder.isComplete) throw signal.reason
         return
       }
@@ -191,7 +191,7 @@ class Call {
       if (!isStream) {
         const first = chunk.value.find(isInk)
         isStream = first !== undefined
-        // Whatever the content type says: no event begins like that.
+        // Regardless of the content type: no event starts like that.
         if (first === openBrace || first === openBracket) return this.#readWhole(reader, chunk.value)
       }
       this.#push(chunk.value)
@@ -205,7 +205,7 @@ class Call {
     }
   }
 
-  /** Decodes bytes. What follows the end of the response in the same packet counts as little as what follows in the next. */
+  /** Decodes bytes. Data after the end of the response is ignored, in the same packet or the next. */
   #push(bytes: Uint8Array): void {
     const { decoder } = this.#exchange
     this.#failed.stage = 'decode'
@@ -217,7 +217,7 @@ class Call {
     this.#failed.stage = 'read'
   }
 
-  /** A service that did not stream: its answer is one JSON text, mostly an error. */
+  /** A provider that did not stream: the response is one JSON text, usually an error. */
   async #readWhole(reader: Reader, first: Uint8Array): Promise<void> {
     this.#clock.touch(false)
     const { decoder, service, transport } = this.#exchange
@@ -225,7 +225,7 @@ class Call {
     if (this.#aborter.signal.aborted) throw this.#exchange.signal.reason
     if (isErrorObject(text)) return this.#refused(undefined, text)
     this.#failed.stage = 'decode'
-    // JSON has line breaks between its parts only.
+    // JSON has line breaks only between its parts.
     if (decoder.begin === undefined) decoder.push(new TextEncoder().encode(`data: ${text.replace(/[\r\n]/g, ' ')}\n\n`))
     if (decoder.isComplete) return
     throw new ProviderError(
@@ -239,7 +239,7 @@ class Call {
     this.#failed.body = text ?? (await this.#readText(reader, maxErrorBody))
   }
 
-  /** A frame that is cut off cannot be read; that the terminal event is missing says more, where it is. */
+  /** A truncated frame cannot be read; a missing terminal event is the better error. */
   #end(): void {
     const { decoder } = this.#exchange
     this.#hasEnded = true
@@ -250,7 +250,7 @@ class Call {
     }
   }
 
-  /** The text of a body that is no stream, `most` of it. What cannot be read is left out: of an error, the status says enough. */
+  /** Returns at most `most` characters of a body that is not a stream. Unreadable parts are dropped: the status is enough for an error. */
   async #readText(reader: Reader | undefined, most: number, first?: Uint8Array): Promise<string> {
     const decoder = new TextDecoder()
     let text = decoder.decode(first, { stream: true })
@@ -271,7 +271,7 @@ class Call {
   }
 }
 
-/** Neither white space nor a part of a byte order mark. */
+/** Matches anything but white space and a byte order mark. */
 function isInk(byte: number): boolean {
   return byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf
 }
@@ -282,7 +282,7 @@ function isErrorObject(text: string): boolean {
   return ['error', 'errors', 'message', 'Message', 'detail'].some((name) => Boolean(fieldIn(one, name)))
 }
 
-/** It may be text without end, or what no decoder looks at: either way nobody waits for it, or keeps it. */
+/** The text may be endless, or ignored by every decoder: it is neither awaited nor kept. */
 function endless(service: string): ProviderError {
   return new ProviderError('network', `The answer of ${service} grew beyond ${maxAnswerBytes} bytes. Check baseUrl.`, {
     isRetryable: false,

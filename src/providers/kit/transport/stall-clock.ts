@@ -1,34 +1,34 @@
-/** How long a silent service is waited for, in ms; `false` is for ever. */
+/** Timeouts for a silent provider in milliseconds; `false` disables one. */
 export interface Patience {
-  /** Before the first byte of an answer, headers or not: services think, and local servers read the prompt. Default 600,000; none for local servers. */
+  /** Before the first byte, headers or not, because models think and local servers read the prompt. Default: 600,000; none for local servers. */
   firstByteTimeoutMs?: number | false
-  /** Between two bytes. Default 300,000. */
+  /** Between two bytes. Default: 300,000. */
   idleTimeoutMs?: number | false
-  /** Without content, once there was some; pings do not count. Before that it is at least `firstByteTimeoutMs`. Default 600,000. */
+  /** Without content, after the first content; pings do not count. Before that, at least `firstByteTimeoutMs`. Default: 600,000. */
   progressTimeoutMs?: number | false
 }
 
-/** What is waited for where nothing is said, here and in proxies. */
+/** Default timeouts, here and in proxies. */
 export const defaultPatience: { readonly [Limit in keyof Required<Patience>]: number } = {
   firstByteTimeoutMs: 600_000,
   idleTimeoutMs: 300_000,
   progressTimeoutMs: 600_000,
 }
 
-/** A limit of `given`, or its default; `Infinity` for none. */
+/** Returns a limit of `given`, or its default; `Infinity` for none. */
 export function patienceOf(given: Patience, limit: keyof Patience): number {
   const ms = given[limit]
   return ms === false ? Number.POSITIVE_INFINITY : (ms ?? defaultPatience[limit])
 }
 
-/** Longest time between two looks, in ms: a stall is noticed at most this much after its limit. */
+/** Maximum interval between checks in milliseconds: a stall is detected at most this late. */
 const maxTickMs = 1000
 
 /**
- * Watches one response: calls `onStall` once with the limit that was reached.
+ * Watches one response: calls `onStall` once with the reached limit.
  *
- * Touching is two stores and reads no clock: time is counted in ticks of the one timer, of which at least eight make up the shortest limit.
- * Time in which the program does not run (a sleeping laptop) does not count.
+ * Touching costs two stores and reads no clock: time is counted in ticks of one timer, at least eight per shortest limit.
+ * Time while the program is suspended (a sleeping laptop) does not count.
  */
 export class StallClock {
   #ticks = 0
@@ -36,7 +36,7 @@ export class StallClock {
   #contentAt = 0
   #hasBytes = false
   #hasContent = false
-  /** The tick at which what follows the response is no longer waited for. */
+  /** Tick after which trailing data is no longer awaited. */
   #endsAt = Number.POSITIVE_INFINITY
   readonly #firstTicks: number
   readonly #idleTicks: number
@@ -57,7 +57,7 @@ export class StallClock {
     this.#timer = setInterval(this.#tick, this.#tickMs)
   }
 
-  /** Bytes arrived, and content in them. */
+  /** Records that bytes arrived, and whether they had content. */
   touch(isContent: boolean): void {
     this.#bytesAt = this.#ticks
     this.#hasBytes = true
@@ -66,7 +66,7 @@ export class StallClock {
     this.#hasContent = true
   }
 
-  /** Ends the wait `ms` from now, whatever bytes arrive meanwhile: pings do not restart it. Another call does. */
+  /** Ends the wait `ms` from now, regardless of arriving bytes. Another call restarts it. */
   endWithin(ms: number): void {
     this.touch(false)
     this.#endsAt = this.#ticks + Math.ceil(ms / this.#tickMs)
@@ -85,20 +85,20 @@ export class StallClock {
     this.#onStall(limit)
   }
 
-  /** The tick under way when something arrived does not count: it may have been almost over. */
+  /** The current tick does not count, because it may be almost over. */
   #reached(): keyof Patience | undefined {
     if (this.#ticks > this.#endsAt) return 'idleTimeoutMs'
     const silent = this.#ticks - this.#bytesAt
     if (silent > (this.#hasBytes ? this.#idleTicks : this.#firstTicks)) return this.#hasBytes ? 'idleTimeoutMs' : 'firstByteTimeoutMs'
-    // Who may take long to begin may say so meanwhile.
+    // A provider with a long first-byte limit may send pings until then.
     const most = this.#hasContent ? this.#progressTicks : Math.max(this.#firstTicks, this.#progressTicks)
     return this.#ticks - this.#contentAt > most ? 'progressTimeoutMs' : undefined
   }
 }
 
 /**
- * Node's `fetch` gives up by itself after 300 s without headers, or between two bytes. Its connections stay those of the process, only these two limits
- * are switched off for a call; elsewhere there is nothing to switch.
+ * Node's `fetch` gives up after 300 s without headers, or between two bytes. A call shares the connections of the process with these two
+ * limits disabled; other runtimes have no such limits.
  */
 export function withoutOwnTimeouts(): { dispatcher?: object } {
   const shared = nodeDispatcher()
@@ -107,7 +107,7 @@ export function withoutOwnTimeouts(): { dispatcher?: object } {
   return { dispatcher: { dispatch } }
 }
 
-/** What Node's `fetch` sends requests with; `undefined` elsewhere. */
+/** Returns the dispatcher of Node's `fetch`; `undefined` in other runtimes. */
 export function nodeDispatcher(): { dispatch: Dispatch } | undefined {
   const shared: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
   return isDispatcher(shared) ? shared : undefined

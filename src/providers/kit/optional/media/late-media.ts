@@ -24,19 +24,19 @@ const kit: MediaKit = {
   ...{ readErrorFacts, hashText, isFetched, leftOutAt, leftOutFor, whyLeftOut },
 }
 
-/** Returns what requests with pictures and files need, once one of them was made; else `undefined`. */
+/** Returns the media part after a request needed it; else `undefined`. */
 export function loadedMedia(): MediaPart | undefined {
   return chunk.loaded?.mediaPartOf(kit)
 }
 
-/** Loads it. Rejects with `LoadError`. */
+/** Loads the media part. Rejects with `LoadError`. */
 export async function loadMedia(): Promise<MediaPart> {
   return (await chunk.load()).mediaPartOf(kit)
 }
 
 /**
- * Returns `request` with its media as they are sent: see `readyMedia`. `places` are the messages that have media. The same object if there are none; a promise
- * only if something is fetched, or the part for media is not loaded yet.
+ * Returns `request` with its media as sent: see `readyMedia`. `places` are the messages with media. The same object without media; a
+ * promise only if something is fetched, or the media part is not loaded yet.
  */
 export function withReadyMedia(
   request: StreamRequest,

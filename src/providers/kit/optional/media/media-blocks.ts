@@ -3,30 +3,30 @@ import type { MediaContent } from '../../../../contract/message/content.ts'
 import { joined, joinedAll, toJson } from '../../encode/json-pieces.ts'
 import { partsAround } from './media-json.ts'
 
-/** A list of blocks, cut such that `end` ends a block with media. */
+/** A list of blocks, split so that `end` ends with a block with media. */
 export interface MediaPlace {
   before: string
   end: string
   after: string
 }
 
-/** Encoded blocks, comma-separated, each a JSON object. */
+/** Encoded blocks, each a JSON object, comma-separated. */
 export interface JoinedBlocks {
   readonly blocks: string
-  /** `blocks` around the end of the last block with media; absent where there is none. */
+  /** `blocks`, split at the end of the last block with media; absent without media. */
   readonly media?: MediaPlace
-  /** `blocks` with all data in the parts that it was made of, where it is long: it is not to be made one text to be hashed. */
+  /** `blocks` in parts with long data, so that hashing does not build one text. */
   readonly parts?: readonly string[]
 }
 
-/** A block with media, as the texts that it is made of, one after the other. */
+/** A block with media, as consecutive texts. */
 export interface MediaBlock {
   parts: readonly string[]
-  /** The same with its data, where a name stands for them. */
+  /** The same with its data, instead of the placeholder. */
   hashed?: readonly string[]
 }
 
-/** A block that became `wire`. `encode` makes the same of a block with other data: long data are not copied. */
+/** Splits a block encoded as `wire`. `encode` encodes it again with other data, so that long data are not copied. */
 export function mediaBlock(block: MediaContent, wire: JsonObject, encode: (block: MediaContent) => JsonObject | undefined): MediaBlock {
   const around = partsAround(block, (each) => toJson(encode(each)))
   if (around === undefined) return { parts: [toJson(wire)] }
@@ -34,7 +34,7 @@ export function mediaBlock(block: MediaContent, wire: JsonObject, encode: (block
   return { parts: [before, shown, after], hashed: [before, data, after] }
 }
 
-/** `texts` with the blocks of `media` in their places. */
+/** Returns `texts` with the blocks of `media` inserted. */
 export function joinedMedia(texts: readonly string[], media: ReadonlyMap<number, MediaBlock>): JoinedBlocks {
   const blocks = texts.map((text, at): MediaBlock => media.get(at) ?? { parts: [text] })
   const last = Math.max(...media.keys())
@@ -52,7 +52,7 @@ export function joinedMedia(texts: readonly string[], media: ReadonlyMap<number,
   }
 }
 
-/** Not by `join`, which copies what may be megabytes. */
+/** Without `join`, which copies megabytes. */
 function jsonOf({ parts }: MediaBlock): string {
   return parts.reduce((text, more) => text + more, '')
 }

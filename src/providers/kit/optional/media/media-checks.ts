@@ -6,12 +6,12 @@ import { factsOf, kit } from './media-facts.ts'
 import { type MediaLimits, mediaLimits } from './media-limits.ts'
 
 /**
- * Returns what is sent in place of media that the service of `model` would refuse, by block.
+ * Returns replacements, by block, for media that the provider of `model` would reject.
  *
  * **Contract**
- * - A line replaces media that a response of the same model says were refused, a picture that is cut off, and media over a documented limit.
- * - A picture under a wrong label gets the type that its bytes state.
- * - Media that the model itself made are replaced only if they were refused: they go back to their service as they came.
+ * - A line replaces media that a response of the same model reports as rejected, truncated images, and media over a documented limit.
+ * - An image with a wrong media type gets the type of its bytes.
+ * - Media that the model generated are replaced only if they were rejected; otherwise they go back unchanged.
  */
 export function checkedMedia({ messages, model, refusals = [] }: StreamRequest): ReadonlyMap<Content, Content> {
   const found = new Map<Content, Content>()
@@ -31,7 +31,7 @@ export function checkedMedia({ messages, model, refusals = [] }: StreamRequest):
   return found
 }
 
-/** Throws `ProviderError` `unsupportedMedia` if the service of `model` would refuse one of `media` of a new message. */
+/** Throws `ProviderError` `unsupportedMedia` if the provider of `model` would reject one of `media` of a new message. */
 export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig): void {
   const limits = limitsFor(media, model)
   for (const block of media) {
@@ -46,7 +46,7 @@ export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig
   checkTogether(media, limits, model)
 }
 
-/** Each of `media` may be sent, but not all of them in one request. */
+/** Each of `media` is allowed, but not all of them in one request. */
 function checkTogether(media: readonly MediaContent[], { inlineChars }: MediaLimits, model: ModelConfig): void {
   const chars = media.reduce((sum, { data }) => sum + (data?.length ?? 0), 0)
   if (!isOver(chars, inlineChars)) return
@@ -65,7 +65,7 @@ export function isResponseOf(model: ModelConfig, message: Message): message is A
   return isMadeBy(model, message) && message.stopReason !== 'error' && message.stopReason !== 'aborted'
 }
 
-/** Why each of the media was refused, by key. */
+/** Reasons of rejected media, by key. */
 function refusedBefore(messages: readonly Message[], model: ModelConfig): ReadonlyMap<string, string> {
   const refused = new Map<string, string>()
   for (const message of messages) {
@@ -83,7 +83,7 @@ function limitsFor(media: readonly MediaContent[], model: ModelConfig): MediaLim
   return isMany ? { ...limits, imageSide: manyImages.imageSide } : limits
 }
 
-/** Returns why a service with `limits` would refuse `block`, and what to do about it. */
+/** Returns why a provider with `limits` would reject `block`, and what to do; `undefined` if it accepts it. */
 function faultOf(block: MediaContent, limits: MediaLimits): string | undefined {
   if (block.data === undefined) return undefined
   const { length } = block.data

@@ -9,7 +9,7 @@ import type { readErrorFacts } from '../../errors/error-facts.ts'
 import type { hashText } from '../../history/hash.ts'
 import type { isFetched, leftOutAt, leftOutFor, whyLeftOut } from './media-rules.ts'
 
-/** Functions that the core hands to the part for media. A bundler would move what both import into the first load of a small program. */
+/** Functions that the core passes to the media part. A bundler would otherwise move shared imports into the first load of a small program. */
 export interface MediaKit {
   parsedJson: typeof parsedJson
   shortened: typeof shortened
@@ -33,18 +33,18 @@ export interface MediaKit {
 /** Set before anything of this part runs. */
 export let kit: MediaKit
 
-/** Takes what the core hands over. */
+/** Receives the core's functions. */
 export function takeKit(given: MediaKit): void {
   kit = given
 }
 
-/** What the bytes of a picture state. */
+/** Facts from the bytes of an image. */
 interface Picture {
   size: ImageSize | undefined
   isCut: boolean
 }
 
-/** What is known of a block of media. Each fact is read once: the bytes may be megabytes. */
+/** Facts of a media block. Each is computed once, because the bytes may be megabytes. */
 export class MediaFacts {
   readonly #block: MediaContent
   #key: string | undefined
@@ -56,7 +56,7 @@ export class MediaFacts {
     this.#block = block
   }
 
-  /** Names media by what they contain, so that each copy of a block has the same key. */
+  /** Names media by their content, so that each copy of a block has the same key. */
   get key(): string {
     const { data, url, fileId } = this.#block
     this.#key ??= kit.hashText(data ?? url ?? fileId ?? '')
@@ -69,13 +69,13 @@ export class MediaFacts {
     return this.#picture
   }
 
-  /** Pages of a PDF; 0 if it does not state them where they can be read. */
+  /** Number of pages of a PDF; 0 if it cannot be read. */
   get pages(): number {
     this.#pages ??= pdfPages(this.#block.data ?? '') ?? 0
     return this.#pages
   }
 
-  /** The block, a picture under the type of its bytes. */
+  /** The block; an image has the media type of its bytes. */
   get labelled(): MediaContent {
     this.#labelled ??= underItsType(this.#block)
     return this.#labelled
@@ -89,7 +89,7 @@ function underItsType(block: MediaContent): MediaContent {
 
 const known = new WeakMap<MediaContent, MediaFacts>()
 
-/** Returns what is known of `block`. */
+/** Returns the facts of `block`. */
 export function factsOf(block: MediaContent): MediaFacts {
   const facts = known.get(block) ?? new MediaFacts(block)
   known.set(block, facts)

@@ -1,24 +1,24 @@
 import type { ModelConfig } from '../../../../contract/model/model-config.ts'
 
-/** What a service takes of one picture or PDF within a request. An absent limit is not known. */
+/** Limits of a provider for one image or PDF in a request. An absent limit is unknown. */
 export interface MediaLimits {
-  /** Bytes of a picture. */
+  /** Bytes of an image. */
   imageBytes?: number
-  /** Pixels of the longer side of a picture. */
+  /** Pixels of the longer side of an image. */
   imageSide?: number
-  /** Pixels of the longer side if a request has more than `above` pictures. */
+  /** Pixels of the longer side in a request with more than `above` images. */
   manyImages?: { above: number; imageSide: number }
-  /** Pixels of a picture, width times height. */
+  /** Pixels of an image, width times height. */
   imagePixels?: number
   pdfPages?: number
   pdfBytes?: number
-  /** Characters of base64 of all media of a request. */
+  /** Base64 characters of all media of a request. */
   inlineChars?: number
 }
 
 const mebibyte = 1024 * 1024
 
-/** Bytes whose base64 has so many characters: some services count these. */
+/** Converts base64 characters to bytes, because some providers count characters. */
 function asBase64(characters: number): number {
   return Math.floor(characters / 4) * 3
 }
@@ -31,7 +31,7 @@ const claude: MediaLimits = {
   manyImages: { above: 20, imageSide: 2000 },
   pdfPages: 600,
 }
-/** Models with a window of at most so many tokens take fewer pages. Same page. */
+/** Models with a smaller context window accept fewer pages. Same source. */
 const smallWindow = 200_000
 const smallClaude: MediaLimits = { ...claude, pdfPages: 100 }
 // docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html and …/userguide/conversation-inference-call.html
@@ -49,7 +49,7 @@ const groq: MediaLimits = { imageBytes: asBase64(4 * mebibyte), imagePixels: 33_
 // docs.x.ai/docs/guides/image-understanding
 const xai: MediaLimits = { imageBytes: 20 * mebibyte }
 
-/** By protocol and provider: whoever serves the same models or the same protocol has limits of its own. */
+/** Limits by protocol and provider; others that serve the same models or protocol have their own. */
 const table: Readonly<Record<string, MediaLimits>> = {
   'anthropicMessages anthropic': claude,
   'bedrockConverseStream bedrock': bedrock,
@@ -64,7 +64,7 @@ const table: Readonly<Record<string, MediaLimits>> = {
 
 const unknown: MediaLimits = {}
 
-/** Returns the limits that the service of `model` documents. */
+/** Returns the documented limits of the provider of `model`. */
 export function mediaLimits({ api, provider, contextWindow }: ModelConfig): MediaLimits {
   const known = table[`${api} ${provider}`] ?? unknown
   return known === claude && contextWindow <= smallWindow ? smallClaude : known

@@ -7,33 +7,33 @@ import { factsOf, kit, type MediaKit, takeKit } from './media-facts.ts'
 import { type MediaTarget, readyMedia, replaced } from './ready-media.ts'
 import { isTooLarge, saidOfMedia } from './refusal-words.ts'
 
-/** What the service said when it refused a request, and the body that it was sent. */
+/** The message of a rejection, and the body that was sent. */
 export interface Refusal {
   body: unknown
   sent: () => string
 }
 
-/** A call whose request was refused. */
+/** A call whose request was rejected. */
 export interface RefusedCall {
   request: StreamRequest
   target: MediaTarget
-  /** Sends a request; rejects with `ProviderError`. */
+  /** Sends a request. Rejects with `ProviderError`. */
   ask: (request: StreamRequest) => Promise<AssistantMessage>
-  /** The last refusal. */
+  /** The last rejection. */
   refusal: () => Refusal | undefined
   signal: AbortSignal
 }
 
-/** Characters of what the service said. */
+/** Maximum characters of the provider's message. */
 const maxReason = 300
 
 /**
- * Sends a refused request once more, without the media that the service named, else without all that no accepted request has contained. If it names some and
- * refuses that request as well, the others are left out, too.
+ * Retries a rejected request without the media that the provider named, or without all media that no accepted request had. If it named some
+ * and rejects again, the others are dropped, too.
  *
  * **Contract**
- * - The response says what was left out (`refusedMedia`), so that later requests leave it out as well.
- * - Rejects with `error` if that says nothing of media, or there is nothing to leave out. Otherwise with what came of the last request.
+ * - The response records what was dropped (`refusedMedia`), so that later requests drop it as well.
+ * - Rejects with `error` if it is not about media, or nothing can be dropped; otherwise with the error of the last request.
  */
 export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Promise<AssistantMessage> {
   const refused: RefusedMedia[] = []
@@ -61,10 +61,10 @@ export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Pr
   throw last
 }
 
-/** Whether `error` is a refusal of a request that showed nothing, whose sender does not insist on its media. */
+/** Returns whether `error` rejects a request that emitted nothing and does not require its media. */
 function mayAskAgain({ request, signal }: RefusedCall, error: unknown): error is ProviderError {
   if (!kit.ProviderError.isInstance(error) || signal.aborted || request.requireMedia === true || request.keepsMedia === true) return false
-  // Of a request that is too long as a whole, the context is compacted.
+  // If the whole request is too long, the context is compacted instead.
   if (error.code !== 'api' && !(error.code === 'contextOverflow' && isTooLarge(error))) return false
   return error.partial === undefined || error.partial === request.continues || error.partial.content.length === 0
 }
@@ -79,20 +79,20 @@ function refusedBlocks(call: RefusedCall, { messages, model }: StreamRequest, er
   if (named.length > 0) return named
   if (!said.mayBeAny || (isTooLarge(error) && !isMostly(given, sent()))) return []
   const accepted = messages.findLastIndex((message) => isResponseOf(model, message))
-  // The response itself may have media, which the next request was the first to contain.
+  // The response itself may contain media, which the next request was the first to send.
   const unaccepted = messages.slice(Math.max(0, accepted)).flatMap(({ content }) => content.filter(kit.isMedia))
   if (unaccepted.length > 0 || isTooLarge(error)) return unaccepted
-  // Everything was accepted before: what stands behind an address may have gone.
+  // All media were accepted before: the target of a URL may no longer exist.
   const byAddress = given.filter(({ url }) => url !== undefined)
   return byAddress.length > 0 ? byAddress : given
 }
 
-/** Whether more than half of a body is media. */
+/** Returns whether more than half of a body is media. */
 function isMostly(media: readonly MediaContent[], body: string): boolean {
   return media.reduce((sum, { data = '' }) => sum + data.length, 0) > body.length / 2
 }
 
-/** The media at the first place that has some, else those whose address, id or name the service quotes. */
+/** Returns the media at the first named place that has some, else those whose URL, id or name the provider quotes. */
 function namedBlocks(places: readonly string[], text: string, given: readonly MediaContent[], sent: () => string): MediaContent[] {
   const body = places.length === 0 ? undefined : kit.parsedJson(sent())
   for (const place of places) {
@@ -110,13 +110,13 @@ function isData(text: string, data: string | undefined): boolean {
   return data !== undefined && data !== '' && (text === data || text.endsWith(`,${data}`))
 }
 
-/** Whether `text` has `name` as a word: a file may be called `a`. */
+/** Returns whether `text` contains `name` as a word, because a file may be called `a`. */
 function isQuoted(name: string, text: string): boolean {
   const at = text.indexOf(name)
   return name.length > 3 && at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}${text[at + name.length] ?? ''}`)
 }
 
-/** What stands at `place`. Steps that only say what kind of block it is lead nowhere. */
+/** Returns the value at `place`. Steps that only name the block kind are skipped. */
 function valueAt(body: unknown, place: string): unknown {
   let value = body
   for (const [step] of place.matchAll(/\w+/g)) {
@@ -131,14 +131,14 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** What requests with pictures and files need. */
+/** Functions that requests with images and files need. */
 export interface MediaPart {
   readyMedia: typeof readyMedia
   checkNewMedia: typeof checkNewMedia
   withoutRefusedMedia: typeof withoutRefusedMedia
 }
 
-/** Returns the part, which works with the functions of `kit`. */
+/** Creates the media part, which uses the functions of `kit`. */
 export function mediaPartOf(kit: MediaKit): MediaPart {
   takeKit(kit)
   return { readyMedia, checkNewMedia, withoutRefusedMedia }

@@ -7,34 +7,34 @@ import { type Message, text } from '../../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../../contract/model/model-config.ts'
 import { perObject } from '../../encode/json-pieces.ts'
 
-/** What media a model takes. */
+/** Media that a model accepts. */
 export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'> {
-  /** Addresses that the service fetches beside those of `mediaByUrl`. */
+  /** URLs that the provider fetches, in addition to those of `mediaByUrl`. */
   fetches?: RegExp | undefined
-  /** Files of text are documents where they are to be cited. */
+  /** Text files are sent as documents if they are to be cited. */
   citesText?: boolean | undefined
-  /** Of which media the bytes may stand in a request. Default: of all that the model takes. */
+  /** Media types that can be sent inline. Default: all that the model accepts. */
   inline?: readonly string[] | undefined
-  /** What the service takes of files in one message. Default: no limit but that of a request. */
+  /** File limits of one message. Default: only those of a request. */
   files?: FileLimits | undefined
 }
 
-/** Limits of the files of some types. */
+/** File limits for some media types. */
 export interface FileLimits {
   types: readonly string[]
-  /** How many of `types`. */
+  /** Maximum number of files of `types`. */
   most: number
-  /** Bytes of each. */
+  /** Maximum bytes of each. */
   maxBytes: number
-  /** Those of `types` that may be larger. */
+  /** Media types of `types` that may be larger. */
   unlimited: readonly string[]
 }
 
 const lines = new WeakMap<ImageContent | FileContent, TextContent>()
 
 /**
- * `block` where the model takes it; `others` are the blocks of its message. A text file that it does not take is its text, under its name. Of anything
- * else a line says what was left out, and why: the same object at each call.
+ * Returns `block` if the model accepts it; `others` are the blocks of its message. An unsupported text file becomes its text with its name.
+ * For other media, a line names what was dropped and why: the same object at each call.
  */
 export function takenMedia(
   block: ImageContent | FileContent,
@@ -49,7 +49,7 @@ export function takenMedia(
   return leftOutFor(block, reason)
 }
 
-/** Why `block` would be left out; `undefined` where the model takes it, or its text. */
+/** Returns why `block` would be dropped; `undefined` if the model accepts it, or its text. */
 export function whyLeftOut(
   block: ImageContent | FileContent,
   rules: MediaRules,
@@ -60,35 +60,35 @@ export function whyLeftOut(
   return reason === undefined || inlined(block) !== undefined ? undefined : reason
 }
 
-/** The line that stands for `block`, and says why. */
+/** Returns the line that replaces `block`, with the reason. */
 export function leftOutFor(block: ImageContent | FileContent, reason: string): TextContent {
   const standIn = line(block, `(${block.type} left out: ${reason})`)
   leftOutLines.set(standIn, { block, reason })
   return standIn
 }
 
-/** Media that were left out, and why. */
+/** Dropped media, with reasons. */
 export interface LeftOut {
   block: ImageContent | FileContent
   reason: string
 }
 
-/** By the lines that stand for them. */
+/** Dropped media by replacement line. */
 export const leftOutLines = new WeakMap<TextContent, LeftOut>()
 
-/** What was left out where `block` stands now; `undefined` where nothing was. */
+/** Returns what `block` replaces; `undefined` if nothing. */
 export function leftOutAt(block: Content): LeftOut | undefined {
   return block.type === 'text' ? leftOutLines.get(block) : undefined
 }
 
-/** The same, as a warning. */
+/** Returns the same as a warning. */
 export function leftOutWarning({ block, reason }: LeftOut): string {
   const what = block.type === 'image' ? 'An image' : 'A file'
   const next = block.url === undefined ? '' : ' Pass its bytes, or resolveMedia, which fetches them.'
   return `${what} was left out of a request: ${reason}.${next}`
 }
 
-/** The lines that stand for what `block` is: made once, so that what was encoded before is found again. */
+/** Replacement lines by block, created once, so that their encoded form is reused. */
 function line(block: ImageContent | FileContent, words: string): TextContent {
   const known = lines.get(block)
   if (known?.text === words) return known
@@ -97,7 +97,7 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
   return made
 }
 
-/** Why a block is not sent as what it is; its text may be. `undefined` where it is sent. */
+/** Returns why a block is not sent as media (its text may be); `undefined` if it is sent. */
 export function whyNotSent(
   block: ImageContent | FileContent,
   rules: MediaRules,
@@ -121,7 +121,7 @@ export function whyNotSent(
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
 }
 
-/** Whether the service itself fetches what is behind an address. */
+/** Returns whether the provider fetches this URL itself. */
 export function isFetched(url: string, mimeType: string, { mediaByUrl, fetches }: Pick<MediaRules, 'mediaByUrl' | 'fetches'>): boolean {
   return isMediaOf(mimeType, mediaByUrl) || fetches?.test(url) === true
 }
@@ -141,24 +141,24 @@ function whyTooMuch(
     : `this service takes ${most} such files in a message, and ${mediaName(block)} is one more`
 }
 
-/** The text of a file, where files of its kind are sent as text; `undefined` where it is no UTF-8. */
+/** Returns the text of a file that is sent as text; `undefined` if it is not UTF-8. */
 export const wordsIn = perObject((block: ImageContent | FileContent): string | undefined => {
   if (block.type === 'image' || block.data === undefined || !isTextType(block.mimeType)) return undefined
   return isBase64(block.data) ? utf8In(bytesOfBase64(block.data)) : undefined
 })
 
-/** The same, under its name. */
+/** Returns the same with the file name. */
 const inlined = perObject((block: ImageContent | FileContent): string | undefined => {
   const words = wordsIn(block)
   return words === undefined ? undefined : `${block.type === 'file' ? (block.name ?? 'A file') : 'A file'}:\n${words}`
 })
 
-/** Whether `block` is a file that the model is to cite. */
+/** Returns whether the model is to cite this file. */
 export function isToBeCited(block: Content): block is FileContent {
   return block.type === 'file' && (block.citations === true || block.citations === 'ifPossible')
 }
 
-/** What a service has no place for beside a file that it takes, as warnings. */
+/** Returns warnings about metadata that the provider cannot receive with a file. */
 export function unsaidOf(
   messages: readonly Message[],
   says: readonly FileWord[],
@@ -179,5 +179,5 @@ export function unsaidOf(
   return [...new Set(told)]
 }
 
-/** What may be said of a file beside its name. */
+/** Metadata of a file other than its name. */
 export type FileWord = 'context' | 'citations'

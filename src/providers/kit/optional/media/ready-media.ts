@@ -7,29 +7,29 @@ import { checkedMedia } from './media-checks.ts'
 import { kit } from './media-facts.ts'
 import type { LeftOut, MediaRules } from './media-rules.ts'
 
-/** Whose media are looked at: its protocol, and what its models take. */
+/** Protocol and model capabilities that decide about media. */
 export interface MediaTarget {
   api: ApiProtocol
   codec: { media?(model: ModelConfig): MediaRules }
 }
 
-/** How many blocks are asked for at a time. */
+/** Maximum concurrent fetches. */
 const maxFetches = 4
-/** Characters of why something could not be fetched. */
+/** Maximum characters of a fetch error. */
 const maxReason = 500
 
 /**
- * `request` with its media as they are sent, before it is encoded.
+ * Prepares the media of `request` before it is encoded.
  *
  * **Contract**
- * - Media in user messages and results that the model takes, and whose address its service does not fetch, are fetched by `resolveMedia` where there is
- *   one; it reads those that a session keeps, too. A line stands for what it refused, and says why.
- * - A line stands for an uploaded file that its service has forgotten by now, too. In what is new since the last answer it is an error: whoever sent it can
- *   upload it again.
- * - Throws, or rejects with, `ProviderError` `unsupportedMedia` where all media are required and one is left out: it names the block, the model and what
- *   that takes. What a service attached to an answer of its own goes back to it, whatever it is.
- * - Media that the service refused before, or would refuse, are left out too: see `checkedMedia`.
- * - The same object where nothing stands for anything; a promise only where something is fetched. Messages are the same objects at each call.
+ * - `resolveMedia` fetches media in user messages and results that the model accepts and the provider does not fetch, and reads media in
+ *   the session store. A line replaces media that it rejects, with the reason.
+ * - A line also replaces an uploaded file that has expired. If the file is new since the last response, this is an error, because the
+ *   sender can upload it again.
+ * - Throws or rejects with `ProviderError` `unsupportedMedia` if all media are required and one is dropped. The error names the block, the
+ *   model and what it accepts. Attachments of the provider's own responses always go back.
+ * - Media that the provider rejected before, or would reject, are dropped too: see `checkedMedia`.
+ * - The same object if nothing is replaced; a promise only if something is fetched. Messages are the same objects at each call.
  */
 export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
   const { model, messages, resolveMedia, requireMedia } = request
@@ -46,13 +46,13 @@ export function readyMedia(request: StreamRequest, target: MediaTarget): StreamR
   })
 }
 
-/** `request` without what its service refused before, or would refuse. */
+/** Returns `request` without media that its provider rejected before, or would reject. */
 function sendable(request: StreamRequest): StreamRequest {
   const found = checkedMedia(request)
   return found.size === 0 ? request : { ...request, messages: replaced(request.messages, found) }
 }
 
-/** Lines for uploaded files that their service has forgotten. Throws where one of them is new. */
+/** Returns lines for expired uploads. Throws if one of them is new. */
 function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, TextContent> | undefined {
   let lines: Map<Content, TextContent> | undefined
   let isNew = true
@@ -86,7 +86,7 @@ function mediaOf({ content }: Message): readonly MediaContent[] {
   return content.filter(kit.isMedia)
 }
 
-/** What somebody has to fetch, or read. A text file is sent as text where the model takes no such file; what a service has made goes back to it. */
+/** Returns what has to be fetched or read. Unsupported text files are sent as text; generated media go back to their provider. */
 function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProtocol): MediaContent[] {
   const open = messages.flatMap((message) =>
     mediaOf(message).filter(({ type, mimeType, url, blob, providerState }) => {
@@ -97,7 +97,7 @@ function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProt
   return [...new Set(open)]
 }
 
-/** What came of each block: the block with its bytes, or a line that says why there are none. Never rejects. */
+/** Returns for each block the block with its bytes, or a line with the reason of a failure. Never rejects. */
 async function fetchAll(
   blocks: readonly MediaContent[],
   resolve: MediaWithBytes,
@@ -118,10 +118,10 @@ async function fetchAll(
   return found
 }
 
-/** The copies that were made last, so that what was encoded of them is found again. */
+/** The last copies, so that their encoded forms are reused. */
 const copies = new WeakMap<Message, Message>()
 
-/** `messages` with what `found` has in place of their blocks; the same copies as long as these are the same. */
+/** Returns `messages` with `found` in place of their blocks; the same copies while these are the same. */
 export function replaced(messages: readonly Message[], found: ReadonlyMap<Content, Content>): readonly Message[] {
   return messages.map((message) => {
     if (!mediaOf(message).some((block) => found.has(block))) return message
@@ -138,7 +138,7 @@ function checked(request: StreamRequest, rules: MediaRules, { api }: MediaTarget
   const { model, requireMedia, messages } = request
   if (requireMedia !== true) return request
   for (const message of messages) {
-    // Failed answers are not sent.
+    // Failed responses are not sent.
     if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) continue
     for (const block of message.content) {
       const left = kit.isMedia(block) ? leftOutOf(block, request, { rules, api, others: message.content }) : kit.leftOutAt(block)

@@ -1,54 +1,54 @@
 import type { ProviderError } from '../../../../contract/errors.ts'
 
-/** What a service said when it refused a request. */
+/** The message of a rejection. */
 export interface RefusalWords {
-  /** Its message. */
+  /** The provider's message. */
   text: string
-  /** The field that it names apart from the message. */
+  /** The wrong field, if named separately. */
   param?: string | undefined
-  /** All that it said. */
+  /** The complete text. */
   raw: string
 }
 
-/** A field that may hold media. */
+/** Names of fields that may contain media. */
 const conversation = /^(?:messages|contents?|input|url)\b/
-/** The bytes of the request as a whole. */
+/** Messages about the size of the whole request. */
 const tooLarge = /\b(?:payload|request|body)\b(?: entity)?(?: is)?(?: size)? (?:too large|exceeds the (?:maximum|limit))/i
-/** A place in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
+/** A path in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
 const placeForm = /\b(?:messages|contents|input)(?:\.?\[\d+\]|\.\d+)(?:\.?\[\w+\]|\.\w+)*/g
-/** Fields beside the media of a block: one that is wrong says nothing of the media. */
+/** Other fields of a media block: if one is wrong, the media are not the reason. */
 const besideMedia = /(?:cache_?control|citations|title|context|detail|(?:file)?name|(?:tool_use|call)_id)$/i
-/** A step of a place that leads into media. */
+/** A path step that leads into media. */
 const intoMedia = /image|source|inline_?data|file|document|media|audio|video|bytes/i
 
 const aboutMedia =
   /\b(?:images?|pictures?|photos?|pdfs?|documents?|audio|videos?|vision|multi-?modal|modalit(?:y|ies)|media|mime|files?|attachments?|pixels?|image_url|input_image|input_file|file_data|inline_?data)\b/i
 const fault =
   /could ?n[o']t|cannot|can't|unable|fail|invalid|not (?:a |an )?(?:\w+ )?(?:valid|supported|allowed|enabled|accepted|multi-?modal)|n[o']t (?:support|accept|process|read|match|decode|represent|take)|unsupported|unknown variant|exceed|too (?:large|big|many|long|small)|at most|maximum|corrupt|truncat|damaged|encrypt|password|error while downloading|no endpoints|only .{0,40}(?:support|accept|allow)|must be a string|no pages|missing data|mmproj/i
-/** A part of the request, or of the account, that is no media. A refusal that names one is about that. */
+/** Parts of the request or the account other than media. A rejection that names one is about that. */
 const ofOthers =
   /\b(?:tools?|functions?|parameters?|arguments?|schemas?|response_format|generat\w+|edit\w*|output|search|stores?|quota|billing|credits?|region|organi[sz]ation|account|permissions?|temperature|max_tokens|thinking|cache_control)\b/i
-/** A model that takes no media at all. Some services say so with a status of their own. */
+/** Messages of a model without media input. Some providers use a separate status. */
 const takesNone =
   /\b(?:image|vision|multi-?modal|audio|video|pdf|document|file)\b.{0,60}(?:support|mmproj|enabled|required for)|support.{0,40}\b(?:image|vision|multi-?modal|audio|video|pdf)/i
-/** The statuses of requests that are wrong in themselves. */
+/** Statuses of invalid requests. */
 const badRequest: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 415, 422])
 const seldom: ReadonlySet<number | undefined> = new Set([404, 500, 501])
 
-/** What a refusal says of media. */
+/** What a rejection says about media. */
 export interface SaidOfMedia {
-  /** Places in the request that it names. */
+  /** Paths in the request that it names. */
   places: readonly string[]
-  /** Whether it may be about media although it names no place that has some. */
+  /** Whether it may be about media although no named path has some. */
   mayBeAny: boolean
 }
 
-/** Returns whether a service refused a request because of its bytes, not of its tokens. */
+/** Returns whether a provider rejected a request because of its bytes, not its tokens. */
 export function isTooLarge({ status, message }: ProviderError): boolean {
   return status === 413 || tooLarge.test(message)
 }
 
-/** Reads what a refusal says of media; `undefined` if it is about something else. */
+/** Parses what a rejection says about media; `undefined` if it is about something else. */
 export function saidOfMedia({ text, param, raw }: RefusalWords, error: ProviderError): SaidOfMedia | undefined {
   const { status } = error
   if (isTooLarge(error)) return { places: [], mayBeAny: true }
@@ -65,7 +65,7 @@ export function saidOfMedia({ text, param, raw }: RefusalWords, error: ProviderE
   return aboutMedia.test(words) && fault.test(words) && !ofOthers.test(words) ? { places: [], mayBeAny: true } : undefined
 }
 
-/** The message without short texts in quotes, such as names of tools. Words of the protocol stay. */
+/** Returns the message without short quoted texts, such as tool names. Words of the protocol stay. */
 function plainWords(text: string): string {
   return text.replace(/(?<!\w)(["'`])(.*?)\1(?!\w)/g, (quoted, _mark, inside: string) =>
     protocolWord.test(inside) || inside.split(/\s+/).length > maxQuotedWords ? quoted : ' ',

@@ -2,10 +2,10 @@ import type { EncodedCall } from '../../codec.ts'
 import { nodeDispatcher } from '../../transport/stall-clock.ts'
 import { bodyParts, type MediaBeside, wholeText } from './media-json.ts'
 
-/** Characters that are turned into bytes at a time. */
+/** Characters converted to bytes at a time. */
 const pieceChars = 256 * 1024
 
-/** What `fetch` is given of a body. */
+/** The body argument of `fetch`. */
 interface SentBody {
   headers: Record<string, string>
   body: string | ReadableStream<Uint8Array>
@@ -13,21 +13,21 @@ interface SentBody {
 }
 
 /**
- * The body of a call with long data, with the headers that go with it.
+ * Returns the body of a call with long data, and its headers.
  *
  * **Contract**
- * - A text; an injected `fetch` always gets one.
- * - Long data go as bytes that are made when they are sent, where the `fetch` is Node's own: it takes a stream whose length is known. As a text they would be
- *   held three times. Pages may not stream over HTTP/1.1, and what other runtimes make of a length beside a stream is their own.
- * - Each call makes a new one, so that a request can be sent again.
+ * - A text; an injected `fetch` always gets a text.
+ * - With Node's own `fetch`, long data are bytes created while they are sent: a stream with a known length. As text they would be in memory
+ *   three times. Browsers cannot stream over HTTP/1.1, and other runtimes differ in how they treat a length with a stream.
+ * - Each call creates a new body, so that a request can be sent again.
  */
 export function sentBody({ headers, body }: EncodedCall, media: MediaBeside, isOwnFetch: boolean): SentBody {
-  // Node loads its `fetch`, and what that sends with, when one of its classes is first asked for.
+  // Node loads its `fetch` implementation on first access of one of its classes.
   const isStreamed = isOwnFetch && typeof Response === 'function' && nodeDispatcher() !== undefined
   if (!isStreamed) return { headers: { ...headers }, body: wholeText(body, media) }
   const encoder = new TextEncoder()
   const parts = bodyParts(body, media, (text) => encoder.encode(text))
-  // Data are base64: a byte for each character.
+  // Base64 has one byte per character.
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   const stream = new ReadableStream(inPieces(parts, encoder), { highWaterMark: 0 })
   return { headers: { ...headers, 'content-length': String(length) }, body: stream, duplex: 'half' }

@@ -13,40 +13,40 @@ const openObject: JsonSchema = { type: 'object', additionalProperties: true }
 
 const answerTool = perObject((schema: JsonSchema): ToolDefinition => ({ name: answerToolName, description, parameters: schema }))
 
-/** Lists of tools with the answer tool behind them; the same list each time, so that encoded forms are found again. */
+/** Tool lists with the answer tool appended; the same list each time, so that encoded forms are reused. */
 const extendedTools = perObject((tools: readonly ToolDefinition[]) =>
   perObject((schema: JsonSchema): readonly ToolDefinition[] => [...tools, answerTool(schema)]),
 )
 
-/** What a service can do about the form of an answer by itself. */
+/** Response formats that the provider can enforce. */
 export interface NativeFormats {
   /** It has a mode for any JSON object. */
   jsonObject: boolean
-  /** It can be held to this very schema. */
+  /** It can enforce this schema. */
   jsonSchema: boolean
-  /** It refuses a forced tool while it thinks (Anthropic's models, wherever they are served). */
+  /** It rejects a forced tool while it thinks (Anthropic's models on any platform). */
   forcingStopsThinking: boolean
 }
 
-/** A request whose answer is taken by a tool. */
+/** A request whose response is a call of the answer tool. */
 export interface AnswerByTool {
-  /** To be encoded instead: with the answer tool behind the others, and without thinking where that would forbid to force it. */
+  /** The request to encode: with the answer tool after the others, and without thinking if that prevents forcing it. */
   request: StreamRequest
-  /** What the service must be made to call: this tool, any tool (the others may come first), or nothing because it refuses to be made to. */
+  /** The forced choice: this tool, any tool (the others may come first), or none if the provider rejects forced tools. */
   force: 'answer' | 'any' | 'none'
-  /** To be given to the `AssistantBuilder`: the call of this tool becomes the text of the answer. */
+  /** For the `AssistantBuilder`: the call of this tool becomes the response text. */
   answerTool: typeof answerToolName
 }
 
 /**
- * How `request` gets its answer format where the service has none of its own; `undefined` when nothing needs to be done.
+ * Plans the response format of `request` for a provider without one of its own; `undefined` if nothing is needed.
  *
  * **Contract**
- * - The answer tool alone is forced by name; beside other tools any tool is, so that the model can still use them. Either way the run ends
- *   with the one call of the answer tool, because the builder turns it into text that stopped with `stop`.
- * - Where forcing and thinking exclude each other, thinking is off for this call and `warnings` says so. Models that always think are
+ * - The answer tool alone is forced by name; with other tools, any tool is forced, so that the model can still use them. Either way the
+ *   call of the answer tool ends the run, because the builder turns it into text that stopped with `stop`.
+ * - If forcing and thinking exclude each other, this call does not think, and `warnings` says so. Models that always think are
  *   forced as they are.
- * - Where a tool cannot be forced, its description asks for the call; `warnings` says so.
+ * - If no tool can be forced, its description requests the call, and `warnings` says so.
  *
  * Source: docs/guides/structured-output.md
  */

@@ -13,38 +13,38 @@ import { isToBeCited, type MediaRules, wordsIn } from '../media/media-rules.ts'
 import type { SchemaDialect } from '../schema/dialects.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
 
-/** What a service can do about the form of an answer. */
+/** Response formats that a provider can enforce. */
 export interface FormatRules {
-  /** How any JSON object is asked for: by a mode of the service, or by a schema that takes any. Absent: not at all. */
+  /** How any JSON object is requested: by a mode, or by a schema that accepts any object. Absent: not supported. */
   jsonObject?: 'mode' | 'openSchema'
-  /** Whether that is refused unless "JSON" stands somewhere in the conversation. */
+  /** Whether the mode requires the word "JSON" in the conversation. */
   jsonMustBeNamed?: boolean
-  /** What a schema may say that answers are held to. Absent: it is not held to any. */
+  /** Schema dialect that responses are held to. Absent: no schema. */
   jsonSchema?: SchemaDialect
-  /** The same where `strict` is asked for. Default: as without. */
+  /** Schema dialect with `strict`. Default: the same. */
   strictSchema?: SchemaDialect
-  /** Neither goes together with tools. */
+  /** Neither can be combined with tools. */
   excludesTools?: boolean
-  /** What is done where the service has nothing of its own: a tool takes the answer, or the call fails. */
+  /** Fallback without a format of the provider: a tool takes the response, or the call fails. */
   otherwise: 'tool' | 'refuse'
   /** A tool cannot be forced while the model thinks. */
   forcingStopsThinking: boolean
 }
 
-/** How the form of an answer is asked for. `request` is to be encoded instead of the one that was given. */
+/** How the response format is requested. `request` is encoded instead of the given one. */
 export type FormatPlan =
   | { kind: 'text'; request: StreamRequest; answerTool?: undefined }
   | { kind: 'object'; request: StreamRequest; answerTool?: undefined }
   | { kind: 'schema'; request: StreamRequest; answerTool?: undefined; name: string; schema: JsonObject; strict?: boolean }
   | ({ kind: 'tool' } & AnswerByTool)
 
-/** A form other than text. */
+/** A format other than text. */
 type AskedFormat = Exclude<ResponseFormat, { type: 'text' }>
 
 /**
- * The plan for `format`, the `responseFormat` of `request`.
+ * Plans `format`, the `responseFormat` of `request`.
  *
- * What had to be changed is added to `warnings`. Throws `ProviderError` `schemaMismatch` where the model cannot be held to the form.
+ * Adds changes to `warnings`. Throws `ProviderError` `schemaMismatch` if the provider cannot enforce the format.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -74,8 +74,8 @@ function nativePlan(request: StreamRequest, format: AskedFormat, rules: FormatRu
 }
 
 /**
- * Whether documents of `request` are to be cited, and may be: together with a schema of its own the service refuses it. What is left out is added to
- * `warnings`; with `strict` it throws `ProviderError` `unsupported`.
+ * Returns whether documents of `request` are cited: some providers reject citations with a response schema. Adds dropped settings to
+ * `warnings`; with `strict`, throws `ProviderError` `unsupported`.
  */
 export function citesDocuments(
   { kind, request }: FormatPlan,
@@ -91,7 +91,7 @@ export function citesDocuments(
   return false
 }
 
-/** The schema as it is sent; `undefined` where the service cannot be held to it in any way. */
+/** Returns the schema to send; `undefined` if the provider cannot enforce it in any form. */
 function sentSchema(
   { name, schema, strict }: Extract<ResponseFormat, { type: 'jsonSchema' }>,
   { jsonSchema, strictSchema = jsonSchema }: FormatRules,
@@ -106,11 +106,11 @@ function sentSchema(
     warnings.push(`responseFormat ${name} is sent with strict: false, because ${held.unheld}: answers are still checked against it`)
   if (leftOut.length > 0)
     warnings.push(`responseFormat ${name} is sent without ${leftOut.join(', ')}: answers are still checked against it`)
-  // A schema is JSON: its type only does not say so.
+  // A schema is JSON, although its type does not say so.
   return { schema: sent as JsonObject, ...(strict !== undefined && { strict: strict && !isLoose }) }
 }
 
-/** Models behind some services tend to write blanks for ever without the word; OpenAI refuses such a request. */
+/** Adds the word "JSON": without it, models of some providers write blanks endlessly, and OpenAI rejects the request. */
 function namingJson(request: StreamRequest): StreamRequest {
   const { systemPrompt } = request
   if (/json/i.test(systemPrompt)) return request

@@ -1,41 +1,41 @@
 import type { JsonSchema } from '../../../../contract/json.ts'
 
-/** What one service takes in a JSON Schema, for one use of it. All else is left out, told, and still checked on what comes back. */
+/** JSON Schema features that one provider accepts for one use. Others are dropped with a warning, and still checked in the response. */
 export interface Dialect {
-  /** Where that is said. */
+  /** URL of the documentation. */
   source: string
-  /** The keywords that are sent. Absent: all but those of `without`. */
+  /** Keywords that are sent. Absent: all except `without`. */
   keywords?: ReadonlySet<string>
   without?: ReadonlySet<string>
-  /** The keywords that are sent at the root. Absent: those of everywhere. */
+  /** Keywords that are sent at the root. Absent: the same as elsewhere. */
   rootKeywords?: ReadonlySet<string>
-  /** At the root stands an object, and neither a union nor a condition. */
+  /** The root must be an object without unions and conditions. */
   hasObjectRoot?: true
-  /** The values of `format` that are sent. Absent: all. */
+  /** Values of `format` that are sent. Absent: all. */
   formats?: ReadonlySet<string>
-  /** What may stand in `enum`. Absent: anything. */
+  /** Types of values allowed in `enum`. Absent: all. */
   enums?: ReadonlySet<string>
-  /** `closed`: every object names its properties and takes no others. `complete`: it also demands all of them. */
+  /** `closed`: every object lists its properties and allows no others. `complete`: it also requires all of them. */
   objects?: 'closed' | 'complete'
-  /** What a property may be called. Absent: anything. */
+  /** Allowed property names. Absent: all. */
   propertyNames?: RegExp
   /** The largest `minItems` that is sent. */
   maxMinItems?: number
-  /** Beside `$ref` stands nothing. */
+  /** `$ref` has no siblings. */
   isReferenceAlone?: true
-  /** A schema that refers to itself is refused. */
+  /** A recursive schema is rejected. */
   refusesRecursion?: true
-  /** `type` names one type, a union the others. */
+  /** `type` names one type; others need a union. */
   hasSingleTypes?: true
-  /** Beside `anyOf` stands no `type`. */
+  /** `anyOf` has no sibling `type`. */
   hasTypesInUnions?: true
-  /** Every list says what is in it. */
+  /** Every list must define its items. */
   namesItems?: true
-  /** Expressions that look ahead or behind, or refer back, are refused. */
+  /** Lookahead, lookbehind and back references in patterns are rejected. */
   hasPlainPatterns?: true
 }
 
-/** The words of `text`. */
+/** Splits `text` into words. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
 const anthropicTools = 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use'
@@ -54,7 +54,7 @@ const heldKeywords = words(
 const heldFormats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 const scalars = words('string number boolean null')
 
-/** Claude's own format, and that of Bedrock, which lists the same. */
+/** Claude's own format, and that of Bedrock, which documents the same. */
 const held: Omit<Dialect, 'source'> = {
   keywords: heldKeywords,
   formats: heldFormats,
@@ -66,7 +66,7 @@ const held: Omit<Dialect, 'source'> = {
   hasPlainPatterns: true,
 }
 
-/** One row for each service and use. */
+/** One row per provider and use. */
 export const dialects = {
   claudeTools: { source: anthropicTools, hasObjectRoot: true, propertyNames: /^[a-zA-Z0-9_.-]{1,64}$/ },
   claudeFormat: { source: anthropicFormats, ...held },
@@ -125,11 +125,11 @@ export const dialects = {
 /** The name of a row. */
 export type SchemaDialect = keyof typeof dialects
 
-/** A schema as a service takes it. */
+/** A schema in a provider's dialect. */
 export interface FittedSchema {
   schema: JsonSchema
-  /** What was left out, and where: `minimum of amount`. */
+  /** Dropped keywords with their places, such as `minimum of amount`. */
   leftOut: readonly string[]
-  /** Why the service cannot be held to it, where it cannot. */
+  /** Why the provider cannot enforce the schema, if it cannot. */
   unheld?: string
 }

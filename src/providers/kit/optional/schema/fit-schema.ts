@@ -5,28 +5,28 @@ import { type Dialect, dialects, type FittedSchema, type SchemaDialect, words } 
 import { closed, completed, openness, refersToItself } from './held-objects.ts'
 import { combined, objectRoot, unions } from './object-root.ts'
 
-/** How many schemas are sent, with those that stand in place of references: beyond that, anything fits. */
+/** Maximum number of schemas sent, with inlined references; beyond it, anything is accepted. */
 const maxSchemas = 20_000
 
-/** What says nothing that an answer could break. */
+/** Keywords that no response can violate. */
 const silent = words(
   '$schema $id id $comment $anchor title description deprecated readOnly writeOnly xml externalDocs discriminator propertyOrdering ' +
     'contentEncoding contentMediaType default example examples',
 )
-/** What the model is told in words where it may not be told as a keyword. */
+/** Keywords described in words to the model if they cannot be sent. */
 const sayable = words(
   'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties ' +
     'format pattern default const enum',
 )
 const maxSaidChars = 200
-/** Draft 4 says by a flag that a limit itself is excluded. */
+/** Draft 4 marks exclusive limits with a flag. */
 const strictLimits = [
   ['exclusiveMinimum', 'minimum'],
   ['exclusiveMaximum', 'maximum'],
 ] as const
 
 /**
- * `schema` as `dialect` takes it, with what was left out. Whatever `schema` takes, the result takes too: no variant of a union is lost.
+ * Converts `schema` to `dialect`, and reports what was dropped. The result accepts everything that `schema` accepts: no union variant is lost.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -39,7 +39,7 @@ export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): FittedSch
   return { ...(open !== undefined && { unheld: open }), ...whole, schema: fitted, leftOut: fitting.leftOut() }
 }
 
-/** Where a schema stands: its path for people, and the references in whose place it stands. */
+/** The position of a schema: its display path, and the references that it replaces. */
 interface Place {
   path: string
   seen: ReadonlySet<string>
@@ -109,7 +109,7 @@ class Fitting {
     }
     const unnamed = Object.keys(Object(schema.properties)).filter((name) => !this.#isNameTaken(name))
     if (unnamed.length > 0) {
-      // It may still be given: only its name may not be said here.
+      // The property may still be given; only its name cannot be declared here.
       if (fitted.additionalProperties === false) delete fitted.additionalProperties
       said.push(`also takes ${unnamed.join(', ')}`)
     }
@@ -120,7 +120,7 @@ class Fitting {
     return this.#finished(fitted)
   }
 
-  /** One keyword as it is sent; `undefined` where it is not. */
+  /** Returns one keyword as sent; `undefined` if it is dropped. */
   #keyword(keyword: string, value: unknown, schema: JsonSchema, place: Place): unknown {
     const { path, seen } = place
     if (!this.#takes(keyword) || (this.#rules.isReferenceAlone && '$ref' in schema && !keyword.startsWith('$'))) {
@@ -154,7 +154,7 @@ class Fitting {
     const entries: [string, JsonSchema][] = []
     for (const [name, each] of Object.entries(schemas)) {
       const place = keyword === 'properties' ? (path === '' ? name : `${path}.${name}`) : `${keyword}.${name}`
-      // `false`: nothing may be given there.
+      // `false`: no value is allowed.
       if (each === false) continue
       if (keyword !== 'properties' || this.#isNameTaken(name)) entries.push([name, this.#fitted(each, { path: place, seen })])
       else this.#tell('the name', place)
@@ -170,7 +170,7 @@ class Fitting {
       : ref.startsWith('#/definitions/') && (this.#takes('definitions') || this.#takes('$defs'))
   }
 
-  /** What a reference names stands in its place; one that leads back to itself takes anything. */
+  /** Inlines a reference; a recursive one accepts anything. */
   #inlined({ $ref: _, ...beside }: JsonSchema, ref: string, place: Place): JsonSchema {
     const found = this.#resolve(ref, place.seen)
     if (found !== undefined) return this.#fitted(combined(found.schema, beside), { ...place, seen: found.seen })
@@ -178,7 +178,7 @@ class Fitting {
     return this.#fitted(beside, place)
   }
 
-  /** The same in words that the service takes, as far as there are such. */
+  /** Expresses the same in keywords that the provider accepts, if possible. */
   #rewritten(value: JsonSchema, place: Place): JsonSchema {
     let schema: JsonSchema = { ...value }
     if (Array.isArray(schema.allOf) && !this.#takes('allOf')) schema = this.#merged(schema, schema.allOf, place)
@@ -236,7 +236,7 @@ class Fitting {
     return schema
   }
 
-  /** What an object demands beside a union, in each of its forms: closed, they would exclude each other. */
+  /** Moves an object's requirements into each variant of its union, because closed objects would exclude each other. */
   #spread(schema: JsonSchema, forms: readonly unknown[], { seen }: Place): JsonSchema {
     if (schema.type !== 'object' && !isObject(schema.properties)) return schema
     const { type, properties, required, additionalProperties, anyOf: _, ...rest } = schema
@@ -263,7 +263,7 @@ class Fitting {
     return merged
   }
 
-  /** A list of so many things, each of its own kind, is a list of any of them. */
+  /** Converts a tuple to a list whose items match any of its schemas. */
   #listOfAny({ prefixItems: _, items, ...rest }: JsonSchema, each: readonly unknown[], { path }: Place): JsonSchema {
     this.#tell('prefixItems', path)
     const forms = isObject(items) ? [...each, items] : [...each]
@@ -281,7 +281,7 @@ class Fitting {
   }
 }
 
-/** Those of the values of a list that are of one type. */
+/** Returns the schemas of the values of one type. */
 function valuesOf(type: unknown, values: unknown): JsonSchema {
   if (!Array.isArray(values)) return {}
   return {

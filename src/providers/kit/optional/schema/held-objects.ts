@@ -2,10 +2,10 @@ import { resolveRef } from '../../../../base/json/json-value.ts'
 import { dataKeywords, namedSchemaKeywords } from '../../../../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 
-/** Keywords whose schemas name the properties of an object that names none itself. */
+/** Keywords whose schemas declare properties for an object that declares none. */
 const unions = ['anyOf', 'oneOf', 'allOf', '$ref']
 
-/** Why a service that wants objects closed cannot be held to `schema`: an object takes names that it does not say. `undefined` where it can. */
+/** Returns why a provider with closed objects cannot enforce `schema`: an object allows undeclared names. `undefined` if it can. */
 export function openness(schema: JsonSchema, objects: 'closed' | 'complete'): string | undefined {
   if (isOpen(schema)) return 'it has an object that takes any property'
   return objects === 'complete' && schemasIn(schema).some((each) => Object.keys(each).every(saysNothing))
@@ -23,7 +23,7 @@ function isOpen(value: unknown): boolean {
   })
 }
 
-/** All schemas in `value`, with itself. */
+/** Returns all schemas in `value`, including itself. */
 function schemasIn(value: unknown): JsonSchema[] {
   const found = new Set<JsonSchema>()
   const open: unknown[] = [value]
@@ -40,7 +40,7 @@ function schemasIn(value: unknown): JsonSchema[] {
   return [...found]
 }
 
-/** Whether some reference of `schema` leads back to where it stands. */
+/** Returns whether a reference of `schema` is recursive. */
 export function refersToItself(schema: JsonSchema): boolean {
   const finished = new Set<unknown>()
   const leadsBack = (value: JsonSchema, through: ReadonlySet<string>): boolean =>
@@ -57,12 +57,12 @@ export function refersToItself(schema: JsonSchema): boolean {
   return leadsBack(root, new Set())
 }
 
-/** `schema` with nothing beside its properties, where it is of an object. */
+/** Closes `schema` if it is an object. */
 export function closed(schema: JsonSchema): JsonSchema {
   return isObjectSchema(schema) ? { ...schema, additionalProperties: false } : schema
 }
 
-/** `schema` with all its properties required: those that were not may be null. */
+/** Makes all properties of `schema` required; those that were optional may be null. */
 export function completed(schema: JsonSchema): JsonSchema {
   const { properties, required } = schema
   if (!isObject(properties)) return schema

@@ -1,18 +1,18 @@
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 
-/** Finds what a `$ref` names; `undefined` where that is nothing, or is being read already. */
+/** Resolves a `$ref`; `undefined` if it does not exist or is being resolved. */
 export type Resolve = (ref: string, seen: ReadonlySet<string>) => { schema: JsonSchema; seen: ReadonlySet<string> } | undefined
 
-/** What an object at the root may not say beside its properties. */
+/** Keywords that a root object may not have next to its properties. */
 export const unions: readonly string[] = ['anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'const', 'dependentSchemas', 'dependentRequired']
-/** What is read into one object, and goes. */
+/** Keywords merged into one object and removed. */
 const read: readonly string[] = [...unions, '$ref', 'then', 'else']
 
 const nowhere: ReadonlySet<string> = new Set()
 
 /**
- * `schema` as one object without unions and conditions, which takes whatever the whole schema takes: all properties of all variants, each with
- * all its forms; required is what every variant requires.
+ * Converts `schema` to one object without unions and conditions that accepts everything the schema accepts: all properties of all variants
+ * with all their forms. Required are properties that every variant requires.
  */
 export function objectRoot(schema: JsonSchema, resolve: Resolve): JsonSchema {
   const root = asObject(schema, resolve, nowhere)
@@ -45,7 +45,7 @@ function canBeObject(value: unknown): boolean {
   return value !== false && (type === undefined || type === 'object' || listOf(type).includes('object'))
 }
 
-/** What fits both: all properties, and all that either demands. Where both say the same keyword, the second counts. */
+/** Merges two schemas: all properties and requirements. If both have a keyword, the second wins. */
 export function combined(first: JsonSchema, second: JsonSchema): JsonSchema {
   const properties = new Map(propertiesOf(first))
   for (const [name, schema] of propertiesOf(second)) properties.set(name, narrowed(properties.get(name), schema))
@@ -56,7 +56,7 @@ export function combined(first: JsonSchema, second: JsonSchema): JsonSchema {
   return both
 }
 
-/** One property that two schemas describe. */
+/** Merges two schemas of one property. */
 function narrowed(first: unknown, second: unknown): unknown {
   return isObject(first) && isObject(second) ? { ...first, ...second } : second
 }
@@ -86,7 +86,7 @@ function withVariants(base: JsonSchema, variants: readonly JsonSchema[]): JsonSc
   }
 }
 
-/** A schema for what fits one of `forms`: single values become one list. */
+/** Returns a schema for any of `forms`: single values become one list. */
 function anyForm(forms: readonly unknown[]): unknown {
   const distinct = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()]
   const [first] = distinct
@@ -108,11 +108,11 @@ function propertiesOf({ properties }: JsonSchema): [string, unknown][] {
   return isObject(properties) ? Object.entries(properties) : []
 }
 
-/** How much of the variants a description tells. */
+/** Maximum length of the description of variants. */
 const maxTold = 20
 const maxToldChars = 2000
 
-/** What goes together, for the model: `Give one of: {kind: "a", x} or {kind: "b", y?}`. */
+/** Describes the variants for the model: `Give one of: {kind: "a", x} or {kind: "b", y?}`. */
 function toldVariants(variants: readonly JsonSchema[]): string {
   const told = variants.slice(0, maxTold).map((variant) => {
     const demanded = listOf(variant.required)

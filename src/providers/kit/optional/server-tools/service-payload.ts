@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '../../../../contract/json.ts'
 import type { Content, ServiceToolContent } from '../../../../contract/message/content.ts'
 
 /**
- * What is kept of a tool of the service, for services whose calls and results are blocks of one list: both as they came; where its result came later,
- * behind how many blocks, and as which of the results.
+ * State of a provider-executed tool, for providers whose calls and results are blocks of one list: both unchanged. For a late result, also
+ * the number of blocks in between and its index among the results.
  */
 export interface ServicePayload extends JsonObject {
   call?: JsonObject
@@ -12,12 +12,12 @@ export interface ServicePayload extends JsonObject {
   order?: number
 }
 
-/** The blocks of a tool of the service, as they were sent. */
+/** Returns the blocks of a provider-executed tool as received. */
 export function payloadOf(block: ServiceToolContent | undefined): ServicePayload {
   return (block?.providerState?.payload ?? {}) as ServicePayload // a codec that uses it writes and reads nothing else
 }
 
-/** The payload of `call` once its `result` has come, which stands at the end of `content` on the wire. */
+/** Returns the payload of `call` after its `result`, which is the last block of `content` on the wire. */
 export function withResult(content: readonly Content[], call: ServiceToolContent | undefined, result: JsonObject): ServicePayload {
   if (call === undefined) return { result }
   const gap = content.length - 1 - content.indexOf(call)
@@ -25,7 +25,7 @@ export function withResult(content: readonly Content[], call: ServiceToolContent
   return { ...payloadOf(call), result, ...(gap > 0 && { gap, order }) }
 }
 
-/** Results that came some blocks after their call, by the position behind which they belong, in their order. */
+/** Late results by the position that they follow, in order. */
 export function lateResults(content: readonly Content[]): ReadonlyMap<number, readonly JsonObject[]> {
   const late = content.flatMap((block, at) => {
     const { call, result, gap, order = 0 } = block.type === 'serviceTool' ? payloadOf(block) : {}
@@ -37,13 +37,13 @@ export function lateResults(content: readonly Content[]): ReadonlyMap<number, re
   return byPlace
 }
 
-/** The blocks of a tool of the service as they go back: its call, and its result where nothing stood between. */
+/** Returns the wire blocks of a provider-executed tool: its call, and its result if nothing is in between. */
 export function serviceToolBlocks(block: ServiceToolContent): JsonObject[] {
   const { call, result, gap } = payloadOf(block)
   return [call, gap === undefined ? result : undefined].filter((sent) => sent !== undefined)
 }
 
-/** `encode` for an answer of `content` with tools of the service or unknown blocks: each goes back as it came, where it stood, and so does what came later of a tool. */
+/** Wraps `encode` for responses with provider-executed tools or unknown blocks: each goes back unchanged at its position, also late results. */
 export function withReturnedBlocks(
   content: readonly Content[],
   encode: (block: Content, at: number) => readonly JsonObject[],

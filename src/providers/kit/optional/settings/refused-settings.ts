@@ -6,8 +6,8 @@ import { readErrorFacts } from '../../errors/error-facts.ts'
 import { leaveOut } from '../../settings/write-settings.ts'
 
 /**
- * What services call the settings that a request can do without, in the order in which they are kept where a service takes only one of them. Not among
- * them: what forces or forbids tools, and what limits the answer.
+ * Provider names of optional settings, in the order of precedence if a provider accepts only one. Excludes settings that force or forbid
+ * tools, or limit the response.
  */
 const fieldNames = {
   temperature: ['temperature'],
@@ -29,38 +29,38 @@ const fieldNames = {
 type Dispensable = keyof typeof fieldNames
 const dispensable = Object.keys(fieldNames) as Dispensable[] // the keys of that very table
 
-/** Settings of words: one that is refused says nothing of the others. */
+/** Settings whose values are words: a rejected one does not affect the others. */
 const worded: ReadonlySet<Dispensable> = new Set(['verbosity', 'thinkingSummary', 'serviceTier', 'cacheTtl'])
 
-/** How services say that they do not take a field. Source: docs/concepts/models.md */
+/** Messages about an unsupported field. Source: docs/concepts/models.md */
 const refusing =
   /unsupported|not supported|(does not|doesn['’]t|do not|don['’]t) (support|take|accept|allow)|unrecognized|unknown (name|parameter|field|argument)|not (permitted|allowed|enabled)|cannot both|unset|deprecated/i
-/** A place in the conversation or the tools, where a schema or a text may have any name. */
+/** A path in the conversation or the tools, where schemas and texts may use any name. */
 const insideConversation = /\b(tools|messages|contents|input)(\[|\.\d)|\b(tool_?config|function_declarations)\b|#\/(messages|tools)/i
-/** Depends on the rest of the request, so that it says nothing of the next one. */
+/** A rejection that depends on the rest of the request, and so does not apply to the next one. */
 const depends = /\b(both|when|while|unless|unset)\b/i
 
-/** Settings that models have refused in this process, by model. The oldest models are forgotten. */
+/** Rejected settings per model in this process. The oldest models are evicted. */
 export const refusedSettings = new Map<string, Set<string>>()
 const maxModels = 1000
 
-/** A call that was refused. */
+/** A rejected call. */
 interface RefusedCall {
   request: StreamRequest
-  /** What was left out of it; settings that are refused are added. */
+  /** Settings dropped from it; newly rejected ones are added. */
   warnings: string[]
-  /** `refusal` is what the service said to the last request, if it refused that. */
+  /** `refusal` is the body of the last rejection, if the last request was rejected. */
   attempts: { readonly signal: AbortSignal; readonly refusal: { body: unknown } | undefined }
   send: (request: StreamRequest) => Promise<AssistantMessage>
 }
 
 /**
- * Sends a refused request once more for each setting that the service refuses by name before it has said anything, without it.
+ * Retries a rejected request without each setting that the provider rejects by name before the first event.
  *
  * **Contract**
- * - What a model has refused is left out of later requests of this process too, unless the refusal depends on the rest of the request.
- * - Rejects with `error` if that refuses no setting, otherwise with what came of the last request. With `strict`, a refused setting is the error
- *   `unsupported`.
+ * - Later requests of this process omit the setting for this model, unless the rejection depends on the rest of the request.
+ * - Rejects with `error` if it names no setting, otherwise with the error of the last request. With `strict`, a rejected setting is the
+ *   error `unsupported`.
  */
 export async function withoutRefusedSettings(
   { request, warnings, attempts, send }: RefusedCall,
@@ -80,7 +80,7 @@ export async function withoutRefusedSettings(
   }
 }
 
-/** `request` without the settings that its model has refused before; the same object where there is none. */
+/** Returns `request` without settings that its model rejected before; the same object if there are none. */
 export function withoutKnown(request: StreamRequest, warnings: string[]): StreamRequest {
   const known = refusedSettings.get(keyOf(request))
   if (known === undefined) return request
@@ -101,10 +101,10 @@ function without(request: StreamRequest, names: readonly Dispensable[], warnings
   return rest
 }
 
-/** The settings of `request` that a refusal names; remembers them. */
+/** Returns the settings of `request` that a rejection names, and records them. */
 function namedBy(body: unknown, request: StreamRequest): Dispensable[] {
   const { text, names, param, raw } = readErrorFacts(body, undefined)
-  // Where the message is only that something is wrong, the details have the name.
+  // If the message is generic, the details contain the name.
   const said = `${text} ${names} ${raw}`
   if (!refusing.test(said) || insideConversation.test(said)) return []
   const named = dispensable.filter((name) => request[name] !== undefined && fieldNames[name].some((field) => isNamed(field, said, param)))
@@ -114,7 +114,7 @@ function namedBy(body: unknown, request: StreamRequest): Dispensable[] {
   return isOneTooMany ? others : named
 }
 
-/** A field that is a word of the language counts only where it is quoted. */
+/** A field name that is also a common word counts only in quotes. */
 function isNamed(field: string, said: string, param: string | undefined): boolean {
   if (param !== undefined) return param === field || param.endsWith(`.${field}`)
   const isWord = /^(stop|seed|user)$/.test(field)

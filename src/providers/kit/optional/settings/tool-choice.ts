@@ -7,31 +7,31 @@ import { leaveOut } from '../../settings/write-settings.ts'
 import { answerToolName } from '../response-format/answer-tool.ts'
 import type { FormatPlan } from '../response-format/response-format.ts'
 
-/** What a service can be told about tools. */
+/** Tool choices that a provider supports. */
 export interface ToolChoiceRules {
-  /** It can be told to call none. Otherwise it is told nothing of its tools. */
+  /** It can forbid tool calls. Otherwise tools are not sent. */
   none: boolean
-  /** It can be told to use some of its tools only, also where it need not call any. Otherwise it is told of no others. */
+  /** It can restrict calls to some tools, also for `auto`. Otherwise only those tools are sent. */
   subset: boolean
-  /** It cannot be made to call a tool while it thinks. */
+  /** It cannot force a tool while it thinks. */
   forcingStopsThinking: boolean
-  /** It searches among tools itself, for the models that can. */
+  /** It has its own tool search, for models that support it. */
   searches?: boolean
-  /** The most tools that it takes. Absent: no limit is known. */
+  /** Maximum number of tools. Absent: unknown. */
   maxTools?: number
 }
 
-/** What is said of the choice among tools, in one form for all services. */
+/** A tool choice in one form for all providers. */
 export interface ToolPlan {
-  /** To be encoded instead: with the tools that are declared. */
+  /** The request to encode, with the tools that are declared. */
   request: StreamRequest
-  /** Absent: nothing is said, which is `auto`. */
+  /** Absent: `auto`. */
   choice?: Exclude<ToolChoice, object> | { tool: string } | { allowed: readonly string[]; mode: 'auto' | 'required' } | undefined
   /** At most one call. */
   isSingle: boolean
 }
 
-/** What a choice depends on. */
+/** Inputs of a tool choice. */
 interface Forcing {
   /** At most one call is wanted. */
   isSingle: boolean
@@ -39,7 +39,7 @@ interface Forcing {
   capabilities: ModelCapabilities
 }
 
-/** What `plan`, which says how the answer is formed, makes of the choice among tools. See `planRequest`. */
+/** Plans the tool choice for a `plan` of the response format. See `planRequest`. */
 export function planChoice(plan: FormatPlan, service: Forcing, warnings: string[]): ToolPlan {
   const { request } = plan
   const { toolChoice: asked, tools } = request
@@ -55,7 +55,7 @@ export function planChoice(plan: FormatPlan, service: Forcing, warnings: string[
   return chosen(request, asked, service, warnings)
 }
 
-/** What the form of the answer demands; `undefined` where the choice of the caller stands. */
+/** Returns what the response format requires; `undefined` if the caller's choice applies. */
 function answerChoice(plan: Extract<FormatPlan, { kind: 'tool' }>, asked: ToolChoice | undefined): ToolPlan['choice'] {
   const isOpen = asked === undefined || asked === 'auto' || asked === 'none'
   if (!isOpen) return undefined
@@ -96,7 +96,7 @@ function isUnknown(request: StreamRequest, names: readonly string[], warnings: s
   return true
 }
 
-/** The same list for the same names, so that encoded forms are found again. */
+/** Returns the same list for the same names, so that encoded forms are reused. */
 const subsets = perObject((tools: readonly ToolDefinition[]) => {
   const made = new Map<string, readonly ToolDefinition[]>()
   return (names: readonly string[]): readonly ToolDefinition[] => {
@@ -112,12 +112,12 @@ function withTools(request: StreamRequest, names: readonly string[]): StreamRequ
 }
 
 /**
- * Leaves the search among the `searchable` tools of `request` to a service that has one. `deferred` are the tools that it is given, and does not show; `request`
- * has neither these nor the search that it replaces. `undefined` if the model has no search.
+ * Leaves the search among `searchable` tools of `request` to a provider with its own tool search. It gets `deferred` tools without showing
+ * them; `request` has neither them nor the replaced search. `undefined` if the model has no search.
  *
  * **Contract**
- * - Nothing stands twice: what was found earlier stays among the deferred tools, and so the prompt's prefix stays as it was.
- * - A choice of tools stands: those that it names are shown. Where it names a search of the caller's, that one searches.
+ * - Nothing is sent twice: found tools stay deferred, so the prompt prefix does not change.
+ * - A tool choice applies: the named tools are shown. If it names a search tool of the caller, that one searches.
  */
 export function planSearch(
   request: StreamRequest,
