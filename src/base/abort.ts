@@ -4,12 +4,12 @@ import { startTimer } from './timer.ts'
  * Something that can be stopped: a run, or one call within it. It stops when its parent does.
  *
  * **Contract**
- * - All that wait for the abort stand in one list; the parent has one listener, until `release`. The `AbortSignal` is made when it is asked for.
- * - At an abort the signal's listeners are told first, then those that wait, in the order in which they came.
+ * - All waiters are in one list; the parent has one listener, until `release`. The `AbortSignal` is created on first access.
+ * - An abort notifies the signal's listeners first, then the waiters in their order.
  */
 export class AbortScope {
   #controller: AbortController | undefined
-  /** The beginning and the end of the ring of those that wait. Not a set: that makes a new table each time its last member leaves. */
+  /** Head of the ring of waiters. Not a set, because a set creates a new table each time its last member leaves. */
   #waiting: Waiter | undefined
   #isAborted = false
   #reason: unknown
@@ -23,7 +23,7 @@ export class AbortScope {
     return this.#isAborted
   }
 
-  /** What it was stopped with. */
+  /** The abort reason. */
   get reason(): unknown {
     return this.#reason
   }
@@ -36,7 +36,7 @@ export class AbortScope {
     return this.#controller.signal
   }
 
-  /** Stops it, once: what comes later changes nothing. */
+  /** Aborts once; later calls change nothing. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
     if (this.#isAborted) return
     this.#isAborted = true
@@ -49,12 +49,12 @@ export class AbortScope {
     }
   }
 
-  /** Throws the reason where it was stopped. */
+  /** Throws the reason if aborted. */
   throwIfAborted(): void {
     if (this.#isAborted) throw this.#reason
   }
 
-  /** Calls `act` once with the reason when it is stopped, at once where it was; returns how to stop waiting. */
+  /** Calls `act` once with the reason on abort, at once if already aborted. Returns a function that unsubscribes. */
   wait(act: (reason: unknown) => void): () => void {
     if (this.#isAborted) {
       act(this.#reason)
@@ -65,7 +65,7 @@ export class AbortScope {
     return () => unlink(waiter)
   }
 
-  /** `work`, or a rejection with the reason as soon as it is stopped. The work goes on detached: its late outcome is dropped. */
+  /** Returns the outcome of `work`, or rejects with the reason on abort. The work continues detached: its late outcome is dropped. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const leave = this.wait(reject)
@@ -82,7 +82,7 @@ export class AbortScope {
     })
   }
 
-  /** Stops following its parent. */
+  /** Stops following the parent. */
   release(): void {
     this.#release()
   }
@@ -109,7 +109,7 @@ function addTo(ring: Waiter, act: Waiter['act']): Waiter {
   return waiter
 }
 
-/** Takes a waiter out, once. It forgets its neighbours: they would live as long as it. */
+/** Removes a waiter once, and clears its neighbours, which would otherwise live as long as it. */
 function unlink(waiter: Waiter): void {
   const { next, previous } = waiter
   if (next === undefined || previous === undefined) return
@@ -118,7 +118,7 @@ function unlink(waiter: Waiter): void {
   waiter.next = waiter.previous = undefined
 }
 
-/** Calls `act` once when `parent` aborts, at once where it has; returns how to stop following it. */
+/** Calls `act` once when `parent` aborts, at once if it has. Returns a function that unsubscribes. */
 export function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown) => void): () => void {
   if (parent instanceof AbortScope) return parent.wait(act)
   if (parent.aborted) {
@@ -131,8 +131,8 @@ export function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown)
 }
 
 /**
- * `work`, or a rejection with the signal's reason as soon as it aborts. The work goes on detached: its late outcome is dropped. The listener is
- * gone when the returned promise settles.
+ * Returns the outcome of `work`, or rejects with the signal's reason on abort. The work continues detached: its late outcome is dropped.
+ * The listener is removed when the returned promise settles.
  */
 export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -141,12 +141,12 @@ export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Pro
   })
 }
 
-/** What a callback returned may be a promise, though nobody waits for it: `failed` is told what it rejects with. Runs once per delta. */
+/** Passes the rejection of a promise that a callback returned to `failed`. Runs once per delta. */
 export function catchLate(outcome: unknown, failed: (error: unknown) => void): void {
   if (outcome !== undefined && outcome instanceof Promise) outcome.catch(failed)
 }
 
-/** Waits for `work`, but once `signal` has aborted at most `graceMs` longer; then rejects. Leaves neither timer nor listener. */
+/** Waits for `work`, but at most `graceMs` after `signal` aborts; then rejects. Leaves neither timer nor listener. */
 export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopTimer: (() => void) | undefined

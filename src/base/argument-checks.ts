@@ -17,7 +17,7 @@ import {
 } from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
 
-/** A set, an array, or anything else that gives tools one after the other. Each is looked at where it is used. */
+/** A set, an array, or another iterable of tools. Each tool is checked where it is used. */
 export const someTools: Shape = kind('a list of tools', (value) => typeof fieldIn(value, Symbol.iterator) === 'function')
 
 export const aBudget: Shape = withMethods('a budget', 'charge', 'exceeded')
@@ -29,12 +29,12 @@ export const aLogger: Shape = {
   expected: 'a logger, with warn(), or false for silence',
 }
 export const aJournal: Shape = withMethods('a journal', 'append')
-/** A session store, of which these methods are needed. */
+/** A session store with these methods. */
 export const storeWith = (...methods: readonly string[]): Shape =>
   withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/node, or memorySessionStore()', ...methods)
 export const aStore: Shape = storeWith('journal', 'open', 'tail')
 
-/** Throws `ConfigError` `invalidOption` for a `store` without one of these methods: a path, or nothing at all. Default: those that an agent needs. */
+/** Throws `ConfigError` `invalidOption` for a `store` without one of these methods. Default: the methods that an agent needs. */
 export function checkStore(store: unknown, ...methods: readonly string[]): void {
   checkOptions(store, methods.length === 0 ? aStore : storeWith(...methods), 'store')
 }
@@ -44,7 +44,7 @@ export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills make
 const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
   id: required(aText),
   provider: required(aText),
-  // 0 where it is not known.
+  // 0 if unknown.
   contextWindow: required(aNumberFromZero),
   maxTokens: required(aNumberFromZero),
   cost: required(costConfig),
@@ -59,22 +59,22 @@ export const aDescribedModel = options(
   true,
 )
 
-/** A `Blob`, of any realm, or bytes. */
+/** A `Blob` of any realm, or bytes. */
 export const aFile: Shape = kind(
   'a Blob, a File or bytes. Read it first, such as with readFile of node:fs/promises',
   (value) => value instanceof Uint8Array || typeof Object(value).arrayBuffer === 'function',
 )
 
-/** A model, as a factory makes it, that can be called. */
+/** A usable model from a factory. */
 export const aModel: Shape = {
   ...aDescribedModel,
-  inside: (value) => (value as Model).unusable, // what has just been shown to be a model
+  inside: (value) => (value as Model).unusable, // checked to be a model before
   expected: 'what a factory makes: an agent needs a model, for example anthropic("claude-…", { apiKey })',
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for arguments after those that a method takes. It names the keys of an object, and ends with `advice`. What is
- * `undefined` counts as left out.
+ * Throws `ConfigError` `invalidOption` for extra arguments. The message names the keys of an object, and ends with `advice`. `undefined`
+ * counts as omitted.
  */
 export function refuseMore(method: string, more: readonly unknown[], advice: string): void {
   const given = more.filter((argument) => argument !== undefined)
@@ -85,17 +85,17 @@ export function refuseMore(method: string, more: readonly unknown[], advice: str
   throw new ConfigError('invalidOption', `${method} does not take ${names.join(', ') || 'an object'}. ${advice}`)
 }
 
-/** What to do in place of a message with more arguments. */
+/** Advice for a message with extra arguments. */
 export const queueAdvice = 'It takes the input alone: the settings of the run hold. Pass others to the next prompt.'
 
-/** What calls of browser tools and requests for input take, and nothing more. */
+/** Arguments of calls of client tools and of input requests. */
 const answerAdvice = {
   claimCall: 'It takes the request and the id of the client.',
   answerCall: 'It takes the request, what came of the call, and the id of the client.',
   answer: 'It takes the request and the answer.',
 }
 
-/** As `refuseMore`, for one of the methods that claim and answer what a run asks. */
+/** Does the same as `refuseMore` for a method that claims or answers a request of a run. */
 export function refuseMoreAnswers(method: keyof typeof answerAdvice, more: readonly unknown[]): void {
   refuseMore(method, more, answerAdvice[method])
 }

@@ -1,19 +1,19 @@
 import { byteLengthOf, isBase64 } from '../contract/message/media.ts'
 
-/** By their value. */
+/** Base64 digits by value. */
 export const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const digits = new TextEncoder().encode(base64Digits)
 const padding = 0x3d
 
-/** What newer platforms can do by themselves. */
+/** Base64 methods of newer platforms. */
 interface OwnBase64 {
   toBase64?(): string
 }
 
-/** `bytes` as base64, without a `data:` prefix. */
+/** Encodes `bytes` as base64, without a `data:` prefix. */
 export function toBase64(bytes: Uint8Array & OwnBase64): string {
   if (typeof bytes.toBase64 === 'function') return bytes.toBase64()
-  // In one piece: a text that is put together is copied as a whole once somebody looks into it, and its parts are held until then.
+  // In one piece: a concatenated text is copied as a whole on first access, and its parts stay in memory until then.
   const written = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
   write(bytes, written)
   const text = new TextDecoder().decode(written)
@@ -21,7 +21,7 @@ export function toBase64(bytes: Uint8Array & OwnBase64): string {
   return text
 }
 
-/** Gives room back at once where the platform can: a collector may take its time, and holds a large file twice until then. */
+/** Frees a buffer at once if the platform can, because otherwise a large file is in memory twice until garbage collection. */
 function discard(buffer: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
   if (typeof buffer.transfer === 'function') buffer.transfer(0)
 }
@@ -36,7 +36,7 @@ function write(bytes: Uint8Array, written: Uint8Array): void {
   if (bytes.length % 3 === 1) written[to - 2] = padding
 }
 
-/** Pieces of base64, each of which may have its own padding, as one; `undefined` where one of them is none. */
+/** Joins base64 pieces, each of which may have padding; `undefined` if one of them is invalid. */
 export function joinBase64(pieces: readonly string[]): string | undefined {
   if (pieces.slice(0, -1).every((piece) => piece.length % 4 === 0 && !piece.endsWith('='))) {
     const whole = pieces.join('')
@@ -53,10 +53,10 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
   return toBase64(whole)
 }
 
-/** The bytes of base64 that was checked. */
+/** Decodes validated base64. */
 export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLengthOf(data))
-  // A piece at a time, and small ones, which are collected soon: a text of all bytes would be a copy more.
+  // In small pieces, which are collected soon: one text of all bytes would be another copy.
   const pieceChars = 0x8000
   for (let start = 0, at = 0; start < data.length; start += pieceChars) {
     const piece = atob(data.slice(start, start + pieceChars))

@@ -1,23 +1,23 @@
 /**
- * Whether an answer sends its caller elsewhere. Of the other 3xx none does: 304 says that nothing has changed. 0 is what a browser shows of an answer
- * that it does not follow.
+ * Returns whether a response is a redirect. Other 3xx are not: 304 means not modified. Browsers show 0 for a response that they do not
+ * follow.
  */
 export function isRedirect({ status }: Pick<Response, 'status'>): boolean {
   return [0, 301, 302, 303, 307, 308].includes(status)
 }
 
-/** A number as headers have it: no more digits than a sum with it can hold, with or without a fraction. */
+/** A number in a header: few enough digits for exact sums, with or without a fraction. */
 export function count(text: string | null | undefined): number | undefined {
   return /^\d{1,15}(\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
 }
 
 /**
- * How long a `retry-after` header asks to wait, in ms: seconds (`5`, `5s`), or a date, measured from `clock` (epoch ms). Of a header that came twice
- * (`5, 5`) the longest counts. `undefined` for anything else.
+ * Returns the wait of a `retry-after` header in milliseconds: seconds (`5`, `5s`), or a date relative to `clock` (epoch milliseconds). Of a
+ * repeated header (`5, 5`) the longest counts. `undefined` otherwise.
  */
 export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
   const said = header?.trim()
-  // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
+  // Engines parse almost any text with a number as a date, and a past date would mean: at once.
   if (said !== undefined && /\d\d:\d\d:\d\d/.test(said)) {
     const at = Date.parse(/^.*?GMT/.exec(said)?.[0] ?? said)
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
@@ -26,7 +26,7 @@ export function retryAfterIn(header: string | null | undefined, clock: number): 
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
-/** The largest of the numbers of a header, which proxies repeat within it (`5, 5`), each with or without `unit`. */
+/** Returns the largest number of a header that proxies repeat (`5, 5`), each with or without `unit`. */
 export function longest(header: string | null | undefined, unit: string): number | undefined {
   const numbers = (header ?? '').split(',').map((part) => {
     const text = part.trim()
@@ -35,7 +35,7 @@ export function longest(header: string | null | undefined, unit: string): number
   return numbers.reduce((most, each) => (most === undefined || each === undefined ? undefined : Math.max(most, each)), numbers[0])
 }
 
-/** At most `limit` bytes from a body. Bodies that go on are cancelled, and so are those that `signal` ends: what had come is then what there is. */
+/** Reads at most `limit` bytes of a body, and cancels the rest. Also cancelled when `signal` aborts; returns what has arrived. */
 export async function readBytes(
   response: Response,
   limit: number,
@@ -56,7 +56,7 @@ export async function readBytes(
   } finally {
     signal?.removeEventListener('abort', leave)
   }
-  // The rest may never end, and a cancelled stream may never say so.
+  // The rest may be endless, and a cancelled stream may never settle.
   if (size > limit) leave()
   const bytes = new Uint8Array(Math.min(size, limit))
   let at = 0
@@ -68,14 +68,14 @@ export async function readBytes(
   return { bytes, isWhole: size <= limit }
 }
 
-/** `line`, or what it is where it is a web page: servers on the way to a service answer with one, and nobody reads its text in an error. */
+/** Returns `line`, or a short description if it is an HTML page, which proxies send as an error. */
 export function namedPage(line: string): string {
   if (!/^(?:<!--.{0,200}?--> ?)?<(?:!doctype html|html|head|body)\b/i.test(line)) return line
   const title = /<title[^>]{0,100}>([^<]{0,100})/i.exec(line)?.[1]?.trim() ?? ''
   return title === '' ? 'a web page, which is not of the API' : `a web page called "${title}", which is not of the API`
 }
 
-/** Whether an answer is a stream of server-sent events. */
+/** Returns whether a response is a stream of server-sent events. */
 export function isEventStream({ headers }: Pick<Response, 'headers'>): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true
 }

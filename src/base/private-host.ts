@@ -1,7 +1,7 @@
 /**
- * Whether a host is this machine itself.
+ * Returns whether a host is this machine.
  *
- * **Contract**: `hostname` is as `URL` writes it; what a name leads to is not looked up. Throws nothing.
+ * **Contract**: `hostname` is in the form of `URL`; names are not resolved. Never throws.
  *
  * Source: docs/guides/mcp.md
  */
@@ -11,9 +11,9 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 /**
- * Whether a host is this machine, or is written as one of a network that the world does not reach.
+ * Returns whether a host is this machine, or an address of a private network.
  *
- * **Contract**: as {@link isLoopbackHost}.
+ * **Contract**: see {@link isLoopbackHost}.
  *
  * Source: docs/guides/mcp.md
  */
@@ -26,8 +26,8 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /**
- * Whether something read at `from` may send this program to `to`, an address of another origin: over https to the open net, to a private network only from
- * within one, and to this machine only from this machine.
+ * Returns whether a document from `from` may send this program to `to`, another origin: over https to the public network, to a private
+ * network only from within one, and to this machine only from this machine.
  */
 export function mayLeadTo(from: URL, to: URL): boolean {
   if (isLoopbackHost(to.hostname)) return isLoopbackHost(from.hostname) && /^https?:$/.test(to.protocol)
@@ -39,8 +39,8 @@ function withoutRootDot(hostname: string): string {
 }
 
 /**
- * The first two bytes of an IPv4 address, also of one within IPv6: mapped, compatible or translated. The parser of URLs has already written all
- * numbers as a.b.c.d, and IPv6 at its shortest.
+ * Returns the first two bytes of an IPv4 address, also inside IPv6: mapped, compatible or translated. The URL parser has normalized all
+ * numbers to a.b.c.d, and IPv6 to its shortest form.
  */
 function ipv4Of(host: string): [number, number] | undefined {
   const parts = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(host)

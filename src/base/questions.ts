@@ -14,14 +14,14 @@ import { argumentsHash } from './hash.ts'
 import { copyJson } from './json/json-value.ts'
 import { shortened } from './text/characters.ts'
 
-/** What a run asks somebody outside of it and has no answer to, in the order in which it was asked. */
+/** Open requests of a run, in order. */
 export interface OpenQuestions {
   readonly approvals: readonly PendingApproval[]
   readonly inputs: readonly PendingInput[]
   readonly clientCalls: readonly PendingClientCall[]
 }
 
-/** What is open after `event`; `open` itself where it changes nothing. Whoever goes on with a run asks again: that is one question. */
+/** Returns the open requests after `event`; the same list if unchanged. A continued run repeats its requests: each counts once. */
 export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQuestions {
   switch (event.type) {
     case 'approvalRequested':
@@ -41,13 +41,13 @@ export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQues
   }
 }
 
-/** What an event asks, without what every event has. */
+/** Returns the request of an event, without common fields. */
 function askedIn<Asked extends AgentEvent>(event: Asked): Omit<Asked, keyof EventBase | 'type'> {
   const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...asked } = event
   return asked
 }
 
-/** Services repeat the ids of calls: those of sub-agents are apart. */
+/** Providers repeat call ids, so those of sub-agents are separate. */
 function isOfSameCall(
   one: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
   other: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
@@ -60,15 +60,15 @@ function isOfSameCall(
 }
 
 /**
- * The calls at the end of a history that wait for a person, as they were shown, in the order of the calls. Those that they hold back are not among
- * them. A process that ended while they waited has not said which were shown: `asks` says which of its calls would be. Default: none.
+ * Returns the calls at the end of a history that wait for an approval, as they were shown, in call order. Excludes the calls that they hold
+ * back. A process that ended meanwhile did not record what it showed: `asks` says which calls it would show. Default: none.
  */
 export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolName: string) => boolean = () => false): PendingApproval[] {
   const permitted = new Set(waitingIn(messages, shownClientCallsOf, () => false).map(({ toolCallId }) => toolCallId))
   return waitingIn(messages, shownApprovalsOf, asks).filter(({ toolCallId }) => !permitted.has(toolCallId))
 }
 
-/** As `waitingApprovals`, for the calls that wait for a page. `runs` says which calls it would be asked to run. */
+/** Does the same as `waitingApprovals` for client calls. `runs` says which calls the client would run. */
 export function waitingClientCalls(
   messages: readonly AgentMessage[],
   runs: (toolName: string) => boolean = () => false,
@@ -90,7 +90,7 @@ function waitingIn(
     if (message.role === 'user') return []
     if (message.role === 'toolResult') answered.add(message.toolCallId)
     if (message.role === 'extension') {
-      // What was shown last counts.
+      // The last request counts.
       for (const pending of shownIn(message)) if (!shown.has(pending.toolCallId)) shown.set(pending.toolCallId, pending)
       const isKnown = shownApprovalsOf(message).length > 0 || shownClientCallsOf(message).length > 0
       for (const id of openCallsOf(message)) {
@@ -109,7 +109,7 @@ function requestOf({ id, name, arguments: args }: ToolCallContent): PendingAppro
   return { toolCallId: id, toolName: name, args, argumentsHash: argumentsHash(args) }
 }
 
-/** What an approval names. Throws `ConfigError` `invalidOption` without id or hash: nobody approves what was not shown. */
+/** Parses the reference of an approval. Throws `ConfigError` `invalidOption` without id or hash, so that only shown calls are approved. */
 export function shownRequest(request: ApprovalRef): ApprovalRef {
   const { toolCallId, argumentsHash }: Partial<ApprovalRef> = Object(request)
   if (typeof toolCallId === 'string' && typeof argumentsHash === 'string') return request
@@ -118,8 +118,8 @@ export function shownRequest(request: ApprovalRef): ApprovalRef {
 }
 
 /**
- * The request that a decision is about, of those that wait: by its call, the hash of the arguments that were shown, and the event that showed them
- * where these are given. Throws `ConfigError` `unknownCall`, `argumentsChanged`.
+ * Finds the pending request of a decision: by call, by the hash of the shown arguments, and by the event that showed them if given. Throws
+ * `ConfigError` `unknownCall`, `argumentsChanged`.
  */
 export function requestFor<Request extends PendingApproval & Partial<ApprovalRef>>(
   waiting: readonly Request[],
@@ -141,7 +141,7 @@ export function requestFor<Request extends PendingApproval & Partial<ApprovalRef
   )
 }
 
-/** Whoever decides may have sent anything. */
+/** A decision is untrusted input. */
 function shown(text: string | undefined): string {
   return shortened(String(text), 100)
 }
@@ -150,7 +150,7 @@ function isOrUnknown<T>(asked: T | undefined, known: T | undefined): boolean {
   return asked === undefined || known === undefined || asked === known
 }
 
-/** The request that an answer is to, of those that wait. Throws `ConfigError` `unknownInput`. */
+/** Finds the pending request of an answer. Throws `ConfigError` `unknownInput`. */
 export function inputFor<Request extends PendingInput>(waiting: readonly Request[], request: InputRef | string): Request {
   const id: unknown = typeof request === 'string' ? request : Object(request).inputId
   const found = waiting.find(({ inputId }) => inputId === id)
@@ -163,7 +163,7 @@ const inputAnswer = options<{ action: InputAnswer['action']; content?: JsonObjec
   content: aJsonObject,
 })
 
-/** A copy of an answer. Throws `ConfigError` `invalidOption` for what is none, and for a key that it does not have. */
+/** Copies an answer. Throws `ConfigError` `invalidOption` for an invalid answer, and for unknown keys. */
 export function checkedAnswer(given: InputAnswer): InputAnswer {
   if (!isObject(given)) {
     const allowed = "{ action: 'accept', content? } with a JSON object, { action: 'decline' } or { action: 'cancel' }"
@@ -178,13 +178,13 @@ export function checkedAnswer(given: InputAnswer): InputAnswer {
 const decisionAdvice =
   'It takes the request alone: a call runs with the arguments that were shown. To change them, deny the call and say why.'
 
-/** What an approval names. Throws as {@link shownRequest}, and for arguments after it: none of them would change the call. */
+/** Parses the reference of an approval. Throws as {@link shownRequest}, and for extra arguments, which would not change the call. */
 export function approvedRequest(request: ApprovalRef, more: readonly unknown[]): ApprovalRef {
   refuseMore('approve', more, decisionAdvice)
   return shownRequest(request)
 }
 
-/** Throws `ConfigError` `invalidOption` for a reason that is no text, and for arguments after it. */
+/** Throws `ConfigError` `invalidOption` for a reason that is not a string, and for extra arguments. */
 export function checkDenial(reason: unknown, more: readonly unknown[]): void {
   if (reason !== undefined) checkOptions(reason, aText, 'reason')
   refuseMore('deny', more, 'It takes the request, or its id, and a reason.')

@@ -1,12 +1,12 @@
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
 import { baseType, checkedTypes, isBase64, isHttpsAddress, isMediaOf, typeByBytes, typeByName } from '../contract/message/media.ts'
 
-/** The most bytes of media that the answer of somebody else's server may bring. */
+/** Maximum bytes of media in a response of another server. */
 export const maxAnswerBytes = 6 * 1024 * 1024
 
 /**
- * What a server sent, as a block that every service can read or leave out: a picture, a PDF, sound, video. Its bytes say what it is, the server only of
- * which kind its sound or video is: what contradicts its type would be refused with every later request. `undefined` for anything else.
+ * Converts received media to a block that every provider can read or skip: image, PDF, audio, video. The bytes decide about the type; for
+ * audio and video the server's type counts, because a contradiction would be rejected in every later request. `undefined` for other data.
  */
 export function answeredMedia(data: string, saidType: string, name?: string): ImageContent | FileContent | undefined {
   const byBytes = typeByBytes(data)
@@ -18,7 +18,7 @@ export function answeredMedia(data: string, saidType: string, name?: string): Im
   return { type: 'file', mimeType, data, ...(name !== undefined && { name }) }
 }
 
-/** Where a picture is that a service names by an address: in the address itself, or behind https. `undefined` for what is neither. */
+/** Returns the location of an image: a data URL, or an https URL. `undefined` for others. */
 export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' | 'url'> | undefined {
   if (typeof url !== 'string') return undefined
   const inside = /^data:(image\/[\w.+-]+);base64,/.exec(url)
@@ -31,7 +31,7 @@ export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' 
   return { mimeType: named?.startsWith('image/') ? named : 'image/png', url }
 }
 
-/** The type of a picture that a service tells as `mimeType`: what its bytes say, where they do. Another service refuses bytes of another type. */
+/** Returns the media type of an image: from its bytes if possible, else `mimeType`. Other providers reject bytes of another type. */
 export function pictureType(mimeType: string, data: string): string {
   const told = typeByBytes(data)
   return told?.startsWith('image/') ? told : mimeType

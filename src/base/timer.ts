@@ -1,25 +1,25 @@
 import type { RetryConfig } from '../contract/run/settings.ts'
 
-/** The longest delay platforms take (24.8 days), in ms; they would fire a longer one at once. */
+/** Maximum timer delay of platforms in milliseconds (24.8 days); they fire longer ones at once. */
 const longestMs = 2_147_483_647
 
-/** `ms`, or the longest delay that timers of platforms take where it is longer or infinite. */
+/** Returns `ms`, limited to the maximum timer delay. */
 export function timerMs(ms: number): number {
   return Math.min(ms, longestMs)
 }
 
-/** Calls `act` after `ms` milliseconds, or after 24.8 days where `ms` is longer or infinite; returns how to stop it. */
+/** Calls `act` after `ms` milliseconds, at most 24.8 days. Returns a function that stops the timer. */
 export function startTimer(ms: number, act: () => void): () => void {
   const timer = setTimeout(act, timerMs(ms))
   return () => clearTimeout(timer)
 }
 
-/** Longest wait that a service may ask for, in ms. A model call that is asked to wait longer ends, because an earlier try would be refused too. */
+/** Maximum wait that a provider can request, in milliseconds. A longer one ends the call, because an earlier retry would be rejected too. */
 export const maxServerDelayMs = 60_000
 
 /**
- * Milliseconds to wait before retry `attempt` (from 1): what the service asked for, at most {@link maxServerDelayMs}, and 0 to 25 % more; else
- * any part of the exponential backoff, capped by `maxDelayMs`, each as likely (full jitter). Otherwise all who were refused together come back together.
+ * Returns the milliseconds before retry `attempt` (from 1): the provider's wait, at most {@link maxServerDelayMs}, plus 0 to 25 %; else a
+ * random part of the exponential backoff, capped by `maxDelayMs` (full jitter), so that clients do not retry at the same time.
  * Source: docs/reference/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
@@ -32,8 +32,8 @@ export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?
 }
 
 /**
- * Lets timers and aborts happen during long work: await it between steps, and throws the signal's reason once it has aborted.
- * Without it a workspace that answers at once (memory) would keep the thread until the end.
+ * Yields to timers and aborts during long work: await it between steps. Throws the signal's reason after an abort.
+ * Without it, a synchronous workspace (memory) would block the thread until the end.
  */
 export async function breathe(signal: AbortSignal | undefined): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0))

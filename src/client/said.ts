@@ -6,9 +6,9 @@ import { toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/identity.ts'
 import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
 
-/** What a person says, as it is sent, and as it will be in the history. */
+/** A user's input, as sent and as stored in the history. */
 export interface Said {
-  /** Under which the server accepts it once; the id of the last message. */
+  /** Id under which the server accepts it once; that of the last message. */
   key: string
   messages: AgentMessage[]
   last: AgentMessage
@@ -16,8 +16,8 @@ export interface Said {
 }
 
 /**
- * What a caller handed in. Throws `ConfigError`: `emptyPrompt` for nothing, `invalidMessage` for what no user says: what a model or a tool said is the
- * server's to know.
+ * Converts input. Throws `ConfigError`: `emptyPrompt` if empty, `invalidMessage` for messages other than the user's, because only the server
+ * knows those.
  */
 export function saidIn(input: PromptInput): Said {
   const given = toHistory(input, 'prompt')
@@ -42,7 +42,7 @@ function isBlank({ content }: UserMessage): boolean {
   return content.every((block) => block.type === 'text' && block.text.trim() === '')
 }
 
-/** The fields that a server takes of a user. */
+/** Fields of a user message that a server accepts. */
 function sent(block: Content): JsonObject {
   if (block.type === 'text') return { type: 'text', text: block.text }
   if (isMedia(block)) return toldMedia(block)

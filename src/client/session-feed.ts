@@ -3,43 +3,43 @@ import { RemoteError } from './remote-error.ts'
 import type { EventStream } from './wire/event-stream.ts'
 import type { Wire } from './wire/wire.ts'
 
-/** What the feed is read for. */
+/** The reader of a feed. */
 export interface FeedOwner {
-  /** Whether anybody waits for events. */
+  /** Returns whether events are awaited. */
   readonly isWanted: boolean
-  /** Where to read on in the run that is on, if any. */
+  /** Returns the cursor in the current run, if any. */
   cursor(): { loopId: string; after: number } | undefined
-  /** Takes one event; a promise where the next must wait. */
+  /** Processes one event; returns a promise if the next one must wait. */
   take(event: AgentEvent): Promise<void> | undefined
-  /** The feed is open: whatever begins from now on will come. Whether it is the right one; else it is opened anew, after the cursor. */
+  /** Called when the feed is open, so that later runs arrive. Returns whether the feed fits; else it is opened again after the cursor. */
   opened(): Promise<boolean>
-  /** The server has not got these events any more: makes up for them. */
+  /** Called if the server no longer has the events: rebuilds them. */
   catchUp(why: RemoteError): Promise<void>
-  /** No attempt is made any more. */
+  /** Called after the last attempt. */
   lost(error: RemoteError): void
 }
 
 /**
- * Reads the events of a session, over as many connections as it takes, one at a time, as long as somebody waits for them.
+ * Reads the events of a session over any number of connections, one at a time, while events are awaited.
  *
  * **Contract**
- * - It reads on after the owner's cursor. A connection that brought something new, or lived long, is no attempt that failed.
+ * - Continues after the owner's cursor. A connection that delivered something new, or lived long, does not count as a failure.
  */
 export class SessionFeed {
   readonly #wire: Wire
   readonly #owner: FeedOwner
   #stream: EventStream | undefined
-  /** The connection that is read is the session's, not that of one run. */
+  /** Whether the connection is the session's, not that of one run. */
   #isOfSession = false
-  /** What a run that has begun sends itself: read before anything else. */
+  /** The event stream of a start request: read before anything else. */
   #own: EventStream | undefined
   #isReading = false
-  /** The connection that is open is closed to open another. */
+  /** Whether the open connection is closed to open another. */
   #isOutdated = false
   #isGivenUp = false
-  /** The next connection begins with the oldest events that there are. */
+  /** Whether the next connection starts with the oldest events. */
   #isExpired = false
-  /** Where the newest event stands that came. */
+  /** The latest cursor. */
   #newest: { loopId: string; seq: number } | undefined
 
   constructor(wire: Wire, owner: FeedOwner) {
@@ -47,19 +47,19 @@ export class SessionFeed {
     this.#owner = owner
   }
 
-  /** The connection that brings whatever begins from now on; undefined while there is none. */
+  /** The connection that delivers new runs; undefined without one. */
   get connection(): EventStream | undefined {
     return this.#isOfSession ? this.#stream : undefined
   }
 
-  /** Reads from now on. */
+  /** Starts reading. */
   read(): void {
     if (!this.#isReading) this.#begin()
   }
 
-  /** As `read`, first what is left of `stream`, which a run that has begun sends; `since` is the connection that there was before it was asked for. */
+  /** Starts reading, first the rest of `stream` from a start request. `since` is the connection before that request. */
   readOn(stream: EventStream, since: EventStream | undefined): void {
-    // It was open before the run began, so it brings the same.
+    // It was open before the run started, so it delivers the same.
     if (since !== undefined && this.connection === since) {
       stream.close()
       return
@@ -70,7 +70,7 @@ export class SessionFeed {
     else this.#begin()
   }
 
-  /** As `read`, over a new connection: what is open may have been opened after the run that is on now was over. */
+  /** Starts reading over a new connection, because an open one may have been opened after the current run ended. */
   reopen(): void {
     this.#isOutdated = true
     if (this.#isReading) this.#stream?.close()
@@ -82,12 +82,12 @@ export class SessionFeed {
     void this.#read().finally(() => {
       this.#isReading = false
       if (!this.#owner.isWanted || this.#wire.isClosed) this.close()
-      // Wanted again between the last look and now.
+      // Events were awaited again in between.
       else if (this.#own !== undefined || !this.#isGivenUp) this.#begin()
     })
   }
 
-  /** Lets the connection go where nobody waits any more. */
+  /** Closes the connection if no events are awaited. */
   check(): void {
     if (!this.#owner.isWanted) this.#stream?.close()
   }
@@ -116,7 +116,7 @@ export class SessionFeed {
         })
         if (!this.#owner.isWanted) return
         if (this.#own !== undefined || this.#isOutdated) continue
-        // The end of one run's own stream is none of the session's.
+        // The end of a run's own stream does not end the session's feed.
         if (own !== undefined && this.#owner.cursor() === undefined) continue
         throw new RemoteError('connectionLost', 'The stream ended before the run did.', { isRetryable: true })
       } catch (error) {
@@ -128,7 +128,7 @@ export class SessionFeed {
     }
   }
 
-  /** The connection of the session, after the cursor; undefined where a run sends its own events first. */
+  /** Returns the session's connection after the cursor; undefined if a run delivers its own events first. */
   async #open(): Promise<EventStream | undefined> {
     this.#isOutdated = false
     const cursor = this.#owner.cursor()
@@ -137,7 +137,7 @@ export class SessionFeed {
     const stream = await this.#wire.stream({ method: 'GET', path: this.#isExpired && cursor ? `/runs/${loopId}/events` : path })
     this.#isExpired = false
     this.#stream = stream
-    // A run that became known meanwhile may be over: then this connection brings nothing of it.
+    // A run that became known meanwhile may have ended: this connection has none of its events.
     this.#isOutdated ||= cursor === undefined && this.#owner.cursor() !== undefined
     if (!this.#isOutdated && (await this.#owner.opened()) && this.#own === undefined) return stream
     stream.close()
@@ -145,7 +145,7 @@ export class SessionFeed {
   }
 
   async #drain(stream: EventStream, onProgress: () => void): Promise<void> {
-    // Looked at first: whoever waited may have left while it was opened.
+    // Checked first, because the reader may have stopped while it was opened.
     while (this.#owner.isWanted) {
       const batch = await stream.next()
       if (batch === undefined) return
@@ -157,14 +157,14 @@ export class SessionFeed {
     }
   }
 
-  /** Whether it is no event that has come before: one that comes with each connection brings nobody further. */
+  /** Returns whether an event is new: those that each connection repeats are no progress. */
   #isNew({ loopId, seq }: AgentEvent): boolean {
     if (this.#newest?.loopId === loopId && seq <= this.#newest.seq) return false
     this.#newest = { loopId, seq }
     return true
   }
 
-  /** Whether it goes on. */
+  /** Returns whether reading continues. */
   async #recover(error: unknown, failures: number): Promise<boolean> {
     try {
       await this.#makeUp(error, failures)
@@ -188,7 +188,7 @@ export class SessionFeed {
   }
 }
 
-/** A connection that lived so long was none that failed. */
+/** A connection that lived this long is not a failure. */
 const longLifeMs = 10_000
 
 function isForgotten({ code }: RemoteError): boolean {

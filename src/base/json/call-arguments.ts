@@ -2,20 +2,20 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { isPlainObject, maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { hasHalf } from '../text/characters.ts'
 
-/** The fault of arguments whose end never came. */
+/** The fault of arguments without an end. */
 export const cutFault = 'cut off before their end'
 
-/** The arguments of a call, or why the text is none. */
+/** Parsed arguments of a call, or their fault. */
 export type ParsedArguments = { arguments: JsonObject; fault?: never } | { fault: string }
 
 /**
- * Reads the arguments of a tool call as a model wrote them.
+ * Parses the arguments of a tool call as a model wrote them.
  *
  * **Contract**
- * - Never throws. `null` is `{}`: some services write it for a call without arguments. A JSON text that holds the object as JSON is that object: some
- *   models write it so.
- * - What people are shown of arguments, what an approval is bound to and what runs must be the same. So text that means something else than
- *   it says is refused: a key that comes twice, and all that {@link argumentsFault} refuses.
+ * - Never throws. `null` is `{}`, because some providers send it for a call without arguments. A JSON string that contains the object as JSON
+ *   is that object, because some models write it so.
+ * - What users see, what an approval is bound to and what runs must be the same. So ambiguous text is rejected: repeated keys, and
+ *   everything that {@link argumentsFault} rejects.
  */
 export function parseArguments(text: string): ParsedArguments {
   let value: unknown
@@ -33,8 +33,8 @@ export function parseArguments(text: string): ParsedArguments {
 }
 
 /**
- * Why `value` is not what its JSON shows: a number beyond the range of doubles, `-0`, half of a surrogate pair, anything that JSON does not
- * have, or more than 200 levels. `undefined` where it is.
+ * Returns why `value` differs from its JSON: a number beyond the range of doubles, `-0`, a lone surrogate, a value that JSON cannot represent,
+ * or more than 200 levels. `undefined` if it does not differ.
  */
 export function argumentsFault(value: unknown): string | undefined {
   const found: Walk = { members: 0 }
@@ -42,7 +42,7 @@ export function argumentsFault(value: unknown): string | undefined {
   return found.fault
 }
 
-/** What is known of a value so far. */
+/** Facts of a value so far. */
 interface Walk {
   /** Members of all objects. */
   members: number
@@ -74,7 +74,7 @@ function checkText(text: string, found: Walk): void {
   if (hasHalf(text)) found.fault = 'half of a surrogate pair'
 }
 
-/** Whether `text` stops where more has to follow. */
+/** Returns whether `text` stops before its end. */
 function isUnfinished(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -89,7 +89,7 @@ function isUnfinished(text: string): boolean {
   return depth > 0 || text.trim() === ''
 }
 
-/** How many members all objects in `json` have together, as it is written. */
+/** Returns the number of members of all objects in `json` as written. */
 function countMembers(json: string): number {
   let count = 0
   for (let at = 0; at < json.length; at++) {
@@ -100,7 +100,7 @@ function countMembers(json: string): number {
   return count
 }
 
-/** Where the string that begins at `start` ends. */
+/** Returns the end of the string that starts at `start`. */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let escapes = 0

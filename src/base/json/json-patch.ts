@@ -2,13 +2,13 @@ import { isJsonObject, type JsonValue } from '../../contract/json.ts'
 import type { PatchStep, SavedState, StateChange } from '../../contract/session/shared-state.ts'
 import { copyJson, nameOfPart } from './json-value.ts'
 
-/** What is wrong with an operation, in words. */
+/** The fault of an operation. */
 export class PatchFault extends Error {}
 
-/** Names that would reach the prototype of an object in code that assigns: no state has them. */
+/** Names that reach the prototype of an object by assignment; no state contains them. */
 export const unsafeNames: readonly string[] = ['__proto__', 'constructor', 'prototype']
 
-/** What is patched, under one more name: an operation may be about the whole. */
+/** Wraps the patched value under one name, because an operation may replace the whole. */
 export type PatchRoot = {
   '': JsonValue
 }
@@ -16,8 +16,8 @@ export type PatchRoot = {
 type Container = JsonValue[] | { [name: string]: JsonValue }
 
 /**
- * `value` after steps that `jsonDiff` found; `value` stays as it is, and what no step is about is a part of both. Throws `PatchFault` for a step that leads
- * nowhere.
+ * Applies steps of `jsonDiff` to `value`, which stays unchanged and shares unaffected parts with the result. Throws `PatchFault` for an
+ * invalid path.
  */
 export function patched(value: JsonValue, steps: readonly PatchStep[]): JsonValue {
   const root = { '': value }
@@ -29,13 +29,13 @@ export function patched(value: JsonValue, steps: readonly PatchStep[]): JsonValu
   return root['']
 }
 
-/** What stands at a pointer (RFC 6901). */
+/** Returns the value at a pointer (RFC 6901). */
 export function read(root: PatchRoot, path: string): JsonValue {
   const { container, key } = place(root, path)
   return at(container, key, path)
 }
 
-/** Where a pointer leads: what it is a part of, and its name there. With `own`, what stands on the way and is not in there is replaced by a copy that is. */
+/** Returns the parent and the key of a pointer. With `own`, shared values on the path are replaced by copies. */
 function place(root: PatchRoot, path: string, own?: Set<object>): { container: Container; key: string } {
   if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is no JSON Pointer: it begins with "/", or is empty`)
   if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is no JSON Pointer: "~" is written "~0"`)
@@ -53,7 +53,7 @@ function place(root: PatchRoot, path: string, own?: Set<object>): { container: C
   return { container, key }
 }
 
-/** A copy of what stands there, with the same parts, in its place. */
+/** Replaces a value by a shallow copy. */
 function copyAt(container: Container, key: string, part: Container): Container {
   const copy = Array.isArray(part) ? [...part] : { ...part }
   if (Array.isArray(container)) container[Number(key)] = copy
@@ -71,7 +71,7 @@ function at(container: Container, key: string, path: string): JsonValue {
   return found
 }
 
-/** Puts a value there: `isNew` beside what is there, else in its place. With `own`, what is not in there is not changed, but replaced by a copy. */
+/** Sets a value; `isNew` inserts it, otherwise it replaces one. With `own`, shared values are copied first. */
 export function put(root: PatchRoot, path: string, value: JsonValue, isNew: boolean, own?: Set<object>): void {
   const { container, key } = place(root, path, own)
   if (!isNew) at(container, key, path)
@@ -80,7 +80,7 @@ export function put(root: PatchRoot, path: string, value: JsonValue, isNew: bool
   else container.splice(key === '-' ? container.length : indexOf(key, container.length, path), 0, value)
 }
 
-/** Takes away what is there. With `own`, as `put`. */
+/** Removes a value. Uses `own` as `put` does. */
 export function take(root: PatchRoot, path: string, own?: Set<object>): void {
   if (path === '') throw new PatchFault('the whole cannot be removed')
   const { container, key } = place(root, path, own)
@@ -95,12 +95,12 @@ function indexOf(key: string, most: number, path: string): number {
   return Number(key)
 }
 
-/** A pointer as a message shows it. */
+/** Formats a pointer for a message. */
 export function shown(path: string): string {
   return JSON.stringify(path.slice(0, 100))
 }
 
-/** Shared state after one more change; as it was where that does not follow from it. */
+/** Returns the shared state after one more change; unchanged if the change does not apply. */
 export function changedState(before: SavedState | undefined, { version, patch, value }: StateChange): SavedState | undefined {
   if (value !== undefined) return { version, value }
   if (before === undefined || patch === undefined || version !== before.version + 1) return before

@@ -1,7 +1,7 @@
 import { type JsonSchema, ownFieldIn } from '../../contract/json.ts'
 import { percentDecoded } from '../text/characters.ts'
 
-/** The value of a JSON text; `undefined` where it is none. For what somebody else wrote, and is checked afterwards. */
+/** Parses JSON; `undefined` if invalid. For foreign input that is checked afterwards. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -10,17 +10,17 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** A copy of plain JSON. Strings, which are all that is large, are shared. Several times faster than `structuredClone`. */
+/** Copies plain JSON; strings are shared. Several times faster than `structuredClone`. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
-  // By place: the names of places are texts, and a list may be long. Of each part comes one of the same shape.
+  // By index, because keys are strings and lists may be long. Each part keeps its shape.
   if (Array.isArray(value)) return value.map((part: unknown) => copyJson(part)) as T
   const copy: T = { ...value }
   for (const key in copy) copy[key] = copyJson(copy[key])
   return copy
 }
 
-/** Whether two values are the same JSON, keys in the same order. */
+/** Returns whether two values are the same JSON with the same key order. */
 export function isSameJson<T>(value: T, other: unknown): other is T {
   if (Object.is(value, other)) return true
   if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false
@@ -29,7 +29,7 @@ export function isSameJson<T>(value: T, other: unknown): other is T {
   return own.length === others.length && own.every(([key, part], at) => key === others[at]?.[0] && isSameJson(part, others[at]?.[1]))
 }
 
-/** Whether two values are the same JSON, whatever the order of keys. */
+/** Returns whether two values are the same JSON in any key order. */
 export function isEqualJson(value: unknown, other: unknown): boolean {
   if (value === other || Object.is(value, other)) return true
   if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false
@@ -39,19 +39,19 @@ export function isEqualJson(value: unknown, other: unknown): boolean {
   return own.every(([key, part]) => Object.hasOwn(other, key) && isEqualJson(part, Reflect.get(other, key)))
 }
 
-/** A name as a JSON Pointer (RFC 6901) has it between two slashes. */
+/** Escapes a name for a JSON Pointer (RFC 6901). */
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** The name that stands between two slashes of a JSON Pointer. */
+/** Unescapes a segment of a JSON Pointer. */
 export function nameOfPart(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 /**
- * What a local reference (`#`, `#/$defs/item`) leads to inside `root`, or `undefined`: also for references to other documents and anchors.
- * Looks at own properties only.
+ * Resolves a local reference (`#`, `#/$defs/item`) inside `root`; `undefined` if it does not exist, and for other documents and anchors.
+ * Reads own properties only.
  */
 export function resolveRef(root: JsonSchema, ref: string): unknown {
   if (ref === '#') return root
@@ -59,7 +59,7 @@ export function resolveRef(root: JsonSchema, ref: string): unknown {
   return pointerSegments(ref).reduce<unknown>(ownFieldIn, root)
 }
 
-/** The decoded segments of a JSON pointer in its fragment form, `#/a/b`. Malformed percent signs are taken literally. */
+/** Returns the decoded segments of a fragment pointer, `#/a/b`. Malformed percent signs stay as they are. */
 export function pointerSegments(pointer: string): string[] {
   return pointer
     .split('/')

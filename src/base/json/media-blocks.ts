@@ -1,26 +1,26 @@
 import { fieldIn } from '../../contract/json.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 
-/** Where messages, and results of tools, stand in records, sessions and events. What a tool or an application has made is not looked into. */
+/** Places of messages and tool results in records, sessions and events. Values of tools or the application are not searched. */
 const containers: ReadonlySet<string> = new Set(
   'entry loop loops base state overlay keepCompacted keepRecent turns events event request requestPayload message messages inputMessages outputMessage toolResults returned result partial partialResult delta'.split(
     ' ',
   ),
 )
 
-/** What was made of an object before: where `change` always makes the same of a block, the same object comes of it again. */
+/** Cached copies, so that the same block with the same replacement gives the same object. */
 type Copies = WeakMap<object, object>
 
 /**
- * `value`, a record, an event or what is made of them, with what `change` makes of each block of media in its messages. What has none is the same object;
- * nothing is changed in place.
+ * Applies `change` to each media block in the messages of `value`, a record or an event. Without media, the same object is returned.
+ * Nothing is changed in place.
  */
 export function withMedia<Value>(value: Value, change: (block: MediaContent) => MediaContent, copies?: Copies): Value {
   // Each part is replaced by one of the same shape.
   return changed(value, { change, copies }) as Value
 }
 
-/** The blocks of media in the messages of `value`, in order. */
+/** Returns the media blocks in the messages of `value` in order. */
 export function mediaIn(value: unknown): MediaContent[] {
   const found: MediaContent[] = []
   withMedia(value, (block) => {
@@ -30,7 +30,7 @@ export function mediaIn(value: unknown): MediaContent[] {
   return found
 }
 
-/** `value` with base64 in place of the names that `found` has. */
+/** Returns `value` with the base64 of `found` in place of its names. */
 export function withData<Value>(value: Value, found: ReadonlyMap<string, string | undefined>, copies?: Copies): Value {
   if (found.size === 0) return value
   const filled = (block: MediaContent): MediaContent => {
@@ -65,7 +65,7 @@ function changed(value: unknown, by: Change): unknown {
 
 function changedPart(name: string, part: object, by: Change): unknown {
   if (name === 'content' && Array.isArray(part)) return eachOf(part, (block) => (isWhole(block) ? by.change(block) : block))
-  // Of a delta that brings a whole block.
+  // For a delta with a whole block.
   if (name === 'block') return isWhole(part) ? by.change(part) : part
   return containers.has(name) ? changed(part, by) : part
 }

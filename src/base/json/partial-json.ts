@@ -4,16 +4,16 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aText } from '../../contract/shape/shape.ts'
 import { isHighSurrogate } from '../text/characters.ts'
 
-/** An object or a list that is not closed yet. */
+/** An open object or list. */
 interface Open {
   value: JsonObject | JsonValue[]
-  /** Where the value goes that comes next, or is being read: a key, or as many elements as are whole. */
+  /** Position of the next or current value: a key, or the number of complete items. */
   at: string | number
-  /** At most so many entries. */
+  /** Maximum number of entries. */
   size: number
 }
 
-/** What a character that nothing has begun may be. */
+/** Characters that can start a value. */
 type Expecting = 'value' | 'valueOrEnd' | 'keyOrEnd' | 'key' | 'colon' | 'commaOrEnd' | 'nothing'
 
 const wholeEscape = /^\\(?:["\\/bfnrt]|u[\da-fA-F]{4})$/
@@ -23,18 +23,18 @@ const plainEnd = /["\\\u0000-\u001f]/g
 const scalarEnd = /[\s,\]}]/g
 const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
-/** So many entries are copied for each snapshot. Where more are open, this many of them for each character that came since. */
+/** Entries copied per snapshot. If more are open, this many per new character. */
 const freeEntries = 1000
 const entriesPerCharacter = 2
 
 /**
- * Reads JSON while it is written: each piece is looked at once.
+ * Parses JSON while it is written; each chunk is read once.
  *
  * **Contract**
- * - `value` is what has been said so far: of a text that is being written its beginning; numbers and words once they are whole; a key once its value has
- *   begun. Later text adds to it, and takes nothing back, unless a key comes twice.
- * - `value` grows in place and costs nothing to read; `snapshot()` stays as it is.
- * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. Nesting deeper than 200 levels does so as well: nobody could store or send it.
+ * - `value` is the part read so far: the start of an unfinished string; complete numbers and words; a key when its value has started. Later
+ *   text only adds to it, unless a key repeats.
+ * - `value` grows in place and is free to read; `snapshot()` does not change.
+ * - Invalid JSON sets `isBroken`; `value` stays. Nesting deeper than 200 levels does the same, because it could not be stored or sent.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -42,22 +42,22 @@ export class PartialJson {
   #root: JsonValue | undefined
   readonly #open: Open[] = []
   #expecting: Expecting = 'value'
-  /** The beginning of a number, a word, or an escape, which its rest decides. */
+  /** An unfinished number, word or escape. */
   #held = ''
-  /** The text that is being read: a key, or a value. */
+  /** The current string: a key, or a value. */
   #text: string | undefined
-  /** Half a character at the end of that text, which waits for its other half. */
+  /** A high surrogate at the end of that string. */
   #half = ''
   #isKey = false
   #unread = ''
   #isBroken = false
   #hasEnded = false
-  /** How many characters were read, and how often that changed the value. */
+  /** Number of characters read, and number of changes of the value. */
   #length = 0
   #changes = 0
   #last: { value: JsonValue | undefined; length: number; changes: number } = { value: undefined, length: 0, changes: 0 }
 
-  /** What has been said so far; `undefined` before anything was. The objects and lists in it are live: they grow while text arrives. */
+  /** Returns the value so far; `undefined` before anything was read. Its objects and lists are live: they grow with the text. */
   get value(): JsonValue | undefined {
     this.#read()
     if (this.#text !== undefined && !this.#isKey) this.#attach(this.#text)
@@ -65,9 +65,9 @@ export class PartialJson {
   }
 
   /**
-   * What has been said so far, as a value that stays as it is: what is open is new, what is closed is shared with the one before; the same value where nothing
-   * was said since. While more than a thousand entries are open it may be a little behind (half a character for each of them), so that all of
-   * them together cost no more than in proportion to the text. It is exact when the value is whole, and after `end()`.
+   * Returns an immutable value: open parts are copied, closed parts are shared with the previous snapshot; the same object without changes.
+   * With more than a thousand open entries it may lag (half a character per entry), so that all snapshots together cost linear time. It is
+   * exact when the value is complete, and after `end()`.
    */
   snapshot(): JsonValue | undefined {
     const value = this.value
@@ -79,11 +79,11 @@ export class PartialJson {
     return this.#last.value
   }
 
-  /** `root` with copies of what is open. */
+  /** Returns `root` with copies of the open parts. */
   #copied(root: JsonValue | undefined): JsonValue | undefined {
     let child: JsonValue | undefined
     for (let depth = this.#open.length - 1; depth >= 0; depth -= 1) {
-      const { value, at } = this.#open[depth] as Open // the index is one of the list
+      const { value, at } = this.#open[depth] as Open // the index is within the list
       const copy = Array.isArray(value) ? value.slice() : { ...value }
       if (child !== undefined) put(copy, at, child)
       child = copy
@@ -91,7 +91,7 @@ export class PartialJson {
     return child ?? root
   }
 
-  /** Whether the value is whole. */
+  /** Returns whether the value is complete. */
   get isComplete(): boolean {
     this.#read()
     return this.#expecting === 'nothing' && !this.#isBroken
@@ -102,7 +102,7 @@ export class PartialJson {
     return this.#isBroken
   }
 
-  /** How many elements of the list at `path` are whole; 0 where there is none. Names lead from the root; none is the root itself. */
+  /** Returns the number of complete items of the list at `path`; 0 without a list. Names lead from the root; none is the root itself. */
   completeElements(path: readonly string[]): number {
     this.#read()
     const list = path.reduce(within, this.#root)
@@ -111,7 +111,7 @@ export class PartialJson {
     return typeof at === 'number' ? at : list.length
   }
 
-  /** Adds what was written. It is read when somebody asks for the value: a caller who asks once reads it all at once. */
+  /** Appends text. It is parsed when the value is read, so that a single read parses it at once. */
   push(piece: string): void {
     if (typeof piece !== 'string') checkOptions(piece, aText, 'piece')
     this.#unread += piece
@@ -128,11 +128,11 @@ export class PartialJson {
     while (at < piece.length && !this.#isBroken) at = this.#text === undefined ? this.#outside(piece, at) : this.#inside(piece, at)
   }
 
-  /** What is whole when it is asked for first needs no reader of beginnings. */
+  /** A text that is complete at the first read is parsed with `JSON.parse`. */
   #readWhole(piece: string): boolean {
     try {
       const value: JsonValue = JSON.parse(piece)
-      // A number may go on; what is too deep is read up to there.
+      // A number may continue; too deep text is read up to the limit.
       if (!isNested(value) || (mayBeDeep(piece) && !isShallow(value, maxJsonDepth))) return false
       this.#place(value)
       return true
@@ -141,7 +141,7 @@ export class PartialJson {
     }
   }
 
-  /** Says that nothing follows: a number or a word at the root ends here. */
+  /** Ends the text: a number or a word at the root ends here. */
   end(): void {
     this.#read()
     this.#hasEnded = true
@@ -150,7 +150,7 @@ export class PartialJson {
     this.#held = ''
   }
 
-  // Texts
+  // Strings
 
   #inside(piece: string, from: number): number {
     if (this.#held !== '') return this.#escape(piece, from)
@@ -174,7 +174,7 @@ export class PartialJson {
     return from + 1
   }
 
-  /** Looks at `said` alone: looking at the text would join all of its pieces. */
+  /** Reads only `said`: access to the whole text would join all of its pieces. */
   #say(said: string): void {
     const isHalf = isHighSurrogate(said.charCodeAt(said.length - 1))
     this.#text += this.#half + (isHalf ? said.slice(0, -1) : said)
@@ -194,7 +194,7 @@ export class PartialJson {
     } else this.#place(text)
   }
 
-  // Everything else
+  // Other values
 
   #outside(piece: string, from: number): number {
     const char = piece.charAt(from)
@@ -260,7 +260,7 @@ export class PartialJson {
     else this.#break()
   }
 
-  /** A value that is whole. */
+  /** Handles a complete value. */
   #place(value: JsonValue): void {
     this.#changes += 1
     this.#attach(value)
@@ -274,7 +274,7 @@ export class PartialJson {
     this.#expecting = open === undefined ? 'nothing' : 'commaOrEnd'
   }
 
-  /** Puts a value where it belongs: into what is open, or at the root. */
+  /** Stores a value in the open parent, or as the root. */
   #attach(value: JsonValue): void {
     const open = this.#open.at(-1)
     if (open === undefined) this.#root = value
@@ -290,25 +290,25 @@ export class PartialJson {
   }
 }
 
-/** Not by assignment: "__proto__" is a name like any other in JSON. */
+/** Not by assignment, because "__proto__" is a regular name in JSON. */
 function put(target: JsonObject | JsonValue[], at: string | number, value: JsonValue): void {
   if (Array.isArray(target)) target[Number(at)] = value
   else if (at === '__proto__') setOwnField(target, at, value)
   else target[at] = value
 }
 
-/** Whether `text` has so many brackets that it could be nested too deep: most has not, and need not be walked. */
+/** Returns whether `text` has enough brackets to be nested too deep. Most texts do not, and need no walk. */
 function mayBeDeep(text: string): boolean {
   return text.split('[', maxJsonDepth).length + text.split('{', maxJsonDepth).length > maxJsonDepth
 }
 
-/** Whether no list or object stands deeper in `value` than `levels`. */
+/** Returns whether a list or object in `value` is deeper than `levels`. */
 function isShallow(value: JsonObject | JsonValue[], levels: number): boolean {
   if (levels === 0) return false
   if (Array.isArray(value)) {
     for (const part of value) if (isNested(part) && !isShallow(part, levels - 1)) return false
   } else {
-    // JSON.parse made it: what is enumerable is its own.
+    // From JSON.parse: enumerable properties are own ones.
     for (const key in value) {
       const part = value[key]
       if (isNested(part) && !isShallow(part, levels - 1)) return false
@@ -321,12 +321,12 @@ function isNested(value: JsonValue | undefined): value is JsonObject | JsonValue
   return typeof value === 'object' && value !== null
 }
 
-/** What an object has under `name`. */
+/** Returns the own value of an object under `name`. */
 export function within(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return isNested(value) && !Array.isArray(value) ? ownOf(value, name) : undefined
 }
 
-/** What `text`, the beginning of some JSON, says so far; `undefined` where that is nothing, or no JSON. */
+/** Parses `text`, the start of some JSON; `undefined` if it is empty or invalid. */
 export function parsePartialJson(text: string): JsonValue | undefined {
   const json = new PartialJson()
   json.push(text)

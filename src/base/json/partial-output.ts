@@ -5,30 +5,30 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import { PartialJson, within } from './partial-json.ts'
 
 /**
- * The answer of a run as a value, while its events are told.
+ * Parses the response of a run as a value while its events arrive.
  *
  * **Contract**
- * - A failed attempt, and an answer before a call, is forgotten when the next message begins.
- * - A message whose beginning was missed, or a part of it, is read at its end; so is one whose words a hook has taken back.
+ * - A failed attempt, and a response before a call, is dropped when the next message begins.
+ * - A message with missed parts is parsed at its end; so is one that a hook has redacted.
  * - A delta costs its length.
  */
 export class PartialOutput {
   readonly #form: () => OutputForm | undefined
   #json = new PartialJson()
-  /** The answer has no wrapper; known when it has begun. */
+  /** Whether the response has no wrapper; known when it has begun. */
   #isBare: boolean | undefined
   #block = 0
-  /** What is read; of others something was missed. */
+  /** The parsed message; parts of others were missed. */
   #messageId: string | undefined
-  /** What was read last. */
+  /** The last value. */
   #endedId: string | undefined
 
-  /** `form` is asked each time: who reads before the run has begun learns it later. */
+  /** Calls `form` each time, because a reader before the start of the run learns it later. */
   constructor(form: () => OutputForm | undefined) {
     this.#form = form
   }
 
-  /** Takes one event in; whether the value may be another one now. */
+  /** Processes one event. Returns whether the value may have changed. */
   take(event: AgentEvent): boolean {
     if (event.type === 'messageUpdate') {
       if (event.delta.type !== 'text' || event.messageId !== this.#messageId) return false
@@ -37,14 +37,14 @@ export class PartialOutput {
     }
     if (event.type === 'messageStart' && event.message.role === 'assistant') this.#begin(event.messageId)
     if (event.type === 'messageEnd') return this.#ended(event.messageId, event.message)
-    // Who reads very late has this event alone.
+    // A very late reader gets only this event.
     const last = event.type === 'agentEnd' ? event.messages.findLast(({ role }) => role === 'assistant') : undefined
     return last !== undefined && last.id !== this.#endedId && this.#ended(last.id, last)
   }
 
   #ended(messageId: string, message: AgentMessage): boolean {
     if (message.role !== 'assistant') return false
-    // Of an answer that a hook has refused or replaced nothing stays of what was shown.
+    // A rejected or replaced response leaves no trace.
     if (messageId !== this.#messageId || message.guarded !== undefined) {
       this.#begin(messageId)
       this.read(message.content.map((block) => (block.type === 'text' ? block.text : '')))
@@ -55,22 +55,22 @@ export class PartialOutput {
     return true
   }
 
-  /** Takes in what all blocks of a message say. */
+  /** Processes all blocks of a message. */
   read(texts: readonly string[]): void {
     for (const [block, text] of texts.entries()) if (text !== '') this.#say(block, text)
   }
 
-  /** A part of the message that is written was missed. */
+  /** A part of the current message was missed. */
   miss(): void {
     this.#messageId = undefined
   }
 
-  /** What the answer says so far; it stays as it is. See `PartialJson.snapshot`. */
+  /** Returns the response so far; immutable. See `PartialJson.snapshot`. */
   get value(): JsonValue | undefined {
     return this.#path([]).reduce(within, this.#json.snapshot())
   }
 
-  /** The text that is read now: another one with each attempt. */
+  /** The current text; a new one per attempt. */
   get attempt(): object {
     return this.#json
   }

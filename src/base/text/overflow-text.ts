@@ -1,4 +1,4 @@
-/** As the services write it, in lower case. What each of them really said stands in test/providers/kit/service-errors.ts. */
+/** Texts of providers in lower case. Original messages are in test/providers/kit/service-errors.ts. */
 const overflowPhrases = [
   'prompt is too long',
   'prompt too long',
@@ -60,15 +60,15 @@ const overflowPhrases = [
   'range of input length',
   '`inputs` tokens + `max_new_tokens` must be',
   '`inputs` must have less than',
-  // What this package itself says where a service gave a status and no text.
+  // Messages of this package for a status without text.
   'does not fit the context window',
 ]
 
-/** Limits of something else than the prompt, in the same words; and of a minute's tokens, which a wait helps against. */
+/** Limits other than the prompt in similar words, and token limits per minute, for which a wait helps. */
 const otherLimit =
   /please wait before|tokens per (minute|hour|day)|rate[_ -]?limit|\b(max_(completion_|output_|new_)?tokens|maxoutputtokens|temperature|top_[pk]|images?|files?|tools?|stop sequences?)\b.{0,60}\bexceeds the (maximum|limit)/
 
-/** Whether `text` is a service's way of saying that the prompt does not fit. Source: docs/reference/errors.md */
+/** Returns whether `text` says that the prompt is too long. Source: docs/reference/errors.md */
 export function isContextOverflowText(text: string): boolean {
   const lower = text.toLowerCase()
   return overflowPhrases.some((phrase) => lower.includes(phrase)) && !otherLimit.test(lower)

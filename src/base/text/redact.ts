@@ -1,19 +1,19 @@
 import { ownOf } from '../../contract/json.ts'
 import { base64Digits } from '../base64.ts'
 
-/** Shorter than this it is no secret, but a placeholder that any word may contain; so many characters of a longer one give it away. */
+/** Minimum length of a secret; shorter ones are placeholders that any word may contain. Also the length of a part that reveals a longer one. */
 export const minSecret = 8
 
 const replacement = '[redacted]'
 
-/** How often an echo may be wrapped: base64 of base64, hex of JSON. */
+/** Maximum nesting of encodings: base64 of base64, hex of JSON. */
 const maxDepth = 2
-/** How often the escapes of a text are taken off: a URL in JSON in HTML. */
+/** Maximum layers of escapes: a URL in JSON in HTML. */
 const maxUnescaping = 5
 
 /**
- * A reading of a text: what it says once some encoding is taken off, and where each character of that stands in the text as it was.
- * Character `i` is written in `[starts[i], ends[i])`.
+ * A decoded form of a text, with the position of each character in the original.
+ * Character `i` comes from `[starts[i], ends[i])`.
  */
 interface Reading {
   chars: string
@@ -22,13 +22,13 @@ interface Reading {
 }
 
 /**
- * `text` with every echo of `secret`, or of each of several, replaced.
+ * Replaces every echo of `secret`, or of several secrets, in `text`.
  *
  * **Contract**
- * - Recognised are the secret and any part of it of at least 8 characters: as it is, in another case, split by white space, escaped for JSON,
- *   HTML or URLs (also more than once), in hex, as a list of its bytes (hex or decimal, with commas or colons), and in base64 or base64url, also
- *   in the middle of a longer value at any alignment; and one of these inside another.
- * - Time is linear in `text` and in the secrets. A secret of fewer than 8 characters is none.
+ * - Finds the secret and any part of it of at least 8 characters: plain, in another case, split by white space, escaped for JSON, HTML or
+ *   URLs (also repeatedly), in hex, as a list of bytes (hex or decimal, with commas or colons), and in base64 or base64url, also inside a
+ *   longer value at any alignment; and nested combinations.
+ * - Linear time in `text` and the secrets. A secret of fewer than 8 characters is ignored.
  */
 export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
   const pieces = piecesOf(typeof secret === 'string' ? [secret] : (secret ?? []))
@@ -38,10 +38,10 @@ export function withoutSecret(text: string, secret: string | readonly string[] |
   return replaced(text, marks)
 }
 
-/** How many secrets are remembered: of a run with several models whose keys change. */
+/** Maximum number of remembered secrets, for a run with several models whose keys change. */
 const maxKnown = 32
 
-/** What was lately used as a secret, to be taken out of what is said of failures. In memory only, and on nothing that is logged. */
+/** Recently used secrets, to redact error messages. In memory only, and never part of a logged object. */
 export class KnownSecrets {
   readonly #latest = new Set<string>()
 
@@ -52,13 +52,13 @@ export class KnownSecrets {
     if (oldest !== undefined && this.#latest.size > maxKnown) this.#latest.delete(oldest)
   }
 
-  /** The latest, and `others`. */
+  /** Returns the latest secrets and `others`. */
   with(others: readonly string[]): readonly string[] {
     return [...this.#latest, ...others]
   }
 }
 
-/** Every run of 8 characters of the secrets, as they are and as they read without escapes. */
+/** Returns every 8-character piece of the secrets, plain and unescaped. */
 function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
   const pieces = new Set<string>()
   for (const secret of secrets) {
@@ -72,7 +72,7 @@ function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
   return pieces
 }
 
-/** Marks where `reading`, or what is encoded in it, says a piece. */
+/** Marks where `reading`, or an encoding inside it, contains a piece. */
 function mark(reading: Reading, pieces: ReadonlySet<string>, marks: Uint8Array, depth: number): void {
   const forms = [reading, ...unescapings(reading)]
   for (const form of forms) markPieces(form, pieces, marks)
@@ -84,12 +84,12 @@ function mark(reading: Reading, pieces: ReadonlySet<string>, marks: Uint8Array, 
 
 function markPieces({ chars, starts, ends }: Reading, pieces: ReadonlySet<string>, marks: Uint8Array): void {
   const lower = chars.toLowerCase()
-  // What case changes to another length is no ASCII, and so no key.
+  // A character whose case mapping has another length is not ASCII, so it is not part of a key.
   if (lower.length !== chars.length) return
   let marked = 0
   for (let at = 0; at + minSecret <= lower.length; at++) {
     if (!pieces.has(lower.slice(at, at + minSecret))) continue
-    // Of overlapping pieces only what is new, so that time stays linear. White space inside goes along.
+    // Only the new part of overlapping pieces, for linear time. Includes white space inside.
     marks.fill(1, at < marked ? ends[marked - 1] : starts[at], ends[at + minSecret - 1])
     marked = at + minSecret
   }
@@ -111,12 +111,12 @@ function plainReading(text: string): Reading {
   return { chars: text, starts, ends: starts.map((at) => at + 1) }
 }
 
-/** `reading` without white space, then with its escapes taken off, again and again until none is left. */
+/** Yields `reading` without white space, then repeatedly unescaped until nothing changes. */
 function unescapings(reading: Reading): Reading[] {
   const found: Reading[] = []
   let last = reading
   for (let n = 0; n < maxUnescaping; n++) {
-    // One after the other: a backslash before white space escapes nothing.
+    // In this order, because a backslash before white space escapes nothing.
     const dense = substituted(last, space)
     const next = substituted(dense, escaped)
     if (dense.chars !== last.chars) found.push(dense)
@@ -127,7 +127,7 @@ function unescapings(reading: Reading): Reading[] {
   return found
 }
 
-/** Also of no width. */
+/** Includes zero-width characters. */
 const space = /[\s\0\u00ad\u200b-\u200d\u2060]+/g
 
 /** `\n`, `%41`, `\u0041`, `\x41`, `\101`, `\/`, `&#65;`, `&#x41;`, `&amp;`. */
@@ -170,7 +170,7 @@ function substituted({ chars, starts, ends }: Reading, pattern: RegExp): Reading
   return { chars: shown.join(''), starts: from, ends: to }
 }
 
-/** The character of an escape; nothing for white space; the escape itself where it means none. */
+/** Decodes an escape; empty for white space; unchanged if invalid. */
 function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexadecimal, entity]:
   | RegExpExecArray
   | RegExpMatchArray): string {
@@ -184,9 +184,9 @@ function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexad
   return ownOf(entities, name) ?? whole
 }
 
-/** A way to write bytes as text: so many bits to a character. */
+/** A text encoding of bytes, with its bits per character. */
 interface Alphabet {
-  /** Runs long enough to hold a piece. */
+  /** Runs long enough to contain a piece. */
   runs: RegExp
   bits: 4 | 6
   digitOf: (char: string) => number
@@ -199,7 +199,7 @@ const base64: Alphabet = {
   digitOf: (char) => base64Digits.indexOf(char === '-' ? '+' : char === '_' ? '/' : char),
 }
 
-/** What every run of `alphabet` in `reading` says, at each alignment: what stands before the value may be of the same alphabet. */
+/** Decodes every run of `alphabet` in `reading` at each alignment, because characters before the value may belong to the alphabet. */
 function* decodedRuns({ chars, starts, ends }: Reading, { runs, bits, digitOf }: Alphabet): Iterable<Reading> {
   const alignments = bits === 4 ? 2 : 4
   for (const { 0: run, index } of chars.matchAll(runs)) {
@@ -221,7 +221,7 @@ function* decodedRuns({ chars, starts, ends }: Reading, { runs, bits, digitOf }:
   }
 }
 
-/** Bytes one by one, as dumps and what JSON makes of a buffer have them: `[115,107]`, `73:6b`, `0x73,0x6b`. Enough of them to hold a piece. */
+/** Lists of bytes as in dumps or a serialized buffer: `[115,107]`, `73:6b`, `0x73,0x6b`. Long enough to contain a piece. */
 const lists = [
   { runs: /\d{1,3}(?:,\d{1,3}){7,}/g, item: /\d+/g, radix: 10 },
   { runs: /(?:0x)?[0-9a-f]{2}(?:[,:](?:0x)?[0-9a-f]{2}){7,}/gi, item: /[0-9a-f]{2}(?=[,:]|$)/gi, radix: 16 },

@@ -26,7 +26,7 @@ import type { RemoteError } from '../remote-error.ts'
 import type { QueuedReceipt, RemoteReceipt } from './outbox.ts'
 import { type EventBody, RunProgress } from './run-progress.ts'
 
-/** What a run asks of its session. */
+/** Parts of the session that a run needs. */
 export interface RunHost {
   readonly sessionId: string
   readonly logger: Logger | false | undefined
@@ -36,22 +36,22 @@ export interface RunHost {
   decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
-  /** Called once, before its last event is seen. */
+  /** Called once, before its last event is visible. */
   ended(run: RemoteRun): void
 }
 
 const nothingAsked: OpenQuestions = { approvals: [], inputs: [], clientCalls: [] }
 
 /**
- * A run on a server, with the surface of a local one.
+ * A run on a server with the interface of a local run.
  *
  * **Contract**
- * - Its events are the server's, with their cursors, as long as one loop makes it. `id` and `loopId` are empty until the first of them.
- * - Where the server lost the loop and another goes on with it, the run goes on: `runId` stays, `seq` counts on, `loopId` is that of the loop. What was
- *   missed comes from the session's record, an answer that was cut off ends with `stopReason` `error`, and another `agentStart` follows. There is one
- *   `agentEnd`, with the messages and usage of all of them.
- * - `result` always resolves. Where the way to the server was lost for good, or the session was closed, with status `error` and the code of the
- *   `RemoteError`; iterating throws that.
+ * - Its events are the server's, with their cursors, while one loop runs. `id` and `loopId` are empty until the first event.
+ * - If the server lost the loop and another one continues it, the run continues: `runId` stays, `seq` counts on, `loopId` changes. Missed
+ *   parts come from the session's record, a truncated response ends with `stopReason` `error`, and another `agentStart` follows. There is one
+ *   `agentEnd`, with the messages and usage of all loops.
+ * - `result` always resolves. If the connection is lost for good, or the session is closed, it has status `error` and the code of the
+ *   `RemoteError`; iteration throws that error.
  */
 export class RemoteRun extends LoggedRun implements AgentRun {
   id = ''
@@ -64,16 +64,16 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   #open = nothingAsked
   readonly #receipts = new Map<string, RemoteReceipt>()
   #resolve: (result: RunResult) => void = () => undefined
-  /** The server's cursor in the present loop. */
+  /** The server's cursor in the current loop. */
   #after = 0
-  /** The newest cursor of this run. */
+  /** The latest cursor of this run. */
   #seq = 0
   #isRenumbered = false
   #hasEnded = false
-  /** Of the loops before the present one. */
+  /** Totals of earlier loops. */
   #earlier = { messages: [] as AgentMessage[], usage: emptyUsage() }
 
-  /** `said` is what a prompt gives it. */
+  /** `said` is the input of a prompt. */
   constructor(host: RunHost, said: readonly AgentMessage[] = []) {
     super(host.logger)
     this.#host = host
@@ -87,7 +87,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return this.#host.sessionId
   }
 
-  /** Aborts when this side stops it. */
+  /** Aborts when the caller stops it. */
   get stopped(): AbortSignal {
     return this.#stop.signal
   }
@@ -96,17 +96,17 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return this.#hasEnded
   }
 
-  /** Whether something of it was made up from the record. */
+  /** Whether a part was rebuilt from the record. */
   get isPatched(): boolean {
     return this.#isRenumbered
   }
 
-  /** Where to read on. */
+  /** The cursor to read from. */
   get cursor(): { loopId: string; after: number } {
     return { loopId: this.loopId, after: this.#after }
   }
 
-  // As an AgentRun
+  // Interface of AgentRun
 
   message(id: string): AgentMessage | undefined {
     return this.#progress.message(id)
@@ -165,30 +165,30 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#host.stop(this)
   }
 
-  // What its session tells it
+  // Called by the session
 
-  /** The loop is known although none of its events is. */
+  /** Sets the loop id before its first event. */
   adopt(loopId: string): void {
     this.loopId = loopId
   }
 
-  /** A receipt that the events of this run settle; at once where there are none left. */
+  /** Returns a receipt that the events of this run settle; at once if there are no more. */
   expect(receipt: RemoteReceipt): void {
     if (this.#hasEnded) receipt.settle('returned')
     else if (!this.#receipts.has(receipt.message.id)) this.#receipts.set(receipt.message.id, receipt)
   }
 
-  /** What waits to be said in it. */
+  /** Queued messages. */
   get queued(): RemoteReceipt[] {
     return [...this.#receipts.values()].filter(({ status }) => status === 'queued')
   }
 
-  /** Takes the next event of the present loop, or one that is known already. */
+  /** Processes the next event of the current loop; known events are skipped. */
   accept(event: AgentEvent): void {
     if (this.#hasEnded || event.seq <= this.#after) return
     const isPartlyKnown = event.type === 'messageUpdate' && event.fromSeq !== undefined && event.fromSeq <= this.#after
     this.#after = event.seq
-    // What is joined cannot be cut; the end of the message has the whole text.
+    // Joined deltas cannot be cut; the end of the message has the whole text.
     if (isPartlyKnown || (this.#isRenumbered && this.#progress.isTold(event))) return
     if (this.id === '') this.id = event.runId
     this.loopId = event.loopId
@@ -197,7 +197,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     else this.#append(own)
   }
 
-  /** Makes up for what was missed of a loop, from its record. */
+  /** Rebuilds missed parts of a loop from its record. */
   catchUp(record: LoopRecord): void {
     if (this.id === '') this.id = record.loopId
     this.loopId = record.loopId
@@ -205,20 +205,20 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#emit(this.#progress.missing(record))
   }
 
-  /** The loop of `record` was cut off, and that of `nextId` goes on with it. What was made up for calls that nobody finished is in the record alone. */
+  /** Continues with the loop `nextId` after that of `record` was cut off. Created results of unfinished calls are only in the record. */
   goOnWith(record: LoopRecord, nextId: string): void {
     this.catchUp(record)
     this.#emit(this.#progress.cutOff())
     const { messages, usage } = this.#earlier
     this.#earlier = { messages: [...messages, ...record.messages], usage: combineUsage(usage, record.usage) }
     this.#isRenumbered = true
-    // Whoever asks is gone with the loop that it was part of.
+    // Requests of the lost loop are gone.
     this.#open = nothingAsked
     this.loopId = nextId
     this.#after = 0
   }
 
-  /** The loop of `record` has ended, and its events are gone. */
+  /** Ends the run from the `record` of its loop, whose events are gone. */
   finish(record: LoopRecord): void {
     this.catchUp(record)
     const { messages, usage, error, rejection } = record
@@ -240,7 +240,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#end(this.#whole(end))
   }
 
-  /** It never was, or nothing is left of it: what it was given is returned. */
+  /** Ends a run of which nothing is left: its input is returned. */
   refuse(error: RunFailure | undefined): void {
     this.id ||= newId()
     this.loopId ||= this.id
@@ -248,7 +248,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#end(error === undefined ? { ...end, type: 'agentEnd', status: 'aborted' } : { ...end, type: 'agentEnd', status: 'error', error })
   }
 
-  /** Nothing more will be heard of it, whatever becomes of it. */
+  /** Ends a run that gets no more events. */
   lose(error: RemoteError): void {
     if (this.#hasEnded) return
     const { messages } = this.#progress
@@ -276,7 +276,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#receipts.delete(messageId)
   }
 
-  /** What this side adds. From then on the cursors of the server are not those of this run. */
+  /** Emits an event of this side. From then on the server's cursors do not apply to this run. */
   #emit(bodies: readonly EventBody[]): void {
     if (bodies.length > 0) this.#isRenumbered = true
     for (const body of bodies) this.#append({ ...body, ...this.#base() })
@@ -292,12 +292,12 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return { ...event, runId: this.id, fromSeq: seq, seq: seq + event.seq - event.fromSeq }
   }
 
-  /** The end of all its loops. */
+  /** Emits the end of all loops. */
   #whole(end: AgentEndEvent): AgentEndEvent {
     const { messages, usage } = this.#earlier
     if (messages.length === 0) return end
     const totalUsage = combineUsage(usage, end.totalUsage ?? end.usage)
-    // What the earlier ones cost is not recorded.
+    // The usage of earlier loops is not recorded.
     const { costUsd: _, ...last } = end
     return { ...last, messages: [...messages, ...end.messages], usage: combineUsage(usage, end.usage), totalUsage }
   }
@@ -327,7 +327,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#settle({ status, messages, usage, totalUsage, returned, ...known }, { last: event })
   }
 
-  /** Idle before the last event is seen: whoever reacts to it may prompt again. */
+  /** Becomes idle before the last event is visible, because a listener may prompt again. */
   #settle(
     outcome: Omit<RunResult, 'runId' | 'loopId' | 'sessionId' | 'text'>,
     { last, failure }: { last?: AgentEndEvent; failure?: RemoteError },

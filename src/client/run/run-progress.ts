@@ -7,11 +7,11 @@ import type { EventBase } from '../../contract/run/run-facts.ts'
 import type { TurnStartEvent } from '../../contract/run/turn-event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 
-/** An event without what every event carries. */
+/** An event without common fields. */
 export type EventBody = AgentEvent extends infer Each ? (Each extends AgentEvent ? Omit<Each, keyof EventBase> : never) : never
 
 /**
- * What the events of a run have told so far: its messages, and what is open.
+ * Progress of a run: its messages, and what is open.
  *
  * **Contract**: a delta costs O(its length).
  */
@@ -23,7 +23,7 @@ export class RunProgress {
   #openTurn: TurnStartEvent | undefined
   #usage = emptyUsage()
 
-  /** Takes one event in. */
+  /** Processes one event. */
   add(event: AgentEvent): void {
     switch (event.type) {
       case 'messageUpdate': {
@@ -59,28 +59,28 @@ export class RunProgress {
     return this.#messages.get(id)
   }
 
-  /** Those that are complete, in order. */
+  /** Complete messages, in order. */
   get messages(): AgentMessage[] {
     return [...this.#ended.values()]
   }
 
-  /** Of the turns that have ended. */
+  /** Usage of finished turns. */
   get usage(): Usage {
     return this.#usage
   }
 
-  /** Whether `event` begins again what was begun and not ended before its loop was cut off, or ends what has ended by its record. */
+  /** Returns whether `event` repeats the start of something unfinished, or the end of something finished. */
   isTold(event: AgentEvent): boolean {
     if (event.type === 'toolExecutionEnd') return event.outcome !== undefined && !this.#openTools.has(event.toolCallId)
     return event.type === 'toolExecutionStart' && this.#openTools.has(event.toolCallId)
   }
 
-  /** The events that are missing for what the record of a loop has. */
+  /** Returns the events that are missing for the record of a loop. */
   missing({ messages }: Pick<LoopRecord, 'messages'>): EventBody[] {
     return messages.flatMap((message) => (this.#ended.has(message.id) ? [] : this.#eventsOf(message)))
   }
 
-  /** The ends of what can no longer end by itself: a message that its model was saying, and its turn. */
+  /** Returns the ends of what cannot end by itself: a message in progress, and its turn. */
   cutOff(): EventBody[] {
     const open = this.#openMessage === undefined ? undefined : this.#messages.get(this.#openMessage)
     const failed: AgentMessage | undefined =
@@ -110,7 +110,7 @@ function endOf({ turnIndex }: TurnStartEvent, message: LlmMessage): EventBody {
   return { type: 'turnEnd', turnIndex, message, usage, toolResults: [] }
 }
 
-/** Adds a delta to a message that streams, O(length of the delta). The arguments of a call are there when the message is complete. */
+/** Appends a delta to a streaming message, O(length of the delta). Call arguments are complete at the end of the message. */
 function grow({ content }: AssistantMessage, delta: StreamDelta): void {
   // A block that is never streamed (an image, redacted thinking) leaves an empty text in its place until the message ends.
   while (content.length < delta.contentIndex) content.push({ type: 'text', text: '' })

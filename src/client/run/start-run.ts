@@ -9,14 +9,14 @@ import type { EventStream } from '../wire/event-stream.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { RemoteRun } from './remote-run.ts'
 
-/** What a run begins with, and where. */
+/** The input and the start of a run. */
 export interface Beginning {
   path: string
   body?: JsonObject
   said?: Said
 }
 
-/** What the server is told of a run that begins: what is said, from where it goes on, what is asked of it, and which tools its page has. */
+/** Builds the request that starts a run: its input, the start, its settings, and the client tools. */
 export function bodyOf(
   { body, said }: Beginning,
   { metadata, model, tools, thinking, ...settings }: Omit<ChatOptions, 'signal'>,
@@ -33,23 +33,23 @@ export function bodyOf(
   )
 }
 
-/** A run that begins, and what it takes to tell the server. */
+/** A starting run, and how to request it. */
 export interface Start {
   run: RemoteRun
   path: string
   body: JsonObject
-  /** Under which the server knows it, however often it is sent. */
+  /** The idempotency key of the request. */
   key: string
   wire: Wire
   feed: SessionFeed
-  /** It is this loop, which an earlier attempt has begun. */
+  /** Called if an earlier attempt has started this loop. */
   adopted(loopId: string): void
 }
 
-/** Sends what begins the run until the server has said what came of it: its first events, or the loop that it is; else, or when it is stopped between two attempts, the run is refused. */
+/** Sends the start request until the server responds with the first events or the loop. Otherwise, or if stopped between attempts, rejects the run. */
 export async function startRun(start: Start): Promise<void> {
   const { run, wire, feed } = start
-  // Whoever begins it may subscribe, and stop it, first.
+  // Synchronous subscribers and stops come first.
   await undefined
   if (run.stopped.aborted) return run.refuse(undefined)
   const since = feed.connection
@@ -60,7 +60,7 @@ export async function startRun(start: Start): Promise<void> {
       await wire
         .pause(failures, error, run.stopped)
         .catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
-      // Nothing of it was heard. Where an attempt has begun it all the same, that is told as a run of somebody else.
+      // Nothing of the run has arrived. If an attempt started it anyway, it appears as a run of another client.
       if (run.stopped.aborted && !run.hasEnded) run.refuse(undefined)
     }
   }
@@ -76,7 +76,7 @@ async function startOnce({ run, path, body, key, wire, feed, adopted }: Start, s
     feed.readOn(stream, since)
   } catch (error) {
     stream?.close()
-    // An earlier attempt was accepted, and the server restarted since.
+    // An earlier attempt was accepted, and the server has restarted since.
     if (!RemoteError.isInstance(error) || error.code !== 'gone' || error.loopId === undefined) throw error
     run.adopt(error.loopId)
     adopted(error.loopId)

@@ -3,15 +3,15 @@ import { parsedJson } from '../../base/json/json-value.ts'
 import { fieldIn } from '../../contract/json.ts'
 import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 
-/** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
+/** Statuses of proxies and of busy or starting servers: a retry may succeed. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524])
-/** Problems of the server that pass by themselves, as all do that it refuses with 503: what is asked twice is done once. */
+/** Temporary problems of the server, including every 503. A retry is safe, because requests are idempotent. */
 const passingProblems = new Set(['deadlineExceeded', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
 
-/** Bytes of a refusal that are read: more than any of ours has. */
+/** Maximum bytes of an error body; ours are smaller. */
 const maxRefusal = 64 * 1024
 
-/** Why a request was refused, as the server says; where somebody else says it, what they are. Rejects where the connection breaks before it is said. */
+/** Returns why a request was rejected, from the server's problem or the status of a proxy. Rejects if the connection breaks first. */
 export async function refusalOf(response: Response, method: string, signal: AbortSignal): Promise<RemoteError> {
   const { status, headers } = response
   if (isRedirect(response)) return redirected(response)
@@ -19,7 +19,7 @@ export async function refusalOf(response: Response, method: string, signal: Abor
     return unexpectedAnswer(response, 'an answer of this server')
   const { code, detail, loopId, continuedBy } = await problemIn(response, signal)
   if (code === undefined) return unexpectedAnswer(response, 'a problem')
-  // A run that the server cannot begin, however often it is asked, is told at once.
+  // A run that the server can never start is an immediate error.
   const isRetryable = status === 503 || passingProblems.has(code) || (status === 500 && method === 'GET')
   return new RemoteError(code, detail ?? `The server refused with ${status} ${code}.`, {
     ...known(response),
@@ -29,7 +29,7 @@ export async function refusalOf(response: Response, method: string, signal: Abor
   })
 }
 
-/** An answer that is not of this server, or not what was asked for. Only its kind is told: a page may hold anything. */
+/** Creates the error for a response of another kind or server. It names only the kind, because the content may be anything. */
 export async function unexpectedAnswer(response: Response, wanted: string): Promise<RemoteError> {
   const { status, headers, ok } = response
   await response.body?.cancel().catch(() => undefined)
@@ -41,7 +41,7 @@ export async function unexpectedAnswer(response: Response, wanted: string): Prom
   })
 }
 
-/** None is followed: whoever it leads to would be told the headers of this side, and what is said. */
+/** Redirects are not followed: the target would get the headers and the input. */
 async function redirected(response: Response): Promise<RemoteError> {
   await response.body?.cancel().catch(() => undefined)
   const advice = 'Give the address that it leads to as url, and check whether a proxy asks people to sign in first.'

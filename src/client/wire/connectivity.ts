@@ -1,14 +1,14 @@
 import { startTimer } from '../../base/timer.ts'
 import { fieldIn } from '../../contract/json.ts'
 
-/** What the platform says about the way to the server. */
+/** Connectivity information of the platform. */
 export type Signal = 'online' | 'visible'
 
 type Target = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
 
 /**
- * Calls `act` when the platform says that it is online again, or that the page is looked at again; returns how to stop. Where the platform says no such
- * thing, it is never called.
+ * Calls `act` when the platform is online again, or the page becomes visible; returns a function that unsubscribes. Without such events it is
+ * never called.
  */
 export function onSignal(act: (signal: Signal) => void): () => void {
   const scope: object = globalThis
@@ -23,7 +23,7 @@ export function onSignal(act: (signal: Signal) => void): () => void {
   }
 }
 
-/** Waits `ms` milliseconds, shorter when a signal comes, and while the platform says that it is offline until it no longer does. */
+/** Waits `ms` milliseconds; shorter after such an event, longer while the platform is offline. */
 export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -32,7 +32,7 @@ export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', settle)
       resolve()
     }
-    // Being offline is no failure of an attempt: none is made.
+    // Being offline is not a failed attempt.
     const stopTimer = startTimer(ms, () => (isOffline() ? undefined : settle()))
     const stopSignals = onSignal(settle)
     signal.addEventListener('abort', settle)

@@ -11,27 +11,27 @@ import type { NamedMedia } from './named-media.ts'
 
 interface EventStreamOptions {
   idleMs: number
-  /** It answers what begins a run: its first event comes at once, and until then comments stand for nothing. */
+  /** Whether it responds to a start request: its first event must come at once, and comments do not count until then. */
   beginsRun: boolean
-  /** What events name. */
+  /** Media that events name. */
   media: NamedMedia
-  /** Whose events they are: another session's are not told. */
+  /** The session whose events are accepted. */
   sessionId: string
-  /** Ends the request that the body answers. */
+  /** Aborts the request of the body. */
   letGo: () => void
-  /** Called with each version of shared state that it tells of beside events. */
+  /** Called with each version of shared state between events. */
   onState: (version: number) => void
 }
 
 /**
- * The events of one answer, with the media that they name, as batches of those that arrived together.
+ * Yields the events of one response with their media, as batches that arrived together.
  *
  * **Contract**
- * - `next` resolves with undefined when the answer ended, and rejects with a `RemoteError` when it was cut, holds what is no event, or brings no byte
- *   for `idleMs`, or comments alone where a run is to begin. Once a run is on, comments say that its server has it: how long it may take is the
- *   agent's to limit. A page that was asleep finds that out when it is looked at; a new network ends the answer at once.
- * - What ends in the middle of an event does not bring it.
- * - `close` lets the connection go, also while `next` waits. No timer and no listener outlives the stream.
+ * - `next` resolves with undefined at the end, and rejects with a `RemoteError` if the response was cut, has an invalid event, or delivers no
+ *   byte for `idleMs` (before a run starts: only comments). During a run, comments keep it alive; the agent limits its duration. A page that
+ *   was suspended detects this when it becomes visible; a new network ends the response at once.
+ * - A truncated event is dropped.
+ * - `close` releases the connection, also while `next` waits. No timer and no listener outlives the stream.
  */
 export class EventStream {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
@@ -41,9 +41,9 @@ export class EventStream {
   #stopTimer: () => void = () => undefined
   #batch: AgentEvent[] = []
   #lastAt = Date.now()
-  /** No event has come where one has to, whatever else came. */
+  /** No required event has arrived, despite other data. */
   #isAwaited: boolean
-  /** Media of what came are read, and nothing of the stream. */
+  /** Media are being read, and the stream is not. */
   #isFilling = false
   #isClosed = false
   readonly #media: NamedMedia
@@ -76,7 +76,7 @@ export class EventStream {
         if (this.#batch.length > 0) return await this.#taken()
       }
     } catch (cause) {
-      // What came whole before the fault counts.
+      // Complete events before the fault count.
       this.#failure = RemoteError.isInstance(cause) ? cause : cut(cause)
       if (this.#batch.length > 0) return this.#taken()
     }
@@ -91,7 +91,7 @@ export class EventStream {
     this.#stopTimer()
     this.#stopSignals()
     this.#reader.cancel().catch(() => undefined)
-    // Firefox keeps the connection of a body that is cancelled until something comes, and it has six of them for all tabs.
+    // Firefox keeps the connection of a cancelled body until data arrives, and has only six for all tabs.
     this.#letGo()
   }
 
@@ -106,7 +106,7 @@ export class EventStream {
     this.#isFilling = true
     try {
       for (const event of batch) {
-        // Nobody reads what comes after the end: nothing more is asked for.
+        // Data after the end is not requested.
         if (this.#isClosed) break
         filled.push(await this.#media.inEvent(event))
       }
@@ -117,7 +117,7 @@ export class EventStream {
     }
   }
 
-  /** One timer for all chunks: it looks when the last one came. */
+  /** One timer for all chunks: it checks when the last one arrived. */
   #watch(ms: number): void {
     this.#stopTimer = startTimer(ms, () => this.#check())
   }
@@ -143,26 +143,26 @@ function newNetwork(): RemoteError {
   return new RemoteError('connectionLost', 'The network has changed.', { isRetryable: true })
 }
 
-/** Nothing came for too long. */
+/** The idle timeout. */
 export function stalled(idleMs: number, missed: 'no event' | 'not even a ping' = 'not even a ping'): RemoteError {
   const advice =
     'Check that nothing between here and the server collects the answer, and that pingMs there is well below idleTimeoutMs here.'
   return new RemoteError('stalled', `Nothing came for ${idleMs} ms, ${missed}. ${advice}`, { isRetryable: true })
 }
 
-/** One frame of a stream: its data, its name, and the cursor beside it. */
+/** One frame of a stream: its data, its name, and its cursor. */
 type ReadFrame = (data: string, name: string | undefined, id: string | undefined) => AgentEvent | undefined
 
 /**
- * How the frames of one stream become events. One reader for each stream: what equals the event before is left out of a frame. Undefined for a frame
- * that came before.
+ * Decodes the frames of one stream. Use one reader per stream, because a frame omits fields that equal the previous event's. Returns undefined
+ * for a repeated frame.
  *
- * Throws `RemoteError` for a frame that is no event of ours: the connection is then taken up again from the last event that was.
+ * Throws `RemoteError` for an invalid frame: the connection is then reopened after the last valid event.
  */
 function createEventReader(sessionId: string, onState: (version: number) => void): ReadFrame {
   const decoder = eventDecoder()
   let [newest, run] = [0, '']
-  /** The first frame of a stream, or of a run, is whole: it says its run. */
+  /** Whether the first frame of a stream or a run is complete, with its run. */
   const isOfAnother = (data: string): boolean => ![undefined, run].includes(/"runId":"([^"]*)"/.exec(data)?.[1])
   return (data, name, id) => {
     if (name === 'error') throw cutShort(data)
@@ -171,7 +171,7 @@ function createEventReader(sessionId: string, onState: (version: number) => void
       if (version !== undefined) onState(version)
       return undefined
     }
-    // Somebody on the way has sent it twice. Another run counts anew.
+    // A proxy has repeated it. Another run starts a new count.
     if (id !== undefined && Number(id) <= newest && !isOfAnother(data)) return undefined
     try {
       const event = decoder.decode(data, id)
@@ -186,13 +186,13 @@ function createEventReader(sessionId: string, onState: (version: number) => void
   }
 }
 
-/** The version that a frame tells of, if it tells one. */
+/** Returns the version of a frame, if it has one. */
 function versionIn(data: string): number | undefined {
   const version = fieldIn(parsedJson(data), 'version')
   return typeof version === 'number' && Number.isSafeInteger(version) ? version : undefined
 }
 
-/** The server says itself that it cannot read its run on for this reader. */
+/** The server reports that it cannot continue its run for this reader. */
 function cutShort(data: string): RemoteError {
   return new RemoteError('connectionLost', `The server cut the stream: ${saidIn(data)}`, { isRetryable: true })
 }

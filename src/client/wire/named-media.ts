@@ -6,35 +6,35 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { RemoteError } from '../remote-error.ts'
 
-/** Reads bytes that the session keeps under a name. Rejects with `RemoteError`. */
+/** Reads bytes that the session stores under a name. Rejects with `RemoteError`. */
 type ReadBytes = (blob: StoredBytes) => Promise<Uint8Array>
 
-/** Characters of base64 that are remembered by their name: a picture stands in a delta, in the end of its answer and in that of its turn. */
+/** Maximum base64 characters cached by name: an image is in a delta, in the end of its response and in that of its turn. */
 const maxKept = 32 * 1024 * 1024
 
-/** Names that are asked for in one event, and characters of base64 that they may come to. No run comes near it; a server that does would fill the memory of its client. */
+/** Maximum names per event, and maximum base64 characters of them. Real runs stay far below; a hostile server could fill the memory. */
 const mostOfEvent = { names: 1000, chars: 256 * 1024 * 1024 }
 
-/** Codes of a server that has nothing under a name. */
+/** Error codes of a server without data under a name. */
 const goneCodes = new Set<string>(['notFound', 'gone'])
 
 /**
- * The bytes of media that a server has named in events.
+ * Resolves media that a server names in events.
  *
  * **Contract**
- * - What is named is asked for once, as long as not too much else came after it; what this side has sent is not asked for.
- * - What the server has no more stays named, and `onGone` learns why; so does what an event names beyond a thousand, or beyond 256 MB. Rejects where it could
- *   not be asked.
+ * - Each name is requested once while it stays in the cache; media of this client are not requested.
+ * - A name without data stays, and `onGone` gets the reason; so does a name beyond a thousand per event, or beyond 256 MB. Rejects if a
+ *   request fails.
  */
 export class NamedMedia {
   readonly #read: ReadBytes
   readonly #onGone: (error: RemoteError) => void
-  /** Base64 by hash, the newest last. */
+  /** Base64 by hash, newest last. */
   readonly #known = new Map<string, string>()
   #kept = 0
-  /** Base64 that was sent, and whose hash nobody has asked for. */
+  /** Sent base64 whose hash was not needed yet. */
   #sent: readonly string[] = []
-  /** Of the same object comes the same one. */
+  /** Cached copies per object. */
   readonly #copies = new WeakMap<object, object>()
 
   constructor(read: ReadBytes, onGone: (error: RemoteError) => void) {
@@ -42,17 +42,17 @@ export class NamedMedia {
     this.#onGone = onGone
   }
 
-  /** These messages are sent next. */
+  /** Records messages that are about to be sent. */
   send(messages: readonly AgentMessage[]): void {
     this.#sent = mediaIn(messages).flatMap(({ data }) => data ?? [])
   }
 
-  /** Whether an event names bytes. */
+  /** Returns whether an event names media. */
   isNamedIn(event: AgentEvent): boolean {
     return namesIn(event).length > 0
   }
 
-  /** `event` with the bytes of what it names. */
+  /** Returns `event` with the bytes of its media. */
   async inEvent(event: AgentEvent): Promise<AgentEvent> {
     const names = namesIn(event)
     const found = new Map<string, string>()
@@ -106,7 +106,7 @@ export class NamedMedia {
   }
 }
 
-/** Whether a server could mean it: what is named is made room for. */
+/** Returns whether a name is plausible, because memory is reserved for it. */
 function isName({ hash, bytes }: StoredBytes): boolean {
   return isHash(hash) && Number.isInteger(bytes) && bytes >= 0 && bytes <= maxInlineBytes
 }

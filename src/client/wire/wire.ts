@@ -14,29 +14,29 @@ import { waitForWay } from './connectivity.ts'
 import { EventStream, stalled } from './event-stream.ts'
 import { NamedMedia } from './named-media.ts'
 
-/** What is asked of a session. */
+/** A request about a session. */
 export interface Ask {
   method: 'GET' | 'POST' | 'DELETE'
-  /** Behind the address of the session: `/runs`. */
+  /** The path after the session's URL, such as `/runs`. */
   path: string
   body?: JsonObject
-  /** What must happen once, however often it is sent. */
+  /** The idempotency key of a request that must run once. */
   key?: string
 }
 
 /**
- * What says that a browser keeps nothing of an answer: of two tabs that read the same events, it would let the second wait until it has what the first one reads. Some runtimes have
- * no such thing, and refuse to be told.
+ * Prevents caching of the response: of two tabs that read the same events, the browser would let the second wait for the first. Some runtimes
+ * reject this option.
  */
 const uncached: RequestInit = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 
-/** Bytes of JSON in one answer. Media of a history may be in it. */
+/** Maximum bytes of JSON in one response. A history may contain media. */
 const maxJsonBytes = 256 * 1024 * 1024
 
-/** Requests about one session, and the patience for them. */
+/** Sends requests about one session with retries. */
 export class Wire {
   readonly patience: Patience
-  /** What events of the session name. */
+  /** Media that events of the session name. */
   readonly media: NamedMedia
   #toldState: (version: number) => void = () => undefined
   readonly #options: RemoteSessionOptions
@@ -61,17 +61,17 @@ export class Wire {
     return this.#closed.signal.aborted
   }
 
-  /** `listener` is called with each version of shared state that a stream tells of beside events. */
+  /** `listener` is called with each version of shared state that a stream reports between events. */
   hearState(listener: (version: number) => void): void {
     this.#toldState = listener
   }
 
-  /** Ends what waits for an answer, and every wait. */
+  /** Aborts all requests and waits. */
   close(): void {
     this.#closed.abort(new RemoteError('closed', 'The session was closed on this side.'))
   }
 
-  /** The events that answer `ask`, one attempt. Rejects with `RemoteError`. */
+  /** Returns the events of a response, in one attempt. Rejects with `RemoteError`. */
   async stream(ask: Ask): Promise<EventStream> {
     const connection = new AbortController()
     const letGo = (): void => connection.abort()
@@ -89,19 +89,19 @@ export class Wire {
     }
   }
 
-  /** What answers `ask`, tried again as patience goes; undefined for an answer without a body. Rejects with `RemoteError`. */
+  /** Returns the JSON of a response, with retries; undefined without a body. Rejects with `RemoteError`. */
   json(ask: Ask): Promise<unknown> {
     return this.insist(() => this.ask(ask))
   }
 
-  /** Posts what decides something, until the server has said what came of it. Resolves with the loop that goes on; rejects with `RemoteError`. */
+  /** Posts a decision until the server responds. Resolves with the loop that continues; rejects with `RemoteError`. */
   async decide(path: string, body: JsonObject): Promise<string | undefined> {
     let mayBeDone = false
     const answer = await this.insist(async () => {
       try {
         return await this.ask({ method: 'POST', path, body })
       } catch (error) {
-        // The answer to the attempt before was lost: nothing waits because that was taken.
+        // The response to the previous attempt was lost: the request is no longer pending because it was accepted.
         if (mayBeDone && codeOf(error) === 'notFound') return {}
         mayBeDone = true
         throw error
@@ -111,7 +111,7 @@ export class Wire {
     return typeof loopId === 'string' ? loopId : undefined
   }
 
-  /** As `json`, one attempt. */
+  /** Does the same as `json` in one attempt. */
   async ask(ask: Ask): Promise<unknown> {
     const response = await this.#answer(ask)
     if (response.status === 204) return undefined
@@ -119,7 +119,7 @@ export class Wire {
     return this.#whole((signal) => jsonOf(response, signal))
   }
 
-  /** Bytes that the session keeps, one attempt. However long it takes, as long as something comes; more than were named are not read. */
+  /** Returns stored bytes in one attempt. Any duration is accepted while data arrives; more bytes than named are not read. */
   async #bytes({ hash, bytes }: StoredBytes): Promise<Uint8Array> {
     const response = await this.#answer({ method: 'GET', path: `/blobs/${encodeURIComponent(hash)}` })
     const reader = response.body?.getReader()
@@ -155,7 +155,7 @@ export class Wire {
     }
   }
 
-  /** `attempt`, until it succeeds, fails for good, or has failed too often in a row. */
+  /** Repeats `attempt` until it succeeds, fails permanently, or fails too often in a row. */
   async insist<T>(attempt: () => Promise<T>): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
@@ -166,7 +166,7 @@ export class Wire {
     }
   }
 
-  /** Waits before the next attempt after so many failures in a row, until `stopped` aborts. Rejects with the error that says why there is none. */
+  /** Waits before the next attempt after that many failures in a row, until `stopped` aborts. Rejects with the error if there is none. */
   async pause(failures: number, error: unknown, stopped?: AbortSignal): Promise<void> {
     if (!RemoteError.isInstance(error) || !error.isRetryable) throw error
     if (this.isClosed) throw this.#closed.signal.reason
@@ -182,7 +182,7 @@ export class Wire {
   async #answer(ask: Ask, init: RequestInit = {}): Promise<Response> {
     const response = await this.#send(ask, init)
     if (response.ok) return response
-    // A token that has run out meanwhile: the function knows a new one.
+    // The token expired meanwhile, and the function returns a new one.
     const isExpired = response.status === 401 && typeof this.#options.headers === 'function'
     if (!isExpired) throw await this.#refusal(response, ask)
     await response.body?.cancel().catch(() => undefined)
@@ -210,8 +210,8 @@ export class Wire {
   }
 
   /**
-   * Here, not where the session is made: a server that makes a page of it asks nothing, and need not know whole addresses. The platform's own words may hold
-   * what is secret in an address or a header.
+   * Validated here, not when the session is created, because server rendering sends no requests and needs no absolute URLs. Messages of the
+   * platform may contain secrets of a URL or a header.
    */
   #requestTo(path: string, init: RequestInit): Request {
     try {
@@ -222,7 +222,7 @@ export class Wire {
     }
   }
 
-  /** What `work` gives, as long as it takes no longer than a connection may say nothing, and the session is not closed. Its signal ends it then. */
+  /** Returns the outcome of `work` unless it exceeds the idle timeout, or the session is closed. Its signal then aborts. */
   async #untilStalled<T>(work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const late = new AbortController()
     const { idleTimeoutMs } = this.patience
@@ -236,7 +236,7 @@ export class Wire {
   }
 }
 
-/** What an answer holds. More than any session has on a page is not read: it may have no end. */
+/** Reads a response body up to a limit, because it may be endless. */
 async function jsonOf(response: Response, signal: AbortSignal): Promise<unknown> {
   const { bytes, isWhole } = await readBytes(response, maxJsonBytes, signal)
   if (isWhole) return JSON.parse(new TextDecoder().decode(bytes))
@@ -244,7 +244,7 @@ async function jsonOf(response: Response, signal: AbortSignal): Promise<unknown>
 }
 
 function gaveUp(failures: number, cause: RemoteError): RemoteError {
-  // What the last answer was says more than that it was the last.
+  // The last failure says more than the fact that it was the last.
   const why = cause.message.replace(/\.$/, '')
   const code = cause.code === 'unexpectedAnswer' ? cause.code : 'connectionLost'
   return new RemoteError(
@@ -257,7 +257,7 @@ function gaveUp(failures: number, cause: RemoteError): RemoteError {
   )
 }
 
-/** Browsers say so little for a server that is not there, and for one that does not let the page ask. */
+/** Browsers report the same for an unreachable server and a rejected cross-origin request. */
 function ofPage(cause: unknown): string {
   const isBrowser = /^(?:Failed to fetch|Load failed|NetworkError when attempting)/.test(errorText(cause))
   return isBrowser ? '. Is it running, and does it list the origin of this page in cors?' : ''
