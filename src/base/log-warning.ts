@@ -8,10 +8,10 @@ import { withoutSecret } from './text/redact.ts'
 import { withoutUrlSecrets } from './text/secrets.ts'
 
 /**
- * Passes a warning to the logger, or to the console where there is none; `false` is silence. Never throws, and leaves no rejection behind: a logger
- * has no say in what happens.
+ * Passes a warning to the logger, or to the console without one; `false` disables it. Never throws and leaves no rejection, because a logger
+ * must not affect a run.
  *
- * Every text in `fields` is without `secrets` and without what reads like one: nobody knows what others put into their errors.
+ * Removes `secrets`, and text that looks like a secret, from `fields`, because errors of other code may contain anything.
  */
 export function logWarning(logger: Logger | false | undefined, event: string, fields: JsonObject, secrets: readonly string[] = []): void {
   if (logger === false) return
@@ -21,7 +21,7 @@ export function logWarning(logger: Logger | false | undefined, event: string, fi
   })
 }
 
-/** Passes what is no fault to `info` of the logger, as {@link logWarning} does with a warning. Without `info` it is dropped; the console never gets it. */
+/** Passes information to `info` of the logger, like {@link logWarning}. Without `info` it is dropped; the console never gets it. */
 export function logInfo(logger: Logger | false | undefined, event: string, fields: JsonObject): void {
   if (logger) quietly(() => logger.info?.(event, shownFields(fields, [])))
 }
@@ -34,14 +34,14 @@ function shownFields(fields: JsonObject, secrets: readonly string[]): JsonObject
 
 function quietly(act: () => unknown): void {
   try {
-    // May be async all the same.
+    // May be async nevertheless.
     catchLate(act(), () => undefined)
   } catch {
-    // Nobody is left to tell.
+    // A failure of the logger has no further recipient.
   }
 }
 
-/** Longer texts, such as a page that a tool took for its error, are cut. */
+/** Longer texts are cut, such as an HTML page used as an error. */
 const maxChars = 8000
 
 function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
@@ -53,7 +53,7 @@ function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shownValue(each, secrets)]))
 }
 
-/** What reads like a secret, and what stands there instead. Repetitions are bounded, or end at characters that they exclude: time stays linear. */
+/** Patterns of secrets, and their replacements. Repetitions are bounded or end at excluded characters, for linear time. */
 const addresses = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>`]+/gi
 const likely = [
   /\b((?:bearer|basic)\s{1,4})[\w.~+/=-]{6,}/gi,
@@ -61,10 +61,10 @@ const likely = [
   /\b()(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|github_pat|xox[abp]|AKIA|ASIA|AIza|ya29)[-_.]?[\w-]{16,}/g,
 ]
 
-/** Longer than most words, of letters and digits: it may be a key. */
+/** Longer than most words, of letters and digits: possibly a key. */
 const longWords = /[\w+/=.-]{20,}/g
 
-/** Whether there may be a secret in `value`: by the names in it, or by how a text reads. A doubt is a yes. */
+/** Returns whether `value` may contain a secret, by names or by content. In doubt, true. */
 export function mayHoldSecret(value: JsonValue): boolean {
   if (typeof value === 'string')
     return (value.match(longWords) ?? []).some((word) => /\d/.test(word) && /[a-z]/i.test(word)) || withoutLikelySecrets(value) !== value
@@ -75,17 +75,17 @@ export function mayHoldSecret(value: JsonValue): boolean {
   )
 }
 
-/** `text` without parameters and passwords of addresses, tokens, values after the name of a secret, and keys that show by their prefix. */
+/** Removes URL parameters and passwords, tokens, values after names of secrets, and keys with known prefixes from `text`. */
 export function withoutLikelySecrets(text: string): string {
   const shown = text.replace(addresses, withoutUrlSecrets)
   return likely.reduce((last, pattern) => last.replace(pattern, '$1[redacted]'), shown)
 }
 
-/** What the console has been told. A loop that meets the same thing in each turn says it once. */
+/** Messages already written to the console, so that a loop that repeats one writes it once. */
 const told = new Set<string>()
 const maxTold = 500
 
-/** Ids are for whoever keeps logs: in a console they would make each line another one. */
+/** Ids are for stored logs: in a console they would make each line differ. */
 function warnConsole(
   event: string,
   { runId: _run, loopId: _loop, sessionId: _session, agentId: _agent, toolCallId: _call, message, hint, ...details }: JsonObject,

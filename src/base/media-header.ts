@@ -1,14 +1,14 @@
-/** How large a picture is, in pixels. */
+/** Size of an image in pixels. */
 export interface ImageSize {
   width: number
   height: number
 }
 
-/** Characters of base64 in which the size of a picture stands, also behind a preview. */
+/** Base64 characters that contain the size of an image, also after an embedded preview. */
 const imageHead = 256 * 1024
-/** Characters of base64 that are decoded at a time; divisible by 4. */
+/** Base64 characters decoded at a time; divisible by 4. */
 export const pieceChars = 1024 * 1024
-/** Characters of a piece that are looked at again with the next one: what is looked for may stand across. */
+/** Characters of overlap between chunks, for matches across the boundary. */
 const overlap = 64
 
 /** Returns the size that the first bytes (base64) of a PNG, JPEG, GIF or WebP state; `undefined` if they state none. */
@@ -45,7 +45,7 @@ function isScanMarker(marker: number): boolean {
   return marker === 0xda
 }
 
-/** Walks over the segments of a JPEG to the first one that `fits`. `at` is where the walk ended. */
+/** Walks over the segments of a JPEG to the first one that `fits`. `at` is the final position. */
 function jpegSegment(bytes: string, fits: (marker: number) => boolean): { bytes: string; at: number; isFrame: boolean } {
   let at = 2
   while (at + 9 < bytes.length && bytes.charCodeAt(at) === 0xff) {
@@ -56,12 +56,12 @@ function jpegSegment(bytes: string, fits: (marker: number) => boolean): { bytes:
   return { bytes, at, isFrame: false }
 }
 
-/** Characters of base64 at the end of a picture in which its end mostly stands; divisible by 4. */
+/** Base64 characters at the end of an image that usually contain its end marker; divisible by 4. */
 const imageTail = 64
 
 /**
- * Returns whether a PNG, JPEG, GIF or WebP (base64) ends before its end. False for everything that cannot be judged: another format, a header without a
- * size, blocks that follow no rule. The time is linear in the data; a picture that ends as most do is not decoded.
+ * Returns whether a PNG, JPEG, GIF or WebP (base64) is truncated. False if unknown: another format, a header without a size, invalid blocks.
+ * Linear time; an image with the usual end is not decoded.
  */
 export function isCutOff(data: string): boolean {
   if (imageSize(data) === undefined) return false
@@ -71,23 +71,23 @@ export function isCutOff(data: string): boolean {
   if (head.startsWith('\xff\xd8')) return !tail.endsWith('\xff\xd9') && isCutJpeg(decoded(data, 0, data.length))
   if (head.startsWith('GIF8')) return isCutGif(decoded(data, 0, data.length))
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
-  // Some programs leave out the byte that makes the length even.
+  // Some programs omit the padding byte.
   return littleEndian(head, 4, 4) + 8 > Math.floor((data.length * 3) / 4) - padding + 1
 }
 
-/** Chunks state their length; `IEND` is the last one. */
+/** Chunks have a length; `IEND` is the last one. */
 function isCutPng(bytes: string): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + bigEndian(bytes, at, 4)) if (bytes.startsWith('IEND', at + 4)) return false
   return true
 }
 
-/** Within the pixels, 0xff is followed by zero or a restart, so the end marker is no part of them. */
+/** In pixel data, 0xff is followed by zero or a restart, so the end marker is unambiguous. */
 function isCutJpeg(bytes: string): boolean {
   const { at, isFrame } = jpegSegment(bytes, isScanMarker)
   return isFrame ? !bytes.includes('\xff\xd9', at) : at + 9 >= bytes.length
 }
 
-/** Blocks consist of sub-blocks that state their length. Some programs leave out the trailer. */
+/** Blocks consist of sub-blocks with a length. Some programs omit the trailer. */
 function isCutGif(bytes: string): boolean {
   let at = 13 + gifTable(bytes.charCodeAt(10))
   for (let pictures = 0; at < bytes.length; at += 1) {
@@ -102,14 +102,14 @@ function isCutGif(bytes: string): boolean {
   return true
 }
 
-/** Bytes of a table of colours. */
+/** Bytes of a color table. */
 function gifTable(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1)
 }
 
 /**
- * Pages of a PDF (base64): what the head of one that is made for the web says, else its page objects that are not compressed. `undefined` where neither can
- * be read. Nothing is unpacked; the time is that of reading it once, in bounded memory.
+ * Returns the number of pages of a PDF (base64): from the header of a linearized file, else by counting uncompressed page objects. `undefined`
+ * if unknown. Decompresses nothing; one pass in bounded memory.
  */
 export function pdfPages(data: string): number | undefined {
   const said = /\/Linearized [\d.]+[^>]{0,300}?\/N (\d{1,6})/.exec(decoded(data, 0, 4096))?.[1]
@@ -117,14 +117,14 @@ export function pdfPages(data: string): number | undefined {
   let rest = ''
   for (let at = 0; said === undefined && at < data.length; at += pieceChars) {
     const piece = rest + decoded(data, at, pieceChars)
-    // What stands in the overlap alone was counted before.
+    // Matches inside the overlap were counted before.
     for (const { index, 0: found } of piece.matchAll(/\/Type\s{0,4}\/Page(?=\W)/g)) if (index + found.length >= rest.length) pages += 1
     rest = piece.slice(-overlap)
   }
   return pages === 0 ? undefined : pages
 }
 
-/** A piece of base64 as characters, one for each byte. Empty if it cannot be decoded. */
+/** Decodes base64 to one character per byte. Empty if invalid. */
 export function decoded(data: string, start: number, length: number): string {
   try {
     return atob(data.slice(start, start + length))
@@ -133,14 +133,14 @@ export function decoded(data: string, start: number, length: number): string {
   }
 }
 
-/** A number of `length` bytes, highest byte first. */
+/** Reads a big-endian number of `length` bytes. */
 export function bigEndian(text: string, at: number, length: number): number {
   let value = 0
   for (let next = at; next < at + length; next += 1) value = value * 256 + text.charCodeAt(next)
   return value
 }
 
-/** A number of `length` bytes, lowest byte first. */
+/** Reads a little-endian number of `length` bytes. */
 export function littleEndian(text: string, at: number, length: number): number {
   let value = 0
   for (let next = at + length - 1; next >= at; next -= 1) value = value * 256 + text.charCodeAt(next)

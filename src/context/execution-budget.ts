@@ -17,11 +17,11 @@ import { aNumberFromZero, options } from '../contract/shape/shape.ts'
 import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 
 /**
- * What one loop may use and has used, as a node of the budget tree.
+ * Limits and usage of one loop, as a node of the budget tree.
  *
  * **Contract**
- * - `exceeded` compares with `>=` and names the first limit reached: turns, tokens, duration, cost, searches; its own before those above.
- * - Tokens are input plus output; cached prompt tokens are not counted. Attempts that failed and were repeated are charged too.
+ * - `exceeded` compares with `>=` and returns the first limit reached: turns, tokens, duration, cost, searches; its own before its parents'.
+ * - Tokens are input plus output, without cached prompt tokens. Failed and repeated attempts are charged too.
  *
  * Source: docs/concepts/limits.md
  */
@@ -33,16 +33,16 @@ export class ExecutionBudget implements ReadableBudget {
   #tokens = 0
   #cost = 0
   #usage = emptyUsage()
-  /** Whether all that was charged has a price. */
+  /** Whether all charges have a price. */
   #isPriced = true
-  /** Why something that was used could not be counted. */
+  /** Why a charge could not be counted. */
   #uncountable: string | undefined
-  /** How many have stopped the clock, since when, and for how long it has stood still before, in ms. */
+  /** Number of clock pauses, the start of the current pause, and the total of earlier ones in milliseconds. */
   #pauses = 0
   #pausedAt = 0
   #pausedMs = 0
 
-  /** `limits: false` sets none here; those of `parent` still hold. */
+  /** `limits: false` sets none here; those of `parent` still apply. */
   constructor(limits: Partial<ExecutionLimits> | false | undefined, parent?: Budget) {
     this.#limits = limits === false ? undefined : { ...defaultLimits, ...definedFields(limits) }
     this.#parent = parent
@@ -52,7 +52,7 @@ export class ExecutionBudget implements ReadableBudget {
     return (this.#limits !== undefined && this.#limits.maxCost !== undefined) || this.#parent?.limitsCost === true
   }
 
-  /** Counts one finished turn. */
+  /** Counts a finished turn. */
   recordTurn(): void {
     this.#turns += 1
   }
@@ -71,7 +71,7 @@ export class ExecutionBudget implements ReadableBudget {
     this.#parent?.charge(usage, cost)
   }
 
-  /** USD of all that was charged; `undefined` where some of it has no price. */
+  /** USD of all charges; `undefined` if a charge has no price. */
   get costUsd(): number | undefined {
     return this.#isPriced && this.#uncountable === undefined ? this.#cost : undefined
   }
@@ -109,7 +109,7 @@ export class ExecutionBudget implements ReadableBudget {
   }
 
   reached(): ReachedLimit | undefined {
-    // What cannot be counted may have used it all.
+    // An uncountable charge may have used everything.
     if (this.#uncountable !== undefined && this.limitsCost)
       return { name: 'budget', reason: `A cost cannot be counted: ${this.#uncountable}` }
     return this.#ownReached() ?? reachedAbove(this.#parent)
@@ -139,7 +139,7 @@ export class ExecutionBudget implements ReadableBudget {
   }
 }
 
-/** What a budget above says: one of somebody else's may only have words. */
+/** Describes the limit of a parent budget; a foreign one may only have a text. */
 function reachedAbove(budget: Budget | undefined): ReachedLimit | undefined {
   if (budget?.reached !== undefined) return budget.reached()
   const reason = budget?.exceeded()
@@ -150,7 +150,7 @@ function seconds(ms: number): number {
   return Math.floor(ms / 1000)
 }
 
-/** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
+/** Validates reported usage: `NaN` would disable every limit, because no comparison with it is true. */
 function checkCharge(usage: Usage, cost: CostConfig): void {
   const given: Partial<Usage> = Object(usage)
   for (const name of counts) checkFigure(name, given[name])
@@ -161,7 +161,7 @@ function checkCharge(usage: Usage, cost: CostConfig): void {
   for (const name in rates) checkFigure(name, rates[name as keyof typeof rates])
 }
 
-/** What every charge says. */
+/** Fields of every charge. */
 const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
 
 function checkFigure(name: string, value: unknown): void {
@@ -181,11 +181,11 @@ const budgetLimits = options<SharedLimits>({
 })
 
 /**
- * Makes a budget for one run or several: pass it as `budget` to `prompt`, `agentLoop`, `parallelLoop`, and read from it what they used.
+ * Creates a budget for one or several runs: pass it as `budget` to `prompt`, `agentLoop` or `parallelLoop`, and read their usage from it.
  *
  * **Contract**
- * - Default: no limits. `maxTurns` belongs to a loop, so there is none here. Throws `ConfigError` `invalidOption` for one that cannot limit.
- * - What is charged to it is charged to `parent` too, and it is used up when `parent` is.
+ * - Default: no limits. `maxTurns` belongs to a loop, so it is not an option. Throws `ConfigError` `invalidOption` for an invalid limit.
+ * - Charges also count for `parent`, and the budget is used up when `parent` is.
  *
  * @example
  * const budget = createBudget({ maxCost: 0.5 })

@@ -5,13 +5,13 @@ import { type AgentMessage, type AssistantMessage, type Message, textOf } from '
 import { answerToolName } from '../contract/model/request.ts'
 
 /**
- * The JSON a model answered with.
+ * Parses the JSON of a response.
  *
  * **Contract**
- * - The arguments of a `respond_json` call, if there is one; else all text of the message, joined, is parsed; where that is no JSON, the last
- *   text block alone, for models that say something first. Thinking does not count.
- * - Throws `ProviderError` `schemaMismatch`, saying what is there instead, for text that is no JSON, for an answer without text, and for a
- *   message that is no answer.
+ * - Uses the arguments of a `respond_json` call, if any; else all text joined; if that is not JSON, the last text block alone, for models with
+ *   an introduction. Ignores thinking.
+ * - Throws `ProviderError` `schemaMismatch`, with a description of the content, for text that is not JSON, a response without text, and a
+ *   message that is not a response.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -28,18 +28,18 @@ export function extractJson(message: Message | AgentMessage): JsonValue {
     try {
       if (call === undefined && last !== undefined) return parse(last.text)
     } catch {
-      // The whole text is what is shown.
+      // The error shows the whole text.
     }
     throw mismatch(`The answer is not valid JSON${circumstances(message)}: ${excerpt(text)}.`, cause)
   }
 }
 
 function parse(text: string): JsonValue {
-  // JSON.parse yields JSON values only.
+  // JSON.parse returns JSON values only.
   return JSON.parse(text) as JsonValue
 }
 
-/** What explains an answer that is not what it should be. */
+/** Explains an invalid response. */
 function circumstances({ stopReason, errorMessage, refusal }: AssistantMessage): string {
   switch (stopReason) {
     case 'stop':

@@ -3,18 +3,18 @@ import type { AssistantMessage, Message } from '../contract/message/message.ts'
 import type { KnownApi, ModelConfig } from '../contract/model/model-config.ts'
 
 /**
- * Turns what other models left in a history into what `target` can read. It runs before every request, after `convertToLlm` and before the
- * codec makes the history sendable.
+ * Converts content of other models in a history for `target`. Runs before every request, after `convertToLlm` and before the codec normalizes
+ * the history.
  *
  * **Contract**
- * - It changes nothing it is given: what it translates are copies, unchanged messages keep their identity, and the history stays as it is.
- * - It returns the same copy for the same message and target, so that encoded forms are found again.
+ * - Changes nothing in place: translated messages are copies, unchanged ones keep their identity.
+ * - Returns the same copy for the same message and target, so that encoded forms are reused.
  *
  * Source: docs/concepts/context.md
  */
 export type ContextTranslation = (messages: readonly Message[], target: ModelConfig) => readonly Message[]
 
-/** What happens to foreign thinking. */
+/** Handling of foreign thinking. */
 const rules: Record<KnownApi, 'keep' | 'text' | 'drop'> = {
   anthropicMessages: 'keep',
   openAiCompletions: 'text',
@@ -28,16 +28,16 @@ const rules: Record<KnownApi, 'keep' | 'text' | 'drop'> = {
 const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantMessage>>()
 
 /**
- * The translation of the specification: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, is left out for Google
- * and Bedrock, and stays for Anthropic (which is sent only what its own model thought).
+ * Translates as specified: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, is dropped for Google and Bedrock, and
+ * stays for Anthropic (which gets only thinking of its own model).
  *
  * **Contract**
- * - Only thinking that is foreign to `target` is touched. The thinking of a model comes back to the same model as it was, signatures included; the
- *   specification would drop it on Google and Bedrock, and their models refuse that.
- * - Text, images, tool calls, user messages and tool results pass unchanged. Withheld thinking has no text and is left out.
+ * - Only foreign thinking is changed. A model gets its own thinking back with signatures; the specification would drop it on Google and
+ *   Bedrock, whose models reject that.
+ * - Text, images, tool calls, user messages and tool results stay. Withheld thinking has no text and is dropped.
  */
 export const defaultContextTranslation: ContextTranslation = (messages, target) => {
-  // Codecs of others say themselves what they take.
+  // Codecs of other protocols define what they accept.
   const rule = isKnownApi(target.api) ? rules[target.api] : 'keep'
   if (rule === 'keep') return messages
   let known = translated.get(target)
@@ -79,7 +79,7 @@ function translate(
   return copy
 }
 
-/** Thinking of another model, or of this one under another protocol. */
+/** Returns whether thinking is of another model, or of this one under another protocol. */
 function isForeign(block: Content, message: AssistantMessage, target: ModelConfig): block is ThinkingContent {
   if (block.type !== 'thinking') return false
   if (message.provider !== target.provider || message.model !== target.id) return true

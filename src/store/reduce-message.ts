@@ -4,7 +4,7 @@ import type { StreamDelta } from '../contract/model/request.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
 import { type BlockView, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
-/** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */
+/** Adds a message. An assistant message starts empty: `event.message` is a live view that may be ahead of this event. */
 export function messageStarted(state: RunState, event: MessageStartEvent): RunState {
   const { message } = event
   const streamed = message.role === 'assistant'
@@ -22,18 +22,18 @@ export function messageStarted(state: RunState, event: MessageStartEvent): RunSt
   return { ...rest, messages: known < 0 ? settled : settled.toSpliced(known, 1), live: view }
 }
 
-/** One increment of a block. Deltas of a message that never started (a reader that joined late) wait for its end. */
+/** Applies a delta. Deltas of a message whose start was missed wait for its end. */
 export function messageUpdated(state: RunState, event: MessageUpdateEvent): RunState {
   const { live } = state
   if (live?.id !== event.messageId) return updateSettled(state, event)
-  // Only the first one can take the place of what failed before.
+  // Only the first one can replace a failed response.
   const before = live.blocks.length === 0 ? withNextAttempt(state, event) : state
   const next: RunState = { ...before, live: grow(live, event.delta, event.at) }
   if (event.delta.type === 'toolCallDelta') next.tools = withStreamingCall(state.tools, event.delta)
   return next
 }
 
-/** The message is complete: its blocks are now those of the finished message, whatever was missed before. */
+/** Completes a message: its blocks are now those of the finished message, whatever was missed. */
 export function messageEnded(state: RunState, event: MessageEndEvent): RunState {
   const { live, ...rest } = hasContent(event.message) ? withNextAttempt(state, event) : state
   const before = live?.id === event.messageId ? live : state.messages.findLast((view) => view.id === event.messageId)
@@ -47,7 +47,7 @@ export function messageEnded(state: RunState, event: MessageEndEvent): RunState 
   return next
 }
 
-/** A finished message on its own. `streamed` are the blocks that were shown while it came. */
+/** Adds a finished message. `streamed` are the blocks shown while it streamed. */
 export function settledView(id: string, message: AgentMessage, streamed: readonly BlockView[] = []): MessageView {
   return { id, role: message.role, status: 'done', blocks: blocksOf(message, streamed), startedAt: timeOf(message), message }
 }
@@ -56,14 +56,14 @@ function timeOf(message: AgentMessage): number {
   return message.role === 'extension' ? 0 : message.timestamp
 }
 
-/** Two messages at once are not the rule; the older one then lives on in the list. */
+/** Two streaming messages are rare; the older one stays in the list. */
 function updateSettled(state: RunState, event: MessageUpdateEvent): RunState {
   const view = state.messages.findLast((other) => other.id === event.messageId)
   if (view === undefined || view.status === 'done') return state
   return { ...state, messages: place(state.messages, grow(view, event.delta, event.at)) }
 }
 
-/** `messages` with `view` in its old place, or at the end when it is new. */
+/** Returns `messages` with `view` at its previous index, or appended if new. */
 function place(messages: readonly MessageView[], view: MessageView): readonly MessageView[] {
   const index = messages.findLastIndex((other) => other.id === view.id)
   return index < 0 ? [...messages, view] : messages.with(index, view)
@@ -71,7 +71,7 @@ function place(messages: readonly MessageView[], view: MessageView): readonly Me
 
 function grow(view: MessageView, delta: StreamDelta, at: number): MessageView {
   const blocks = view.blocks.slice()
-  // A block the stream never showed (redacted thinking, an image) leaves an empty text in its place until the message ends.
+  // A block that is never streamed (redacted thinking, an image) leaves an empty text in its place until the message ends.
   while (blocks.length < delta.contentIndex) blocks.push({ type: 'text', text: '' })
   blocks[delta.contentIndex] = grownBlock(blocks[delta.contentIndex], delta, at, startOf(view, delta.contentIndex))
   return { ...view, blocks }
@@ -95,19 +95,19 @@ function cited(block: BlockView | undefined, citation: Citation): BlockView {
   return { ...block, citations: [...(block.citations ?? []), citation] }
 }
 
-/** A block begins when the one before it got its last delta. */
+/** A block starts when the previous one has ended. */
 function startOf(view: MessageView, contentIndex: number): number {
   const before = view.blocks[contentIndex - 1]
   return before?.type === 'thinking' ? (before.updatedAt ?? view.startedAt) : view.startedAt
 }
 
-/** Some services number their calls from 0 in every answer: an id that comes again is a new call. */
+/** Some providers restart call ids in every response: a repeated id is a new call. */
 function withStreamingCall(tools: RunState['tools'], delta: { toolCallId: string; toolName: string }): RunState['tools'] {
   if (tools[delta.toolCallId]?.status === 'streaming') return tools
   return withEntries(tools, { [delta.toolCallId]: { toolCallId: delta.toolCallId, toolName: delta.toolName, status: 'streaming' } })
 }
 
-/** The calls of a finished message have all their arguments. */
+/** Calls of a finished message have all arguments. */
 export function withCallsOf(tools: RunState['tools'], message: AgentMessage): RunState['tools'] {
   if (message.role !== 'assistant') return tools
   let next: Record<string, ToolView> | undefined
@@ -135,18 +135,18 @@ function blockOf(block: Content, streamed: BlockView | undefined): BlockView {
 }
 
 /**
- * `messages` without the failed responses of the loop `loopId` at their end. A loop that has failed responses and goes on has asked again: the next
- * response takes their place.
+ * Returns `messages` without failed responses of the loop `loopId` at the end. A loop that continues has retried: the next response replaces
+ * them.
  */
 export function withoutFailedAttempts(messages: readonly MessageView[], loopId: string | undefined): readonly MessageView[] {
   const kept = messages.findLastIndex((view) => loopId === undefined || !isFailedIn(view, loopId)) + 1
   return kept === messages.length ? messages : messages.slice(0, kept)
 }
 
-/** Whether `message` is a response that can take the place of a failed one. */
+/** Returns whether `message` is a response that can replace a failed one. */
 export const hasContent = (message: AgentMessage): boolean => message.role === 'assistant' && message.content.length > 0
 
-/** `state` when the response `messageId` of `loopId` has content. Notes of what is gone follow the message before it, or the response if there is none. */
+/** Updates `state` when the response `messageId` of `loopId` has content. Notes of a dropped response follow the previous message, else the response. */
 function withNextAttempt(state: RunState, { loopId, messageId }: { loopId: string; messageId: string }): RunState {
   const messages = withoutFailedAttempts(state.messages, loopId)
   if (messages === state.messages) return state

@@ -2,13 +2,13 @@ import type { CompactionEndedEvent, CompactionStartedEvent, PrunAppliedEvent, Re
 import type { EventBase } from '../contract/run/run-facts.ts'
 import type { CompactionNote, NoteView, RunState } from './state.ts'
 
-/** A compaction begins. */
+/** Starts a compaction note. */
 export function compactionStarted(state: RunState, event: CompactionStartedEvent): RunState {
   const { messageCount: messagesBefore, estimatedTokens: tokensBefore } = event
   return withNote(state, { ...placeOf(state, event), type: 'compaction', status: 'running', messagesBefore, tokensBefore })
 }
 
-/** A compaction has ended: its note is completed, or made by a reader that came late. */
+/** Completes a compaction note, or adds it for a late reader. */
 export function compactionEnded(state: RunState, event: CompactionEndedEvent): RunState {
   const { messagesBefore, messagesAfter, estimatedTokensBefore, estimatedTokensAfter, loopsCompacted, error } = event
   const isSame = messagesAfter === messagesBefore && estimatedTokensAfter === estimatedTokensBefore
@@ -30,14 +30,14 @@ export function compactionEnded(state: RunState, event: CompactionEndedEvent): R
   return index < 0 ? withNote(state, note) : { ...state, notes: state.notes.with(index, note) }
 }
 
-/** Messages are not sent any more. */
+/** Records a prune. */
 export function pruned(state: RunState, event: PrunAppliedEvent): RunState {
   const { tokensRemoved, messagesRemoved, prunedMessageIds: messageIds, memo } = event
   const figures = { tokensRemoved, messagesRemoved, messageIds, ...(memo !== undefined && { memo }) }
   return withNote(state, { ...placeOf(state, event), type: 'prune', ...figures })
 }
 
-/** The model asked to go back. */
+/** Records a revert. */
 export function reverted(state: RunState, event: RevertAppliedEvent): RunState {
   const { category, target, abandonedNodeIds, summary, applied, reason } = event
   const said = { ...(summary !== undefined && { summary }), ...(reason !== undefined && { reason }) }

@@ -17,7 +17,7 @@ import { type RunState, type ToolView, withEntries } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }
 
-/** A question to a person or a page, or its end: of most the call tells too. Calls of sub-agents have ids of their own; the call that asks tells of them. */
+/** Adds or ends a request to a user or a client. Sub-agent calls have separate ids; the parent's call reports them. */
 export function questioned(
   state: RunState,
   event:
@@ -38,23 +38,23 @@ export function questioned(
   return withTool(asked, event, change)
 }
 
-/** A call runs. A refused call is answered through the same events; it stays `denied`. */
+/** Starts a call. A denied call gets the same events; it stays `denied`. */
 export function toolStarted(state: RunState, event: ToolExecutionStartEvent): RunState {
   const status = state.tools[event.toolCallId]?.status === 'denied' ? 'denied' : 'running'
   return withTool(state, event, { status, args: event.args, startedAt: event.at })
 }
 
-/** A running call shows what it has so far. */
+/** Shows a partial result of a running call. */
 export function toolUpdated(state: RunState, event: ToolExecutionUpdateEvent): RunState {
   return withTool(state, event, { partialResult: event.partialResult })
 }
 
-/** A running call says what it does. */
+/** Shows a status line of a running call. */
 export function toolProgressed(state: RunState, event: ProgressMessageEvent): RunState {
   return withTool(state, event, { progress: event.text })
 }
 
-/** A call is over. */
+/** Ends a call. */
 export function toolEnded(state: RunState, event: ToolExecutionEndEvent): RunState {
   const before = state.tools[event.toolCallId]
   const change: Partial<ToolView> = { status: before?.status === 'denied' ? 'denied' : endOfCall(event), result: event.result }
@@ -62,19 +62,19 @@ export function toolEnded(state: RunState, event: ToolExecutionEndEvent): RunSta
   return withTool(state, event, change)
 }
 
-/** Where a call is that has this result. */
+/** Returns the status of a call with this result. */
 export function endOfCall({ isError, outcome }: Pick<ToolExecutionEndEvent, 'isError' | 'outcome'>): 'done' | 'failed' | 'unknown' {
   if (outcome === 'unknown') return outcome
   return isError ? 'failed' : 'done'
 }
 
-/** Work begins that goes on when its call is over. */
+/** Starts a background task of a finished call. */
 export function backgroundStarted(state: RunState, event: BackgroundStartEvent): RunState {
   const { backgroundId, task, at: startedAt } = event
   return withTool(state, event, { background: { backgroundId, task, status: 'running', startedAt } })
 }
 
-/** Work beside the run is over. */
+/** Ends a background task. */
 export function backgroundEnded(state: RunState, event: BackgroundEndEvent): RunState {
   const before = state.tools[event.toolCallId]?.background
   if (before?.backgroundId !== event.backgroundId) return state
@@ -83,7 +83,7 @@ export function backgroundEnded(state: RunState, event: BackgroundEndEvent): Run
   return withTool(state, event, { background })
 }
 
-/** The calls that were still open when the run ended. */
+/** Ends the calls that were still open when the run ended. */
 export function cancelOpenCalls(tools: RunState['tools']): RunState['tools'] {
   let next: Record<string, ToolView> | undefined
   for (const [id, tool] of Object.entries(tools)) {

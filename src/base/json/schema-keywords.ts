@@ -1,12 +1,12 @@
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Keywords of JSON Schema whose value is one schema. */
+/** JSON Schema keywords whose value is one schema. */
 export const schemaKeywords: ReadonlySet<string> = words(
   'items additionalProperties not if then else contains propertyNames unevaluatedProperties unevaluatedItems',
 )
-/** Keywords of JSON Schema whose value is a list of schemas. */
+/** JSON Schema keywords whose value is a list of schemas. */
 export const schemaListKeywords: ReadonlySet<string> = words('anyOf oneOf allOf prefixItems')
-/** Keywords of JSON Schema whose value has schemas under names of its author. */
+/** JSON Schema keywords whose value maps the author's names to schemas. */
 export const namedSchemaKeywords: ReadonlySet<string> = words('properties patternProperties $defs definitions dependentSchemas')
-/** Keywords of JSON Schema whose value is data, in which no schema is looked for. */
+/** JSON Schema keywords whose value is data and contains no schemas. */
 export const dataKeywords: ReadonlySet<string> = words('const enum default example examples')

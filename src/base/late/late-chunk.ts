@@ -1,21 +1,21 @@
 import { LoadError } from '../../contract/errors.ts'
 
-/** A part of this package that is loaded when it is first needed. See {@link lateChunk}. */
+/** A part of this package that is loaded on first use. See {@link lateChunk}. */
 export interface LateChunk<Part> {
-  /** The part, once it is there: no promise is needed from then on. */
+  /** The part, if it is loaded: no promise is needed then. */
   readonly loaded: Part | undefined
-  /** Resolves with the part; rejects with `LoadError` when it cannot be had, and tries again at the next call. */
+  /** Loads the part. Rejects with `LoadError` on failure; the next call tries again. */
   load(): Promise<Part>
 }
 
 /**
- * The one way in which this package loads a part of itself, or a third-party package, late.
+ * Declares a part of this package, or a third-party package, that is loaded on first use.
  *
  * **Contract**
- * - `load` is called at most once while it succeeds. A failure is always a `LoadError`: never a network error that is retried, never a text
+ * - `load` is called at most once while it succeeds. A failure is always a `LoadError`: never a network error that is retried, never text
  *   for the model.
- * - For a whole subsystem that a run may never need. What guards (approval, hooks, filters, redaction, error classification) is never late:
- *   it could be replaced on disk before its first use.
+ * - For a whole subsystem that a run may never need. Guards (approval, hooks, filters, redaction, error classification) are never late,
+ *   because the file could be replaced before its first use.
  */
 export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateChunk<Part> {
   let loaded: Part | undefined
@@ -28,7 +28,7 @@ export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateCh
         loaded ??= await load()
         return loaded
       } catch (error) {
-        // A part of the part: it has said which one.
+        // From a nested late part, which has named itself.
         throw LoadError.isInstance(error) ? error : new LoadError(name, error)
       }
     },

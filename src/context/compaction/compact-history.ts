@@ -8,15 +8,15 @@ import { defaultSections, type SectionInput, type Sections, sectionTokens } from
 import { hasMiddle, middleOf, outlineOf, sized, spanAcross, splitFor } from './outline.ts'
 import { ownParts, type StrategyOptions, strategySections } from './strategy-sections.ts'
 
-/** Share of the room that a compaction leaves in use: far enough below the trigger not to compact again in the next turn. */
+/** Share of the available tokens that a compaction leaves in use: low enough not to compact again in the next turn. */
 const targetShare = 0.75
 
 /**
- * How many tokens of messages, by our own estimate, a compaction leaves.
+ * Returns the target of a compaction in estimated message tokens.
  *
- * **Contract**: three quarters of the room that system prompt and tools leave below the trigger. `overflow`, when the service said that the
- * prompt is too long: at most half of the messages, too. `asked`, when nothing forces it: all of the room. Where the service counts more
- * than we do, it is that much less.
+ * **Contract**: three quarters of the tokens between system prompt and tools and the trigger. `overflow` (the provider said that the prompt
+ * is too long): also at most half of the messages. `asked` (not required): all of these tokens. Less by as much as the provider counts more
+ * than the estimate.
  */
 export function compactionTarget(context: ResolvedContext, size: PromptSize, cause: 'due' | 'overflow' | 'asked'): number {
   const { messageTokens, promptTokens } = size
@@ -27,40 +27,40 @@ export function compactionTarget(context: ResolvedContext, size: PromptSize, cau
   return cause === 'due' ? target : Math.min(target, Math.floor(messageTokens / 2))
 }
 
-/** What a system prompt longer than the window leaves is not nothing: the service will say that it is too long, and that is the truth. */
+/** Minimum, also if the system prompt is longer than the window: the provider then reports that it is too long. */
 function messageRoom(context: ResolvedContext): number {
   const usable = compactionTrigger(context)
   return Math.max(usable - context.systemPromptTokens, usable * minRoomShare)
 }
 
-/** What a compaction is planned from. */
+/** Input of a compaction plan. */
 export interface PlanInput {
-  /** The history. What lies behind an earlier overlay need not be there. */
+  /** The history. Messages before an earlier overlay may be missing. */
   messages: readonly AgentMessage[]
   state: ContextState
-  /** What is sent now. */
+  /** The messages that are sent now. */
   view: readonly AgentMessage[]
   context: ResolvedContext
   /** The loop that compacts. */
   loopId: string
-  /** Tokens to come down to. */
+  /** The target in tokens. */
   targetTokens: number
-  /** Summarises also where no more than that is sent. */
+  /** Compacts even if the target is already met. */
   force: boolean
 }
 
-/** A compaction that will change something. */
+/** A compaction that changes something. */
 export interface CompactionPlan extends SectionInput {
   loopId: string
-  /** Tokens of what is sent now, without what is added when it is rendered. */
+  /** Tokens of the current messages, without additions of rendering. */
   tokens: number
-  /** What the default makes of it, where that is smaller. */
+  /** Result of the default strategy, if it is smaller. */
   byDefault: Sections | undefined
   isCustom: boolean
 }
 
 /**
- * Plans a compaction of what is sent. `undefined` when it already fits the target (unless forced), or could not become smaller.
+ * Plans a compaction. `undefined` if the target is already met (unless forced), or nothing can shrink.
  *
  * Source: docs/concepts/context.md
  */
@@ -73,7 +73,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const outline = sized(outlineOf(messages, state), compaction.toolOutputMaxLines, counter)
   const tokens = outline.tokens.reduce((sum, each) => sum + each, 0)
   if (tokens === 0) return undefined
-  // What rendering adds to the messages takes its share of the target. Where the target is met already, only the result must be smaller.
+  // Additions of rendering count against the target. If the target is already met, the result only has to be smaller.
   const share = Math.min(1, tokens / Math.max(1, viewTokens))
   const target = isOver ? Math.floor(targetTokens * share) : tokens + compaction.maxSummaryTokens
   const sections: SectionInput = { outline, context, target, isOver }
@@ -82,7 +82,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const byDefault = sectionTokens(sections, found) < tokens ? found : undefined
   const split = splitFor(outline, compaction.keepFirstTurns, compaction)
   const middle = middleOf(outline, split)
-  // A strategy is asked where there is something in the middle, or the recent turns alone are too much.
+  // A strategy is called if there is something in the middle, or the recent turns alone are too long.
   const isWorthAsking = outline.parts.length > 1 && (hasMiddle(outline, split, compaction) || found.split.recent < split.recent)
   const isCustom = isWorthAsking && ownParts(compaction.strategy).length > 0
   if (byDefault === undefined && !(isCustom && middle.some((part) => part !== outline.parts[outline.earlier]))) return undefined
@@ -90,12 +90,12 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
 }
 
 /**
- * Carries a plan out, with the configured strategy. Resolves with `undefined` when the result would not be smaller.
+ * Executes a plan with the configured strategy. Resolves with `undefined` if the result is not smaller.
  *
  * **Contract**
- * - Pure but for ids and times: the caller puts the overlay in place. Messages are not changed; shortened copies keep their ids.
- * - The result fits the target of the plan if the present turn does.
- * - Rejects only with the signal's reason. A strategy that throws is logged as `compactionStrategyFailed`, and the default does its part.
+ * - Pure except for ids and times: the caller applies the overlay. Messages are not changed; shortened copies keep their ids.
+ * - The result meets the target of the plan if the current turn does.
+ * - Rejects only with the signal's reason. If a strategy throws, `compactionStrategyFailed` is logged, and the default strategy runs.
  *
  * Source: docs/concepts/context.md
  */

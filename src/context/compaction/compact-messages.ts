@@ -10,16 +10,16 @@ import { middleMarker, olderMarker, summaryLines } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
 /**
- * `messages` made to fit `maxContextTokens` less `systemPromptTokens`, by the mildest of these steps that reaches it: long tool outputs cut;
- * answers older than `keepRecentTurns` turns in one line each, without their results; all between the first `keepFirstTurns` and the recent
- * turns left out; the newest turns that fit.
+ * Shrinks `messages` to `maxContextTokens` minus `systemPromptTokens`, with the mildest sufficient step: cut long tool outputs; reduce
+ * responses older than `keepRecentTurns` turns to one line each, without results; drop everything between the first `keepFirstTurns` and the
+ * recent turns; keep only the newest turns that fit.
  *
  * **Contract**
- * - Pure: nothing is changed, messages that need no change keep their identity, shortened ones their id. With `compaction: false`, or within
- *   the budget, the messages come back as they are.
- * - The result always fits; it is empty where not even the marker for what was left out does. A call and its result stay or go together.
- * - Throws `ConfigError` `invalidOption`, which names the option.
- * - For a list of your own. An agent compacts what it sends by itself, and keeps its history.
+ * - Pure: unchanged messages keep their identity, shortened ones their id. With `compaction: false`, or within the budget, the messages are
+ *   returned unchanged.
+ * - The result always fits; it is empty if not even the marker fits. A call and its result stay together.
+ * - Throws `ConfigError` `invalidOption` with the name of the option.
+ * - For your own message lists. An agent compacts what it sends by itself, and keeps its history.
  *
  * Source: docs/concepts/context.md
  */

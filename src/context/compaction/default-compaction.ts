@@ -5,9 +5,9 @@ import { middleMarker, summaryLines } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
 /**
- * Compaction without a model: the first turns stay, answers in the middle become one line each, long tool outputs at the end are cut.
+ * Compacts without a model: keeps the first turns, reduces responses in the middle to one line each, and cuts long tool outputs at the end.
  *
- * **Contract**: `keepCompacted` keeps what the user said as it was. When the lines do not fit `maxTokens`, the newest stay behind a marker
+ * **Contract**: `keepCompacted` keeps user messages unchanged. If the lines exceed `maxTokens`, the newest stay after a marker
  * `[Context compacted: N messages removed to fit context window]`.
  *
  * Source: docs/concepts/context.md
@@ -19,7 +19,7 @@ export const defaultCompaction = {
   keepRecent: ({ turns, config }: CompactionInput): AgentMessage[] => cutToolOutputs(turns.flat(), config.toolOutputMaxLines),
 } satisfies CompactionStrategy
 
-/** One line per answer, the newest that fit. A message too large for all of the room does not keep older ones out. */
+/** Returns one line per response, the newest that fit. A message that exceeds the whole budget does not exclude older ones. */
 export function summariesWithin(turns: readonly (readonly AgentMessage[])[], options: KeepOptions): AgentMessage[] {
   const { maxTokens, removed, marker, counter } = options
   const lines = summaryLines(turns.flat())
@@ -30,25 +30,25 @@ export function summariesWithin(turns: readonly (readonly AgentMessage[])[], opt
   return keepNewest(groups, { maxTokens, counter, marker, removed: removed + lines.length - fitting.length })
 }
 
-/** What `keepNewest` may keep. */
+/** Limits of `keepNewest`. */
 export interface KeepOptions {
   maxTokens: number
-  /** Messages that are gone already. */
+  /** Number of messages already dropped. */
   removed: number
-  /** The message that stands for what is gone. */
+  /** Creates the message that replaces the dropped ones. */
   marker(removed: number): AgentMessage
   counter: TokenCounter
 }
 
 /**
- * The newest groups that fit, in order, behind a marker for the others and for what was gone before. Groups stay whole, and the first one
- * (from the end) that does not fit ends it. All of them, without marker, when nothing is gone; nothing at all where not even the marker fits.
+ * Returns the newest groups that fit, in order, after a marker for dropped messages. Groups stay whole; the first one from the end that does
+ * not fit is the limit. All groups without a marker if nothing is dropped; nothing if not even the marker fits.
  */
 export function keepNewest(groups: readonly (readonly AgentMessage[])[], options: KeepOptions): AgentMessage[] {
   const { maxTokens, removed, marker, counter } = options
   const all = groups.flat()
   if (removed === 0 && totalTokens(all, counter) <= maxTokens) return all
-  // Measured at its longest: its count is not known yet.
+  // Measured at its maximum length, because its count is not known yet.
   let room = maxTokens - messageTokens(marker(removed + all.length), counter)
   if (room < 0) return []
   let from = groups.length

@@ -7,32 +7,32 @@ import { middleTurns } from './scope.ts'
 import { markerTokens, middleMarker, olderMarker } from './summary-lines.ts'
 import { cutToolOutputsToFit } from './tool-output.ts'
 
-/** What is sent of an outline. */
+/** Sections of an outline. */
 export interface Sections {
   split: Split
-  /** Instead of the parts in the middle. */
+  /** Replacement of the middle parts. */
   compacted: readonly AgentMessage[]
-  /** Instead of the last parts. */
+  /** Replacement of the last parts. */
   recent: readonly AgentMessage[]
   loops: number
 }
 
-/** What sections are made of. */
+/** Input of the sections. */
 export interface SectionInput {
   outline: SizedOutline
   context: ResolvedContext
-  /** Tokens that all sections together may have. */
+  /** Maximum tokens of all sections. */
   target: number
-  /** Whether more than that is sent now. */
+  /** Whether the current messages exceed it. */
   isOver: boolean
 }
 
 /**
- * What the default strategy makes of a history, the mildest that reaches the target: tool outputs cut, then the middle in one line per
- * answer, then without it, then with fewer recent turns and none from the beginning; last of all, the outputs of the present turn are cut
- * as short as need be. `undefined` where nothing has come since the last compaction.
+ * Compacts by the default strategy with the mildest sufficient step: cut tool outputs, then one line per response in the middle, then drop the
+ * middle, then keep fewer recent turns and none of the first; finally cut the tool outputs of the current turn as short as needed.
+ * `undefined` if there is nothing new since the last compaction.
  *
- * **Contract**: the present turn stays, so the result fits the target only if that turn does.
+ * **Contract**: the current turn stays, so the result meets the target only if that turn does.
  *
  * Source: docs/concepts/context.md
  */
@@ -54,13 +54,13 @@ export function defaultSections(input: SectionInput): Sections | undefined {
   return { split, recent, ...compactedWithin(input, split, { room, asked }) }
 }
 
-/** The recent turns with tool outputs cut; where only the present one is kept, until `reserve` tokens are left beside it. */
+/** Returns the recent turns with cut tool outputs; if only the current one stays, until `reserve` tokens are left. */
 export function recentWithin({ outline, context, target }: SectionInput, split: Split, reserve: number): AgentMessage[] {
   if (split.recent > 1 || freeTokens(outline, split, target) >= reserve) return recentCut(outline, split)
   return presentTurnCut(outline, freeTokens(outline, { ...split, recent: 0 }, target) - reserve, context)
 }
 
-/** The middle, a line per answer, in at most `room` tokens. `asked` is the split without regard to room. */
+/** Returns the middle with one line per response, in at most `room` tokens. `asked` is the split without regard to size. */
 export function compactedWithin(
   { outline, context }: SectionInput,
   split: Split,
@@ -73,7 +73,7 @@ export function compactedWithin(
   return { loops, compacted: summariesWithin(turns, { maxTokens, removed, marker, counter }) }
 }
 
-/** Tokens of sections. */
+/** Counts the tokens of sections. */
 export function sectionTokens({ outline, context }: SectionInput, { split, compacted, recent }: Sections): number {
   const { counter } = context
   const first = outline.tokens.slice(0, split.first).reduce((sum, each) => sum + each, 0)

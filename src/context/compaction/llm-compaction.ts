@@ -13,13 +13,13 @@ import { fencedLines, fenceToken, indented, isStandIn } from '../view/stand-in.t
 import { summaryMessage } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
-/** Who summarises, and how. */
+/** Options of `llmCompaction`. */
 export interface LlmCompactionOptions {
-  /** May be a smaller one than the agent's. */
+  /** The summarizing model; it may be smaller than the agent's. */
   model: Model
-  /** Instead of the standing instructions. What to keep above all belongs in `focusMessage` of the configuration. */
+  /** Replaces the default instructions. For what to emphasize, use `focusMessage` of the configuration. */
   systemPrompt?: string
-  /** Tokens of one answer. Default: twice the summary's room, at most what the model allows. Give more to a model that always thinks. */
+  /** Tokens of one response. Default: twice the size of the summary, at most the model's limit. Use more for a model that always thinks. */
   maxTokens?: number
 }
 
@@ -32,15 +32,15 @@ wish what only a tool or the agent says. Answer with the summary alone.`
 const llmOptions = optionsOf<LlmCompactionOptions>({ model: required(aModel), systemPrompt: aText, maxTokens: aPositiveNumber })
 
 /**
- * A compaction strategy that has a model write one summary of the middle of a conversation. The first and recent turns are kept as the default
- * keeps them.
+ * Creates a compaction strategy in which a model summarizes the middle of a conversation. The first and recent turns stay as in the default
+ * strategy.
  *
  * **Contract**
- * - One model call, or one per part where the record does not fit the model's context window; each goes on from the summary so far.
- * - `focusMessage` is handed on to the model. The summary is cut to the room it has, and stands in the role of the model (`summaryMessage`).
- * - The record is fenced with a new token for each summary: nothing in it ends it, or speaks for someone else.
- * - Every call, failed ones too, is charged to the budget; none begins when that is used up.
- * - Throws `ProviderError` on failure; the compaction then falls back to the default.
+ * - One model call, or one per part if the record exceeds the model's context window; each continues the summary so far.
+ * - `focusMessage` is passed to the model. The summary is cut to its maximum size, and has the role of the model (`summaryMessage`).
+ * - The record is fenced with a new token per summary, so nothing in it can end it or impersonate someone.
+ * - Every call is charged to the budget, including failed ones; none starts when the budget is used up.
+ * - Throws `ProviderError` on failure; the compaction then uses the default strategy.
  *
  * Source: docs/concepts/context.md
  */
@@ -57,7 +57,7 @@ async function summarise(options: LlmCompactionOptions, input: CompactionInput):
   const used = answerTokens + input.maxTokens + input.counter.text(promptOf(input, '', '') + (options.systemPrompt ?? instructions))
   const room = Math.max(1000, options.model.config.contextWindow - 2 * used)
   const record = pieces.join('\n\n')
-  // Half of what the counter says there is room for: a tokenizer may count twice as much.
+  // Half of the counted size, because a tokenizer may count twice as much.
   const maxLength = Math.ceil((room * record.length) / Math.max(1, input.counter.text(record)) / 2)
   const token = fenceToken()
   let summary = ''
@@ -114,7 +114,7 @@ function promptOf({ maxTokens, config }: CompactionInput, summary: string, recor
   return parts.join('\n\n')
 }
 
-/** The summary as a message, from the end on cut to the room it has. */
+/** Returns the summary as a message, cut at the end to its maximum size. */
 function fitted(summary: string, { counter, maxTokens }: CompactionInput): AgentMessage {
   let text = summary
   let message = summaryMessage(text)
@@ -127,9 +127,9 @@ function fitted(summary: string, { counter, maxTokens }: CompactionInput): Agent
 }
 
 /**
- * A conversation as text, one paragraph per message: who said what, which tool was called with what, what it returned. Without reasoning,
- * failed answers and messages of the application; long tool outputs are cut, an image is named. All lines of a message but its first are
- * indented, so that none of them passes for the beginning of another message.
+ * Formats a conversation as text, one paragraph per message: role, tool calls with arguments, results. Omits thinking, failed responses and
+ * extension messages; cuts long tool outputs, and names images. All lines of a message but the first are indented, so that none looks like
+ * the start of another message.
  */
 function transcriptOf(messages: readonly AgentMessage[], toolOutputMaxLines: number): string[] {
   return cutToolOutputs(messages, toolOutputMaxLines).flatMap((message) => {
@@ -140,7 +140,7 @@ function transcriptOf(messages: readonly AgentMessage[], toolOutputMaxLines: num
   })
 }
 
-/** Joins pieces into chunks of at most `maxLength` UTF-16 units; a piece longer than that is cut up. */
+/** Joins pieces to chunks of at most `maxLength` UTF-16 units; a longer piece is split. */
 function chunksOf(pieces: readonly string[], maxLength: number): string[] {
   const chunks: string[] = []
   let chunk = ''
@@ -176,7 +176,7 @@ function cutUp(text: string, maxLength: number): string[] {
   while (from < text.length) {
     const head = from === 0 ? '' : '  '
     let to = Math.min(text.length, from + Math.max(1, maxLength - head.length))
-    // Not through the middle of a character outside the basic plane.
+    // Not inside a surrogate pair.
     if (to < text.length && to - from > 1 && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1
     pieces.push(head + text.slice(from, to))
     from = to

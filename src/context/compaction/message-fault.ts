@@ -2,7 +2,7 @@ import { shortened } from '../../base/text/characters.ts'
 import { errorText } from '../../contract/errors.ts'
 import { isObject, ownOf } from '../../contract/json.ts'
 
-/** Fields of a block, by its type, and what they must be. */
+/** Required types of fields, by block type. */
 const blockFields: Record<string, Record<string, string>> = {
   text: { text: 'string' },
   image: { data: 'string', mimeType: 'string' },
@@ -10,7 +10,7 @@ const blockFields: Record<string, Record<string, string>> = {
   toolCall: { id: 'string', name: 'string', arguments: 'object' },
 }
 
-/** Fields of a message beside its content, by its role. */
+/** Required fields of a message, by role. */
 const messageFields: Record<string, Record<string, string>> = {
   user: { timestamp: 'number' },
   assistant: { timestamp: 'number', stopReason: 'string', model: 'string', provider: 'string', usage: 'object' },
@@ -19,8 +19,8 @@ const messageFields: Record<string, Record<string, string>> = {
 }
 
 /**
- * What is wrong with an answer that should be a list of messages, with its path and what is needed; `undefined` for one that is. Such a list
- * is stored and sent: what is none has to be found where it comes from.
+ * Returns the fault of a list of messages with its path and the expected type; `undefined` for a valid list. Such a list is stored and sent, so
+ * a strategy's mistake must be found at once.
  */
 export function messagesFault(answer: unknown): string | undefined {
   if (!Array.isArray(answer)) return `${shown(answer)}; it must be a list of messages.`
@@ -36,7 +36,7 @@ export function messagesFault(answer: unknown): string | undefined {
   return undefined
 }
 
-/** A value of any kind in a few words. */
+/** Describes a value in a few words. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)

@@ -7,36 +7,36 @@ import { isAnswer, isStandIn } from '../view/stand-in.ts'
 import { turnsOf } from '../view/turns.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
-/** A stretch of the history, and what is sent of it. */
+/** A part of the history, and the messages sent for it. */
 export interface Part {
   span: TurnSpan
   messages: readonly AgentMessage[]
 }
 
 /**
- * A history as compaction sees it: one part per turn, and one for what an earlier compaction made of the turns in its middle. The last part is
- * the present turn, together with everything since a call that still waits for its result.
+ * Divides a history for compaction: one part per turn, and one for turns that an earlier compaction replaced. The last part is the current turn,
+ * with everything since a call that waits for its result.
  */
 export interface Outline {
   parts: readonly Part[]
-  /** Position of the earlier summaries; -1 without any. */
+  /** Index of the earlier summaries; -1 without any. */
   earlier: number
-  /** How many parts at the beginning may stay as they are. */
+  /** Maximum number of unchanged parts at the start. */
   maxFirst: number
-  /** How many parts at the end may stay. */
+  /** Maximum number of unchanged parts at the end. */
   maxRecent: number
 }
 
 type Visible = (messages: readonly AgentMessage[]) => readonly AgentMessage[]
 
-/** Outlines what is sent of a history. Messages behind an earlier overlay need not be there. */
+/** Divides the messages sent for a history. Messages before an earlier overlay may be missing. */
 export function outlineOf(messages: readonly AgentMessage[], state: ContextState): Outline {
   const { overlay } = state
   const expanded = expandOverlay(messages, overlay)
   const visible = visibleIn(expanded, state)
   const first = partsOf(expanded.first, visible)
   if (overlay?.keepRecent === undefined) {
-    // Without recent turns, what was compacted is the present turn itself, and it may have gone on.
+    // Without recent turns, the compacted part is the current turn, which may have continued.
     const section = overlay && { range: overlay.keepCompacted.range, sent: expanded.compacted }
     const later = joinEnd(section === undefined ? partsOf(expanded.rest, visible) : partsAfter(messages, section, expanded.rest, visible))
     const parts = [...first, ...later]
@@ -54,8 +54,8 @@ function partsOf(messages: readonly AgentMessage[], visible: Visible): Part[] {
 }
 
 /**
- * The turns of the last section of an overlay and after it: their bounds are messages of the history, as far as it is there, and never a memo;
- * what is sent are the copies.
+ * Returns the turns of the last section of an overlay and later ones. Their bounds are messages of the history if present, never a memo;
+ * the sent messages are the copies.
  */
 function partsAfter(
   messages: readonly AgentMessage[],
@@ -71,7 +71,7 @@ function partsAfter(
   const sentOf: AgentMessage[][] = turns.map(() => [])
   let at = 0
   for (const message of sent) {
-    // What a strategy or a prune put in stays behind the message it follows.
+    // Messages inserted by a strategy or a prune follow their predecessor.
     at = turnAt.get(message.id) ?? at
     sentOf[at]?.push(message)
   }
@@ -79,8 +79,8 @@ function partsAfter(
 }
 
 /**
- * Joins the last parts where the last alone is not the present turn: from the last answer on, when a call in it has no result, for that may
- * still come and must find its call; and with those of which nothing is sent, as after a revert, for something must be.
+ * Joins the last parts if the last one alone is not the current turn: from the last response if one of its calls has no result, which must
+ * still find its call; and with parts that send nothing, as after a revert.
  */
 function joinEnd(parts: readonly Part[]): readonly Part[] {
   const sent = joinedFrom(
@@ -104,7 +104,7 @@ function hasOpenCall(messages: readonly AgentMessage[]): boolean {
   return answer !== undefined && callsToAnswer(answer.content).some((call) => !answered.has(call.id))
 }
 
-/** From the first of these parts to the last. Throws `RangeError` when there are none: a section is never empty. */
+/** Joins the parts from the first to the last. Throws `RangeError` without parts, because a section is never empty. */
 export function spanAcross(parts: readonly Part[]): TurnSpan {
   const first = parts[0]
   const last = parts.at(-1)
@@ -116,17 +116,17 @@ function spanOf(turn: readonly AgentMessage[]): TurnSpan {
   return { firstId: turn[0]?.id ?? '', lastId: turn.at(-1)?.id ?? '', turns: 1 }
 }
 
-/** How many parts of an outline stay at its beginning and at its end; those between are compacted. */
+/** Number of parts that stay at the start and at the end; those in between are compacted. */
 export interface Split {
   first: number
   recent: number
 }
 
-/** An outline with its sizes in tokens, as it is and with tool outputs cut. */
+/** An outline with token counts, unchanged and with cut tool outputs. */
 export interface SizedOutline extends Outline {
-  /** Tokens of each part as it is. */
+  /** Tokens of each unchanged part. */
   tokens: readonly number[]
-  /** Each part with long tool outputs cut. */
+  /** Each part with cut tool outputs. */
   cut: readonly (readonly AgentMessage[])[]
   cutTokens: readonly number[]
 }
@@ -142,22 +142,22 @@ export function sized(outline: Outline, toolOutputMaxLines: number, counter: Tok
   }
 }
 
-/** The split that `keepFirst` and the configuration ask for, with at least one part between and, if possible, the last one kept. */
+/** Returns the split of `keepFirst` and the configuration, with at least one part in between and, if possible, the last one kept. */
 export function splitFor(outline: Outline, keepFirst: number, { keepRecentTurns }: CompactionConfig): Split {
   const first = Math.min(wholeNumber(keepFirst), outline.maxFirst)
   const room = outline.earlier >= 0 ? outline.maxRecent : Math.max(0, outline.maxRecent - first)
   return { first, recent: Math.min(Math.max(1, wholeNumber(keepRecentTurns)), room) }
 }
 
-/** Whether more turns are there than are to be kept. */
+/** Returns whether there are more turns than are kept. */
 export function hasMiddle(outline: Outline, { first }: Split, { keepRecentTurns }: CompactionConfig): boolean {
   return outline.earlier >= 0 || first + Math.max(1, wholeNumber(keepRecentTurns)) < outline.parts.length
 }
 
 /**
- * `split`, or a smaller one, that leaves `reserve` of `target` tokens free: first the parts at the beginning are brought down to half of
- * the target, then the recent ones become fewer, the newest staying, and at last nothing is kept of the beginning. When even that is too
- * much, only the last part is kept.
+ * Returns `split`, or a smaller one, that leaves `reserve` of `target` tokens: first the parts at the start shrink to half of the target, then
+ * the recent ones become fewer, from the oldest, and finally nothing at the start stays. If that is still too much, only the last part
+ * stays.
  */
 export function fittingSplit(outline: SizedOutline, split: Split, target: number, reserve: number): Split {
   if (freeTokens(outline, split, target) >= reserve) return split
@@ -172,7 +172,7 @@ export function fittingSplit(outline: SizedOutline, split: Split, target: number
   return { first: 0, recent: Math.min(1, split.recent) }
 }
 
-/** How many of the `first` parts at the beginning take at most half of the target. */
+/** Returns how many of the `first` parts take at most half of the target. */
 export function fittingFirst(outline: SizedOutline, first: number, target: number): number {
   let fitting = 0
   for (let tokens = 0; fitting < first; fitting += 1) {
@@ -182,12 +182,12 @@ export function fittingFirst(outline: SizedOutline, first: number, target: numbe
   return fitting
 }
 
-/** What is left of `target` beside the parts that are kept, tool outputs at the end cut. */
+/** Returns the tokens of `target` that remain next to the kept parts, with cut tool outputs at the end. */
 export function freeTokens(outline: SizedOutline, { first, recent }: Split, target: number): number {
   return target - sum(outline.tokens.slice(0, first)) - sum(outline.cutTokens.slice(outline.parts.length - recent))
 }
 
-/** The parts that are compacted. */
+/** Returns the parts to compact. */
 export function middleOf(outline: Outline, { first, recent }: Split): readonly Part[] {
   return outline.parts.slice(first, outline.parts.length - recent)
 }

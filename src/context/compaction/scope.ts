@@ -5,17 +5,17 @@ import { messageTokens } from '../tokens/estimate.ts'
 import { middleOf, type Outline, type Split } from './outline.ts'
 import { removedCount } from './summary-lines.ts'
 
-/** What is to be summarised. */
+/** Messages to summarize. */
 export interface MiddleTurns {
-  /** Turns of loops in scope, oldest first; the first holds the summaries of an earlier compaction, if there are any. */
+  /** Turns of loops in scope, oldest first; the first contains earlier summaries, if any. */
   turns: readonly (readonly AgentMessage[])[]
-  /** Messages that are left out: those of older loops, and those that were left out before. */
+  /** Number of dropped messages: those of older loops, and those dropped before. */
   removed: number
-  /** Loops that turns between those kept belong to. */
+  /** Loops with turns between the kept ones. */
   loops: number
 }
 
-/** The turns between those that `split` keeps, without loops out of scope and without markers of earlier compactions. */
+/** Returns the turns between those that `split` keeps, without loops out of scope and without markers of earlier compactions. */
 export function middleTurns(outline: Outline, split: Split, { compaction, maxContextTokens, counter }: ResolvedContext): MiddleTurns {
   const loops = loopsOf(outline.parts.flatMap((part) => part.messages))
   const loopOf = (message: AgentMessage) => loops.get(message) ?? ''
@@ -27,7 +27,7 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
   for (const part of middleOf(outline, split)) {
     const messages = part.messages.filter((message) => removedCount(message) === 0)
     for (const message of part.messages) removed += removedCount(message)
-    // What was summarised before is short, and all that is left of loops long out of scope.
+    // An earlier summary is short, and all that is left of loops out of scope.
     const isKept = part === outline.parts[outline.earlier] || messages.some((message) => scope.has(loopOf(message)))
     if (!isKept) removed += messages.length
     else if (messages.length > 0) turns.push(messages)
@@ -37,8 +37,8 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
 }
 
 /**
- * The loop each message belongs to: that of its `turnId`, else of the next message that has one, as a prompt belongs to what answers it; at
- * the end of the one before.
+ * Returns the loop of each message: of its `turnId`, else of the next message with one, because a prompt belongs to its response; at the end,
+ * of the previous message.
  */
 function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()
@@ -50,17 +50,17 @@ function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   return loops
 }
 
-/** What decides how far back a scope reaches. */
+/** Input of the scope. */
 interface ScopeLimits {
-  /** Loops that recent turns belong to, which stay as they are: they are in scope, and do not count. */
+  /** Loops of recent turns, which stay: they are in scope, and do not count. */
   recent: ReadonlySet<string>
   maxContextTokens: number
   counter: TokenCounter
 }
 
 /**
- * The loops that are summarised: before those of the recent turns `count` of them, or as many as fit `maxContextTokens` together with what
- * came later. The first that does not fit ends it.
+ * Returns the loops to summarize: `count` loops before those of the recent turns, or as many as fit `maxContextTokens` with later ones. The
+ * first that does not fit is the limit.
  */
 function loopsInScope(
   loops: ReadonlyMap<AgentMessage, string>,

@@ -14,27 +14,27 @@ import { fittingFirst, fittingSplit, freeTokens, type Split, splitFor } from './
 import { middleTurns } from './scope.ts'
 import { markerTokens, middleMarker } from './summary-lines.ts'
 
-/** What a strategy may use. */
+/** Context of a strategy. */
 export interface StrategyOptions {
   /** Owned by the loop. */
   signal: AbortSignal
   budget: Budget
-  /** Hears of every model call that the strategy charged, at once: also when the compaction fails in the end. */
+  /** Receives every model call that the strategy charged, at once, also if the compaction fails. */
   spent?(usage: Usage, cost: CostConfig): void
   warn(event: string, fields: JsonObject): void
 }
 
-/** What a strategy may be made of. */
+/** Input of a strategy. */
 const strategyParts = ['keepFirst', 'keepCompacted', 'keepRecent'] as const satisfies (keyof CompactionStrategy)[]
 
-/** The parts of a strategy that are not the default's. */
+/** Parts of a strategy that replace the default. */
 export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionStrategy)[] {
   return strategyParts.filter((name) => strategy[name] !== undefined && strategy[name] !== defaultCompaction[name])
 }
 
 /**
- * What a strategy makes of a history. A part that throws, or answers with what is none, is logged with what was wrong, and the default does it
- * instead; what is too long is cut, the newest turns staying. Rejects only with the signal's reason.
+ * Runs a strategy. If a part throws or returns an invalid value, the fault is logged and the default runs instead; a too long result is cut, and
+ * the newest turns stay. Rejects only with the signal's reason.
  */
 export async function strategySections(input: SectionInput, options: StrategyOptions): Promise<Sections> {
   return new StrategyRun(input, options).sections()
@@ -61,7 +61,7 @@ class StrategyRun {
     const reserve = this.#reserve()
     const beginning = { ...asked, first: fittingFirst(outline, asked.first, target) }
     const own = await this.#keepRecent(beginning, reserve)
-    // Without a strategy for them, as many recent turns are kept as leave room for the summary.
+    // Without a strategy for them, as many recent turns stay as leave tokens for the summary.
     const split = own === undefined ? fittingSplit(outline, asked, target, reserve) : beginning
     const recent = own ?? recentWithin(this.#input, split, reserve)
     const room = freeTokens(outline, { ...split, recent: 0 }, target) - totalTokens(recent, context.counter)
@@ -83,7 +83,7 @@ class StrategyRun {
     const messages = await this.#askForMessages('keepRecent', turns, maxTokens)
     if (messages === undefined) return undefined
     const kept = this.#cut(messages, maxTokens, 0)
-    // The newest turn stays even where it is too much.
+    // The newest turn stays even if it is too long.
     return kept.at(-1) === messages.at(-1) ? kept : turnsOf(messages).at(-1)
   }
 
@@ -97,7 +97,7 @@ class StrategyRun {
     return messages && this.#cut(messages, limit, removed)
   }
 
-  /** What must stay free beside the turns that are kept: a summary that is worth asking for, or a marker. */
+  /** Returns the tokens to reserve next to the kept turns: for a useful summary, or a marker. */
   #reserve(): number {
     const { context, target } = this.#input
     if (this.#own.includes('keepCompacted')) return Math.min(context.compaction.maxSummaryTokens, Math.floor(target / 4))
@@ -123,7 +123,7 @@ class StrategyRun {
     const { compaction: config, counter } = this.#input.context
     const budget = this.#budget
     try {
-      // Called on the strategy, which may be an instance of a class.
+      // Called as a method, because the strategy may be a class instance.
       const answer = await raceAbort(this.#strategy[part]?.({ turns, config, counter, maxTokens, signal, budget }), signal)
       const fault = part === 'keepFirst' ? countFault(answer) : messagesFault(answer)
       if (fault === undefined) return answer
@@ -136,7 +136,7 @@ class StrategyRun {
   }
 }
 
-/** The budget as a strategy sees it: what is charged there is told, too. */
+/** Wraps the budget for a strategy, and reports its charges. */
 function reporting({ budget, spent }: StrategyOptions): Budget {
   return {
     exceeded: () => budget.exceeded(),

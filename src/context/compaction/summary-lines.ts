@@ -7,9 +7,9 @@ const maxLineBytes = 200
 const removedMark = /^\[Context compacted: (\d{1,15}) messages removed(?: to fit context window)?\]$/
 
 /**
- * `messages` with each answer replaced by one line in its role and turn: its short texts, else how many tools it used, else that there was
- * one. Results are dropped with their calls, failed answers because no model is sent them; everything else stays as it is, earlier summaries
- * and memos too.
+ * Replaces each response in `messages` by one line in its role and turn: its short texts, else the number of its tools, else a placeholder.
+ * Results are dropped with their calls, and failed responses because they are never sent; everything else stays, including earlier summaries
+ * and memos.
  */
 export function summaryLines(messages: readonly AgentMessage[]): AgentMessage[] {
   const lines: AgentMessage[] = []
@@ -23,19 +23,19 @@ export function summaryLines(messages: readonly AgentMessage[]): AgentMessage[] 
 }
 
 /**
- * A message that says what a summary says, for a `CompactionStrategy` that has one written. It stands in the role of the model, labelled
- * `[Summary]` and fenced, so that nothing in it passes for words of the user.
+ * Creates a summary message, for a `CompactionStrategy` that writes one. It has the role of the model, is labelled
+ * `[Summary]` and fenced, so that nothing in it looks like words of the user.
  */
 export function summaryMessage(summary: string): LlmMessage {
   return standIn(`[Summary] ${summary}`)
 }
 
-/** Stands for messages left out between the first and the recent ones. */
+/** Replaces messages dropped between the first and the recent ones. */
 export function middleMarker(count: number): LlmMessage {
   return marker(`[Context compacted: ${count} messages removed to fit context window]`)
 }
 
-/** Stands for everything older than what follows. */
+/** Replaces everything older than what follows. */
 export function olderMarker(count: number): LlmMessage {
   return marker(`[Context compacted: ${count} messages removed]`)
 }
@@ -44,12 +44,12 @@ function marker(text: string): LlmMessage {
   return { ...userMessage(text), id: newId(), provenanceHint: { kind: 'runtime' } }
 }
 
-/** Room for any marker. */
+/** Token budget of any marker. */
 export function markerTokens(counter: TokenCounter): number {
   return counter.message(middleMarker(999_999))
 }
 
-/** How many messages a marker stands for; 0 for any other message. What a person said is of a turn, whatever it says. */
+/** Returns how many messages a marker replaces; 0 for other messages. A user message has a turn, so it is never a marker. */
 export function removedCount(message: AgentMessage): number {
   if (message.role !== 'user' || message.turnId !== undefined || message.content.length !== 1) return 0
   const block = message.content[0]
@@ -68,7 +68,7 @@ function summaryOf({ content }: AssistantMessage): string {
   return tools > 0 ? `[Assistant used ${tools} tool(s)]` : '[Assistant response]'
 }
 
-/** Services send blank texts beside calls: those say nothing. */
+/** Providers send blank texts next to calls; these are skipped. */
 function isShort(text: string): boolean {
   return text.trim() !== '' && text.length <= maxLineBytes && new TextEncoder().encode(text).length <= maxLineBytes
 }

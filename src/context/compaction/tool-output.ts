@@ -6,8 +6,8 @@ import { totalTokens } from '../tokens/estimate.ts'
 const cutMark = /\n\n\[\.\.\. (\d+) lines truncated \.\.\.\]\n\n/
 
 /**
- * `text` with at most `maxLines` lines: half of them from its beginning (rounded down), the others from its end, and between them how many
- * are missing. What was cut before and is short enough stays as it is; cut again, the lines missing add up. Never longer than it was.
+ * Cuts `text` to at most `maxLines` lines: half of them (rounded down) from its start, the others from its end, and a line with the number of
+ * missing lines in between. A cut text that is short enough stays; when cut again, the missing lines add up. Never longer than before.
  */
 function truncateLines(text: string, maxLines: number): string {
   const mark = cutMark.exec(text)
@@ -21,14 +21,14 @@ function truncateLines(text: string, maxLines: number): string {
   return cut.length < text.length ? cut : text
 }
 
-/** `messages` with long tool outputs cut to `maxLines` lines. Messages that are short enough keep their identity, the others their id. */
+/** Cuts long tool outputs in `messages` to `maxLines` lines. Short messages keep their identity, others their id. */
 export function cutToolOutputs(messages: readonly AgentMessage[], maxLines: number): AgentMessage[] {
   return mapToolTexts(messages, (text) => truncateLines(text, maxLines))
 }
 
 /**
- * `messages` with tool outputs cut to fewer and fewer lines, then to fewer and fewer characters, until all fits `maxTokens`; cut as short as
- * that goes when it does not.
+ * Cuts tool outputs in `messages` to fewer and fewer lines, then characters, until all fits `maxTokens`; to the minimum if it never
+ * fits.
  */
 export function cutToolOutputsToFit(
   messages: readonly AgentMessage[],
@@ -43,7 +43,7 @@ export function cutToolOutputsToFit(
   return cut
 }
 
-/** A trailing line break ends a line and begins none. */
+/** A trailing line break ends a line and starts none. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()

@@ -6,27 +6,27 @@ import { messageTokens } from '../tokens/estimate.ts'
 import { isAnswer } from '../view/stand-in.ts'
 import { groupStarts } from '../view/turns.ts'
 
-/** What a prune is planned from. */
+/** Input of a prune. */
 export interface PruneInput {
   /** The messages that are sent now, from `deriveView`. */
   view: readonly AgentMessage[]
-  /** At least so many are removed, if there are that many. */
+  /** Minimum number of tokens to remove, if there are that many. */
   tokens: number
   memo?: string
-  /** The turn that asked; it stays. */
+  /** The requesting turn, which stays. */
   currentTurn: TurnId
   state: ContextState
   counter: TokenCounter
 }
 
 /**
- * Chooses what is not sent any more: whole answers with all their results, newest first, until `tokens` are reached. `undefined` when
- * nothing may be removed.
+ * Selects messages to remove: whole responses with all their results, newest first, until `tokens` are reached. `undefined` if nothing can be
+ * removed.
  *
  * **Contract**
- * - Never removed: what the user said, the current turn, memos, what a compaction left, answers with a call that has no result yet, and failed
- *   answers, which are not sent anyway.
- * - `messageIds` are in the order of the history. Pure but for the id and the time of the record.
+ * - Never removes: user messages, the current turn, memos, results of a compaction, responses with a call without result, and failed
+ *   responses, which are not sent anyway.
+ * - `messageIds` are in history order. Pure except for the id and the time of the record.
  *
  * Source: docs/concepts/context.md
  */
@@ -47,7 +47,7 @@ export function planPrune({ view, tokens, memo, currentTurn, state, counter }: P
   return record
 }
 
-/** Each answer that is sent, with its results, oldest first, from position `from` on. */
+/** Returns each sent response with its results, oldest first, from index `from`. */
 function answersAfter(view: readonly AgentMessage[], from: number): AgentMessage[][] {
   const starts = groupStarts(view)
   const groups = new Map<number, AgentMessage[]>()
@@ -64,7 +64,7 @@ function isFailed(stopReason: string): boolean {
   return stopReason === 'error' || stopReason === 'aborted'
 }
 
-/** Whether every call has its result. A result that comes later, as after a pause, would find no call. */
+/** Returns whether every call has its result. A later result, as after a pause, would find no call. */
 function isAnswered([answer, ...results]: readonly AgentMessage[]): boolean {
   if (answer?.role !== 'assistant') return false
   const answered = new Set(results.map((result) => (result.role === 'toolResult' ? result.toolCallId : undefined)))
@@ -75,7 +75,7 @@ function isOfTurn(message: AgentMessage, { loopId, turnIndex }: TurnId): boolean
   return isLlmMessage(message) && message.turnId?.loopId === loopId && message.turnId.turnIndex === turnIndex
 }
 
-/** How many messages at the beginning of `view` stand for the compacted part of the history. */
+/** Returns the number of messages at the start of `view` that replace the compacted history. */
 function compactedUpTo(view: readonly AgentMessage[], overlay: CompactionOverlay | undefined): number {
   if (overlay === undefined) return 0
   const { keepFirst, keepCompacted, keepRecent } = overlay

@@ -6,7 +6,7 @@ import { fenced, fenceToken, isBridge, withoutToken } from '../view/stand-in.ts'
 import { groupStarts } from '../view/turns.ts'
 import { nodeIdOf } from './revert.ts'
 
-/** A tag, and the node it was left at. */
+/** A tag and its node. */
 interface PlacedTag {
   tag: NodeTag
   target: number
@@ -14,22 +14,22 @@ interface PlacedTag {
 
 type Carrier = Extract<AgentMessage, UserMessage | ToolResultMessage>
 
-/** Copies by what was added to them: each is made once, so that encoded forms are found again. */
+/** Copies by addition, created once, so that their encoded forms are reused. */
 const copies = new WeakMap<AgentMessage, Map<string, Carrier>>()
 const tokens = new WeakMap<AgentMessage, string>()
 
 /**
- * Shows the model where it can go back to and what it learnt there: the node id as the first block of user messages and tool results
- * (`<<k3f9a2b1 [n12] k3f9a2b1>>`), the tags as their last ones (`<<k3f9a2b1 [lesson] The port was wrong. k3f9a2b1>>`), oldest first.
+ * Adds node ids and tags for the model: the node id as the first block of user messages and tool results
+ * (`<<k3f9a2b1 [n12] k3f9a2b1>>`), tags as the last ones (`<<k3f9a2b1 [lesson] The port was wrong. k3f9a2b1>>`), oldest first.
  *
  * **Contract**
- * - `messages` is what is sent. Answers are never altered: their signatures are bound to them. So a tag stands on the last result of its
- *   target, or, where the target has none, on the last user message or result before its end. When the target is not sent any more, it stands
- *   on the first one with a later node, else on the last.
- * - The token around ids and tags is made of the id of the first numbered message that is sent. It stays the same as long as that one is
- *   sent, nobody can guess it, and it is taken out of what messages say themselves: no tool can forge an id or a tag.
- * - A tag whose target was itself abandoned is gone. Which others are shown is for `visibleTags` to say.
- * - Messages that carry nothing keep their identity; copies are the same objects at each call.
+ * - `messages` are those that are sent. Responses are never changed, because signatures cover them. So a tag is on the last result of its
+ *   target or, without one, on the last user message or result before its end. If the target is not sent any more, the tag is on the first
+ *   message with a later node, else on the last one.
+ * - The token around ids and tags comes from the id of the first numbered message that is sent. It is stable while that message is sent,
+ *   unguessable, and removed from message texts: no tool can forge an id or a tag.
+ * - A tag whose target was abandoned is dropped. `visibleTags` selects the others.
+ * - Messages without additions keep their identity; copies are the same objects at each call.
  *
  * Source: docs/concepts/context.md
  */
@@ -55,11 +55,11 @@ export function renderNodes(
 }
 
 /**
- * The tags that are still shown: outcomes and checkpoints always, lessons and findings for `windowTurns` turns (the last included) and the
- * newest `keepCount` of each kind whatever their age.
+ * Returns the visible tags: all outcomes and checkpoints, lessons and findings of the last `windowTurns` turns (inclusive), and the newest
+ * `keepCount` of each kind at any age.
  *
- * **Contract**: `tags` are oldest first, and so is the result. A tag of an earlier loop, whose turns counted for themselves, ages from the
- * turn of the same number on.
+ * **Contract**: `tags` are oldest first, and so is the result. A tag of an earlier loop ages from the turn of the same number, because loops
+ * count their turns separately.
  */
 export function visibleTags(tags: readonly NodeTag[], policy: RevertPolicy, turnIndex: number): NodeTag[] {
   const newer: Record<TagKind, number> = { lesson: 0, finding: 0, outcome: 0, checkpoint: 0 }
@@ -73,7 +73,7 @@ export function visibleTags(tags: readonly NodeTag[], policy: RevertPolicy, turn
     .reverse()
 }
 
-/** Every tag that lies on the trunk, oldest first. Those on messages come from sessions of the Rust crate, so before any revert of ours. */
+/** Returns every tag on the trunk, oldest first. Tags on messages come from sessions of the Rust crate, and precede our reverts. */
 function placedTags(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): PlacedTag[] {
   const placed: PlacedTag[] = []
   for (const message of messages) {
@@ -86,7 +86,7 @@ function placedTags(messages: readonly AgentMessage[], reverts: readonly RevertR
   return placed
 }
 
-/** Tags by the position of the message that carries them. */
+/** Returns tags by the index of their message. */
 function tagsByPlace(messages: readonly AgentMessage[], placed: readonly PlacedTag[]): Map<number, NodeTag[]> {
   const tags = new Map<number, NodeTag[]>()
   if (placed.length === 0) return tags
@@ -101,7 +101,7 @@ function tagsByPlace(messages: readonly AgentMessage[], placed: readonly PlacedT
   return tags
 }
 
-/** Where the tags of a target stand: its last result, else the carrier before its end, else the first one of a later node, else the last one. */
+/** Returns the index for tags of a target: its last result, else the carrier before its end, else the first one of a later node, else the last. */
 function carriersIn(messages: readonly AgentMessage[]): (target: number) => number {
   const starts = groupStarts(messages)
   const ends = new Map<number, number>()
@@ -128,7 +128,7 @@ function isCarrier(message: AgentMessage): message is Carrier {
   return (message.role === 'user' && !isBridge(message)) || message.role === 'toolResult'
 }
 
-/** Ids are random, unless an application gives its own: then time and words are at least not known to a tool. */
+/** Ids are random, unless an application sets its own; a tool does not know time and text then. */
 function tokenOf(message: AgentMessage | undefined): string {
   if (message === undefined || !isLlmMessage(message)) return fenceToken(message?.id ?? '')
   let token = tokens.get(message)

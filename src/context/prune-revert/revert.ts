@@ -3,17 +3,17 @@ import { formatNodeId, type NodeTag, newId, type TagKind } from '../../contract/
 import { type AgentMessage, isLlmMessage, now } from '../../contract/message/message.ts'
 import { groupStarts } from '../view/turns.ts'
 
-/** What a revert is planned from. */
+/** Input of a revert. */
 export interface RevertInput {
   /** The whole history. */
   messages: readonly AgentMessage[]
   state: ContextState
   change: Extract<ContextChange, { type: 'revert' }>
-  /** The turn that asked; the age of the tag counts from it. */
+  /** The requesting turn; the age of the tag counts from it. */
   turnIndex: number
 }
 
-/** What one revert left behind, and where it went back to. */
+/** The tag of a revert, and its target. */
 interface Abandonment {
   target: number
   nodeIds: readonly number[]
@@ -29,13 +29,13 @@ const tagKinds: Record<RevertCategory, TagKind> = {
 }
 
 /**
- * Plans a way back to a node: what comes after it is not sent any more, and the tag says what was learnt. The history stays.
+ * Plans a revert to a node: later messages are not sent any more, and the tag says what was learnt. The history stays.
  *
  * **Contract**
- * - The target is widened to the end of its answer and results, so `targetNodeId` of the record can be a later one than was asked for.
- * - Refused, with the reason: a target that is not in the history or was itself abandoned, one before the end of a compacted part, and one
- *   that is followed by something a user said.
- * - Pure but for the id and the time of the record.
+ * - The target is extended to the end of its response and results, so `targetNodeId` of the record may be later than requested.
+ * - Rejects, with a reason, a target that is missing or abandoned, one before the end of a compacted part, and one followed by a user
+ *   message.
+ * - Pure except for the id and the time of the record.
  *
  * Source: docs/concepts/context.md
  */
@@ -63,20 +63,20 @@ export function planRevert({ messages, state, change, turnIndex }: RevertInput):
   return { record: { id: newId(), at: now(), category, targetNodeId: last, abandonedNodeIds, tag } }
 }
 
-/** The kind of tag that a revert of this category leaves at its target. */
+/** Returns the tag kind for this category of revert. */
 export function tagKindOf(category: RevertCategory): TagKind {
   return tagKinds[category]
 }
 
 /**
- * The node that the next message follows: the last one, or the one that was gone back to since. `undefined` without nodes.
- * What `reverts` (and tags on messages, from sessions of the Rust crate) say was abandoned counts.
+ * Returns the node that the next message follows: the last one, or the target of a later revert. `undefined` without nodes.
+ * `reverts`, and tags on messages from sessions of the Rust crate, define what was abandoned.
  */
 export function activeNodeId(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): number | undefined {
   return activeNode(messages, abandonments(messages, reverts))
 }
 
-/** One above the highest node id of `messages`; 0 without nodes. It never goes down: abandoned nodes count. */
+/** Returns the highest node id of `messages` plus 1; 0 without nodes. It never decreases: abandoned nodes count. */
 export function nextNodeId(messages: readonly AgentMessage[]): number {
   let next = 0
   for (const message of messages) next = Math.max(next, (nodeIdOf(message) ?? -1) + 1)
@@ -84,14 +84,13 @@ export function nextNodeId(messages: readonly AgentMessage[]): number {
 }
 
 /**
- * Ids of the messages that reverts took off the trunk, to be left out of what is sent. Empty where nothing was reverted.
+ * Returns the ids of messages that reverts removed from the trunk. Empty without reverts.
  *
  * **Contract**
- * - The trunk is the chain of parents from the active node. Where the chain ends (at a root, a parent that is missing, a circle), what stands
- *   before is sent too, unless a revert names it; where the active node itself is missing, that is everything. So `messages` may be what a
- *   compaction left of a history.
- * - A result goes where its call goes; another message without node goes where the next node goes, at the end onto the trunk. Messages before
- *   the first node, user messages and messages of the application always stay.
+ * - The trunk is the chain of parents from the active node. Messages before its end (a root, a missing parent, a cycle) stay too, unless a
+ *   revert names them; if the active node is missing, all stay. So `messages` may be the compacted rest of a history.
+ * - A result follows its call; another message without a node follows the next node, or at the end the trunk. Messages before the first node,
+ *   user messages and extension messages always stay.
  *
  * Source: docs/concepts/context.md
  */
@@ -116,7 +115,7 @@ export function abandonedIds(messages: readonly AgentMessage[], reverts: readonl
   return gone
 }
 
-/** The node id of a message that has one. */
+/** Returns the node id of a message, if any. */
 export function nodeIdOf(message: AgentMessage): number | undefined {
   return isLlmMessage(message) ? message.nodeId : undefined
 }
@@ -131,7 +130,7 @@ function abandonments(messages: readonly AgentMessage[], reverts: readonly Rever
   return found
 }
 
-/** Follows reverts back from the last node: one turn can revert twice, the second time to before the first target. */
+/** Follows reverts back from the last node: a turn can revert twice, the second time to before the first target. */
 function activeNode(messages: readonly AgentMessage[], entries: readonly Abandonment[]): number | undefined {
   let active: number | undefined
   for (let at = messages.length - 1; at >= 0 && active === undefined; at -= 1) {
@@ -140,7 +139,7 @@ function activeNode(messages: readonly AgentMessage[], entries: readonly Abandon
   }
   const backTo = new Map<number, number>()
   for (const { target, nodeIds } of entries) {
-    // Going back is always to a lower id: anything else is no revert of ours, and could go round for ever.
+    // A revert always leads to a lower id; anything else is foreign and could loop forever.
     for (const node of nodeIds) if (target < node) backTo.set(node, target)
   }
   while (active !== undefined) {
@@ -151,7 +150,7 @@ function activeNode(messages: readonly AgentMessage[], entries: readonly Abandon
   return undefined
 }
 
-/** Positions of the nodes from `active` up the chain of parents, the lowest of them, and where the nodes begin. */
+/** Returns the indexes of the nodes from `active` up the chain of parents, the lowest of them, and the start of the nodes. */
 function trunkFrom(messages: readonly AgentMessage[], active: number | undefined) {
   const nodes = new Map<number, { at: number; parent: number | undefined }>()
   let firstNode = messages.length
@@ -171,7 +170,7 @@ function trunkFrom(messages: readonly AgentMessage[], active: number | undefined
   return { positions, end, firstNode }
 }
 
-/** Position of the last message that a compaction summarised, or left standing before what it summarised; -1 without one. */
+/** Returns the index of the last message that a compaction summarized or kept before the summarized part; -1 without one. */
 function compactedEnd(messages: readonly AgentMessage[], overlay: CompactionOverlay | undefined): number {
   if (overlay === undefined) return -1
   const ids = [overlay.keepFirst?.lastId, overlay.keepCompacted.range.lastId]

@@ -3,14 +3,14 @@ import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type Me
 import { isBridge, isStandIn } from '../view/stand-in.ts'
 
 /**
- * Where each message of a request came from.
+ * Returns the origin of each message of a request.
  *
  * **Contract**
- * - As long as `sent`; the system prompt has no entry.
- * - `entries` are the messages before `convertToLlm`. What is sent is found among them by its id, so copies and reordering do no harm.
- * - A `provenanceHint` is taken as it is, also from a message that a converter made. Else a message with a turn is a `loopTurn`, and
- *   `messageIndex` its place among the messages of that turn that are sent, hinted ones included. Summaries, and what else the SDK writes in the place of
- *   what is not sent, are `runtime`. Anything else is `unknown`: a message that a converter made, and a history that was handed in without turns.
+ * - Same length as `sent`; the system prompt has no entry.
+ * - `entries` are the messages before `convertToLlm`. Sent messages are matched by id, so copies and reordering are fine.
+ * - A `provenanceHint` is used unchanged, also of a message that a converter created. Otherwise a message with a turn is a `loopTurn`, and
+ *   `messageIndex` is its index among the sent messages of that turn, including hinted ones. Summaries and other replacements are `runtime`.
+ *   Others are `unknown`: messages that a converter created, and histories without turns.
  *
  * Source: docs/reference/tracing.md
  */

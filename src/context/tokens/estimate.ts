@@ -4,15 +4,15 @@ import { isMediaOf, isTextType, mediaBytes } from '../../contract/message/media.
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 
-/** Tokens of `text`, estimated: UTF-8 bytes divided by 4, rounded up. */
+/** Estimates the tokens of `text`: UTF-8 bytes divided by 4, rounded up. */
 export function estimateTokens(text: string): number {
   return Math.ceil(utf8Bytes(text) / 4)
 }
 
-/** The default counter: no tokenizer, fast, within some 20 % for English text. */
+/** The default counter: no tokenizer, fast, within about 20 % for English text. */
 export const heuristicTokenCounter: TokenCounter = counterBy(() => undefined)
 
-/** A counter that asks `media` for the tokens of pictures and files; of those that it does not know, bytes say how many they are. */
+/** Creates a counter that uses `media` for images and files, and bytes for those it does not know. */
 export function counterBy(media: (block: ImageContent | FileContent) => number | undefined): TokenCounter {
   return {
     text: estimateTokens,
@@ -26,7 +26,7 @@ export function counterBy(media: (block: ImageContent | FileContent) => number |
 
 const estimates = new WeakMap<TokenCounter, WeakMap<AgentMessage, number>>()
 
-/** Tokens of one message, estimated once per message object and counter. */
+/** Counts the tokens of one message, once per message object and counter. */
 export function messageTokens(message: AgentMessage, counter: TokenCounter = heuristicTokenCounter): number {
   let known = estimates.get(counter)
   if (known === undefined) {
@@ -41,7 +41,7 @@ export function messageTokens(message: AgentMessage, counter: TokenCounter = heu
   return tokens
 }
 
-/** Tokens of `messages` from position `from` on. */
+/** Counts the tokens of `messages` from index `from`. */
 export function totalTokens(messages: readonly AgentMessage[], counter: TokenCounter = heuristicTokenCounter, from = 0): number {
   let total = 0
   for (let at = from; at < messages.length; at += 1) {
@@ -65,7 +65,7 @@ function blockTokens(block: Content): number {
   return estimateTokens(block.name) + estimateTokens(JSON.stringify(block.arguments)) + 8
 }
 
-/** Text as text; of a PDF about 50 kB are a page of 2,500 tokens, of sound and video 16 kB are a second of 32. */
+/** Text counts as text; 50 kB of a PDF as a page of 2,500 tokens, 16 kB of audio or video as a second of 32. */
 function fileTokens(file: FileContent): number {
   const { mimeType } = file
   const bytes = mediaBytes(file)
@@ -74,13 +74,13 @@ function fileTokens(file: FileContent): number {
   return Math.max(2500, Math.ceil(bytes / 20))
 }
 
-/** Counted without encoding: a history can be megabytes. A lone surrogate counts as the three bytes it would be replaced by. */
+/** Counts UTF-8 bytes without encoding, because a history can be megabytes. A lone surrogate counts as its replacement of three bytes. */
 function utf8Bytes(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code < 0x80) continue
-    // Two bytes; three for most; the two halves of a pair make four.
+    // Two bytes; usually three; each half of a pair counts two.
     if (code < 0x800 || isPairHalf(text, at, code)) bytes += 1
     else bytes += 2
   }

@@ -10,24 +10,24 @@ import {
 
 export type { ImageSize } from '../../base/media-header.ts'
 
-/** Whatever a file says of itself, no service takes more. */
+/** Upper limits, because no provider accepts more than this. */
 const mostPixels = 8192
 const mostPages = 1000
 const mostSeconds = 36_000
 
-/** The size of a picture (base64), as far as a service takes one. `undefined` where its first bytes do not say it. */
+/** Returns the size of an image (base64), within provider limits. `undefined` if its first bytes do not contain it. */
 export function imageSize(data: string): ImageSize | undefined {
   const said = saidImageSize(data)
   return said && { width: Math.min(said.width, mostPixels), height: Math.min(said.height, mostPixels) }
 }
 
-/** Pages of a PDF (base64), as far as a service takes them. `undefined` where they cannot be read. */
+/** Returns the pages of a PDF (base64), within provider limits. `undefined` if unknown. */
 export function pdfPages(data: string): number | undefined {
   const said = saidPages(data)
   return said && Math.min(said, mostPages)
 }
 
-/** Seconds of sound or video (base64): WAV, MP3 of one rate, MP4 and its kin. `undefined` where the file does not say it where it is looked for. */
+/** Returns the seconds of audio or video (base64): WAV, MP3 with a constant rate, MP4 and variants. `undefined` if unknown. */
 export function mediaSeconds(data: string): number | undefined {
   const head = decoded(data, 0, pieceChars)
   const bytes = data.length * 0.75
@@ -36,7 +36,7 @@ export function mediaSeconds(data: string): number | undefined {
   return seconds === undefined || !(seconds >= 0) ? undefined : Math.min(seconds, mostSeconds)
 }
 
-/** Where the last piece begins. */
+/** Start of the last piece. */
 function tailStart({ length }: string): number {
   return Math.max(0, length - (length % 4) - pieceChars)
 }
@@ -47,7 +47,7 @@ function wavSeconds(head: string, bytes: number): number | undefined {
   return rate === 0 ? undefined : bytes / rate
 }
 
-/** Kilobits per second of layer III: of version 1, and of the others. */
+/** Kilobits per second of layer III: version 1, and the others. */
 const mp3Rates = [
   [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
@@ -61,7 +61,7 @@ function mp3Seconds(head: string, bytes: number): number | undefined {
   return kilobits === undefined ? undefined : ((bytes - tag) * 8) / (kilobits * 1000)
 }
 
-/** The head of a movie has its scale and its length. */
+/** The movie header has scale and duration. */
 function mp4Seconds(part: string): number | undefined {
   const at = part.indexOf('mvhd')
   if (at < 0) return undefined

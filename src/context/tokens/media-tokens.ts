@@ -4,22 +4,22 @@ import type { TokenCounter } from '../../types/context/compaction.ts'
 import { counterBy, heuristicTokenCounter } from './estimate.ts'
 import { type ImageSize, imageSize, mediaSeconds, pdfPages } from './media-size.ts'
 
-/** How a family of models counts media, in tokens. */
+/** Token rules of a model family for media. */
 interface MediaTokenRule {
   image: (size: ImageSize) => number
-  /** Of a PDF: its text and its picture. */
+  /** Per PDF page: its text and its image. */
   page: number
   /** Per second. */
   audio: number
-  /** Per second, with its sound. */
+  /** Per second, with audio. */
   video: number
 }
 
-/** Of what cannot be looked at, because its bytes are elsewhere or say nothing. */
+/** For media whose bytes are unavailable or unreadable. */
 const usualImage: ImageSize = { width: 1024, height: 1024 }
 const usualPages = 10
 const usualSeconds = 60
-/** Bytes of a page, and of a second, of a file that does not say how long it is. */
+/** Bytes of a page, and of a second, of a file without a readable length. */
 const pageBytes = 50_000
 const audioBytes = 16_000
 const videoBytes = 125_000
@@ -28,7 +28,7 @@ const ofMany = { page: 2500, audio: 32, video: 102 }
 const ofGpt = { ...ofMany, audio: 10 }
 
 /**
- * The services' own rules, the first row that matches an id counts. Sources: platform.claude.com/docs/en/build-with-claude/vision,
+ * Rules of the providers; the first matching row counts. Sources: platform.claude.com/docs/en/build-with-claude/vision,
  * platform.openai.com/docs/guides/images-vision, ai.google.dev/gemini-api/docs/tokens, 2026-11.
  */
 const rules: readonly (readonly [ids: RegExp, rule: MediaTokenRule])[] = [
@@ -50,8 +50,8 @@ const rules: readonly (readonly [ids: RegExp, rule: MediaTokenRule])[] = [
 const counters = new Map<MediaTokenRule, TokenCounter>()
 
 /**
- * The default counter for the model with this id: as `heuristicTokenCounter`, and media by the rules of its service, where they are known. The same
- * object for all models that count alike, because estimates are remembered per counter.
+ * Returns the default counter for a model id: `heuristicTokenCounter`, with the provider's media rules if known. Models with the same rules share
+ * one object, because estimates are cached per counter.
  *
  * Source: docs/concepts/context.md
  */
@@ -63,7 +63,7 @@ export function tokenCounterFor(modelId: string): TokenCounter {
   return known
 }
 
-/** Tokens of media, by `rule`. What it says of itself is believed, within what services take. */
+/** Counts the tokens of media by `rule`. The file's own header is trusted, within provider limits. */
 function mediaTokens(block: ImageContent | FileContent, rule: MediaTokenRule): number {
   const { data, mimeType } = block
   if (block.type === 'image' || isMediaOf(mimeType, ['image/*'])) return rule.image((data && imageSize(data)) || usualImage)
@@ -80,7 +80,7 @@ function mediaTokens(block: ImageContent | FileContent, rule: MediaTokenRule): n
   return pages * rule.page
 }
 
-/** Patches of a picture that was shrunk to a longest edge and a number of patches. */
+/** Returns the patches of an image scaled to a longest edge and a number of patches. */
 function patches(side: number, longestEdge: number, most: number, factor = 1): MediaTokenRule['image'] {
   return (size) => {
     const { width, height } = within(size, longestEdge)
@@ -88,7 +88,7 @@ function patches(side: number, longestEdge: number, most: number, factor = 1): M
   }
 }
 
-/** Tiles of 512 of a picture that was shrunk to 2048 by 2048, and then to a shorter side of 768. */
+/** Returns the 512-pixel tiles of an image scaled to 2048 by 2048, then to a shorter side of 768. */
 function tiles(base: number, each: number): MediaTokenRule['image'] {
   return (size) => {
     const { width, height } = within(size, 2048)

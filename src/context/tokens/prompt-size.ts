@@ -5,28 +5,28 @@ import { contextTokensOf, type Usage } from '../../contract/model/usage.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from './estimate.ts'
 
-/** How large a prompt is. */
+/** Size of a prompt. */
 export interface PromptSize {
-  /** Of the messages alone, estimated. */
+  /** Estimated tokens of the messages alone. */
   messageTokens: number
-  /** Of all that is sent: what the service counted and an estimate of what came since, or our own estimate where that is more. */
+  /** Tokens of everything sent: the provider's last count plus an estimate of later messages, or the estimate of all if it is larger. */
   promptTokens: number
 }
 
-/** What a service counted at an answer, and our estimate of the messages up to there. */
+/** The provider's count at a response, and the estimate of the messages up to it. */
 interface Counted {
   reported: number
   estimated: number
 }
 
 /**
- * How large the prompts of one growing conversation are.
+ * Measures the prompts of one growing conversation.
  *
  * **Contract**
- * - A count of the service has everything in it: system prompt, tools, messages, and the answer. To our own estimate of the messages
- *   `systemPromptTokens` are added. The larger of the two holds: a service that reports too little does not hide how much is sent.
- * - Answers from before the last change of `state` were made of something else: their counts are not used.
- * - What was measured before is not measured again: where `view` only grew, the cost is that of the new messages.
+ * - A provider's count includes system prompt, tools, messages and the response. `systemPromptTokens` are added to the estimate of messages.
+ *   The larger value counts, so that a provider that reports too little does not hide the real size.
+ * - Counts of responses before the last change of `state` are ignored, because their prompts were different.
+ * - Measured messages are not measured again: if `view` only grew, the cost is that of the new messages.
  *
  * Source: docs/concepts/context.md
  */
@@ -43,7 +43,7 @@ export class PromptMeter {
     this.#messages = new RunningTotal(counter)
   }
 
-  /** Measures `view`, what is sent of a history whose state is `state`. */
+  /** Measures `view`, which is sent for a history with this `state`. */
   measure(view: readonly AgentMessage[], state: ContextState): PromptSize {
     if (state !== this.#state) this.#messages.reset()
     this.#state = state
@@ -55,7 +55,7 @@ export class PromptMeter {
     return { messageTokens: tokens, promptTokens: Math.max(this.#systemPromptTokens + tokens, reported) }
   }
 
-  /** Looks for the last count among the messages from `from` on, backwards. */
+  /** Finds the last count among the messages from index `from`, backwards. */
   #count(view: readonly AgentMessage[], from: number, state: ContextState): void {
     const changedAt = countedFrom(state)
     let later = 0
@@ -73,10 +73,10 @@ export class PromptMeter {
 }
 
 /**
- * How many tokens a conversation takes: what the service counted at its last answer, plus an estimate of what came since; our own estimate of
- * everything where that is more.
+ * Counts the tokens of a conversation: the provider's count at its last response plus an estimate of later messages, or the estimate of all if
+ * it is larger.
  *
- * **Contract**: after messages before the last recorded answer were removed or replaced, call `reset`.
+ * **Contract**: call `reset` after messages before the last recorded response were removed or replaced.
  */
 export class ContextTracker {
   readonly #counter: TokenCounter
@@ -89,7 +89,7 @@ export class ContextTracker {
     this.#all = new RunningTotal(counter)
   }
 
-  /** The answer at position `index` was made of a prompt of this size, and is part of the next one. A usage of zeros says nothing. */
+  /** Records the prompt size of the response at `index`, which is part of the next prompt. A usage of zeros is ignored. */
   recordUsage(usage: Usage, index: number): void {
     const tokens = contextTokensOf(usage)
     if (tokens === 0) return
@@ -97,12 +97,12 @@ export class ContextTracker {
     this.#counted = index + 1
   }
 
-  /** Tokens of these messages as a prompt. */
+  /** Returns the tokens of these messages as a prompt. */
   estimate(messages: readonly AgentMessage[]): number {
     return Math.max(this.#tokens + totalTokens(messages, this.#counter, this.#counted), this.#all.of(messages))
   }
 
-  /** Forgets what was recorded: everything is estimated again. */
+  /** Discards recorded counts: everything is estimated again. */
   reset(): void {
     this.#tokens = 0
     this.#counted = 0
@@ -110,7 +110,7 @@ export class ContextTracker {
 }
 
 /**
- * Whether `message` is an answer that failed because the prompt did not fit the model's context. Compact, then ask again.
+ * Returns whether `message` is a response that failed because the prompt was too long. Compact, then retry.
  *
  * Source: docs/concepts/context.md
  */
@@ -119,7 +119,7 @@ export function isContextOverflow(message: AgentMessage): boolean {
   return isContextOverflowText(message.errorMessage ?? '')
 }
 
-/** The estimate of one list that grows; lists are compared by reference, message by message. */
+/** The estimate of one growing list; lists are compared message by message, by reference. */
 class RunningTotal {
   tokens = 0
   readonly #counter: TokenCounter
@@ -141,11 +141,11 @@ class RunningTotal {
     return this.tokens
   }
 
-  /** How many messages at the beginning were measured already: all that were there, or none. */
+  /** Returns how many messages at the start are measured: all previous ones, or none. */
   unchanged(messages: readonly AgentMessage[]): number {
     const length = this.#length
     if (messages.length < length || (length > 0 && messages[length - 1] !== this.#last)) return 0
-    // The same list has grown at its end; another one may have changed anywhere.
+    // The same list has grown at its end; another one may differ anywhere.
     if (messages === this.#messages) return length
     for (let at = 0; at < length; at += 1) if (messages[at] !== this.#messages[at]) return 0
     return length
@@ -158,14 +158,14 @@ class RunningTotal {
   }
 }
 
-/** Prompt and answer of one call; 0 for an answer that failed, whose prompt may not have been read to its end. */
+/** Tokens of prompt and response of one call; 0 for a failed response, whose prompt may be incomplete. */
 function countedTokens({ stopReason, usage }: Extract<AgentMessage, { role: 'assistant' }>): number {
   return stopReason === 'error' || stopReason === 'aborted' ? 0 : contextTokensOf(usage)
 }
 
 /**
- * Since when answers were made of what is sent now, epoch ms. The answer of a compaction's turn comes after it, that of a prune's or
- * revert's turn before: within one millisecond it does not count.
+ * Returns since when responses belong to the current view, in epoch milliseconds. The response of a compaction's turn comes after it, that of
+ * a prune's or revert's turn before; the same millisecond does not count.
  */
 function countedFrom({ overlay, prunes = [], reverts = [] }: ContextState): number {
   return Math.max(overlay?.createdAt ?? 0, 1 + (prunes.at(-1)?.at ?? 0), 1 + (reverts.at(-1)?.at ?? 0))

@@ -4,13 +4,13 @@ import { abandonedIds } from '../prune-revert/revert.ts'
 import { bridged, standIn } from './stand-in.ts'
 
 /**
- * What is sent of a history: the compaction overlay takes the place of what it covers, pruned and abandoned messages are left out, and the
- * memos of prunes are put in.
+ * Returns the messages to send for a history: the compaction overlay replaces its part, pruned and abandoned messages are dropped, and memos
+ * of prunes are inserted.
  *
  * **Contract**
- * - Nothing is changed; unchanged messages keep their identity, what is put in is the same object at each call, so that encoded forms
- *   and token counts are found again.
- * - A history that nothing was done to is returned itself.
+ * - Changes nothing in place; unchanged messages keep their identity, and inserted ones are the same objects at each call, so that encoded
+ *   forms and token counts are reused.
+ * - A history without changes is returned itself.
  *
  * Source: docs/concepts/context.md
  */
@@ -22,10 +22,10 @@ export function deriveView(messages: readonly AgentMessage[], state: ContextStat
 }
 
 /**
- * What is sent of one history that grows: as {@link deriveView}, with a line of the runtime between a summary or memo and an answer right behind it.
+ * Derives the view of one growing history, like {@link deriveView}, with a runtime line between a summary or memo and a directly following response.
  *
- * **Contract**: messages that were only added are added to what was derived before, so a turn costs what is new. Messages that were looked at
- * are not taken out of the list, and not replaced in it.
+ * **Contract**: appended messages are added to the previous view, so a turn costs only its new messages. Processed messages must not be removed or
+ * replaced in the list.
  */
 export class GrowingView {
   #messages: readonly AgentMessage[] = []
@@ -33,14 +33,14 @@ export class GrowingView {
   #state: ContextState | undefined
   #view: readonly AgentMessage[] = []
 
-  /** The view of `messages`; the same list where nothing has changed. */
+  /** Returns the view of `messages`; the same list if unchanged. */
   of(messages: readonly AgentMessage[], state: ContextState | undefined): readonly AgentMessage[] {
     if (state === undefined) return messages
     if (messages === this.#messages && state === this.#state && messages.length >= this.#length) {
       const added = messages.slice(this.#length)
       if (added.length === 0) return this.#view
       if (!isPlain(added)) this.#view = bridged(deriveView(messages, state))
-      // Where nothing was left out or put in, the view is the history itself, and has grown with it.
+      // Without dropped or inserted messages, the view is the history itself, and has grown with it.
       else if (this.#view !== messages) this.#view = [...this.#view, ...bridged(added, this.#view.findLast(isLlmMessage))]
     } else this.#view = bridged(deriveView(messages, state))
     this.#messages = messages
@@ -50,7 +50,7 @@ export class GrowingView {
   }
 }
 
-/** Whether these can only stand at the end: a result that came late goes where its call went, a tag says what was abandoned. */
+/** Returns whether these messages can only be at the end: a late result goes to its call, and a tag defines what was abandoned. */
 function isPlain(added: readonly AgentMessage[]): boolean {
   const calls = new Set<string>()
   for (const message of added) {
@@ -61,18 +61,18 @@ function isPlain(added: readonly AgentMessage[]): boolean {
   return true
 }
 
-/** The messages an overlay stands for, section by section, before anything is hidden. Without an overlay everything is `rest`. */
+/** Messages of an overlay by section, before anything is hidden. Without an overlay, everything is in `rest`. */
 export interface ExpandedOverlay {
   first: readonly AgentMessage[]
   compacted: readonly AgentMessage[]
   recent: readonly AgentMessage[]
-  /** What came after the overlay was made. */
+  /** Messages after the overlay. */
   rest: readonly AgentMessage[]
 }
 
 /**
- * Puts an overlay over a history. Of the history only the `keepFirst` messages and those after the overlay are read: what lies between may
- * be gone from memory.
+ * Applies an overlay to a history. Reads only the `keepFirst` messages and those after the overlay; the messages in between may no longer be in
+ * memory.
  */
 export function expandOverlay(messages: readonly AgentMessage[], overlay: CompactionOverlay | undefined): ExpandedOverlay {
   if (overlay === undefined) return { first: [], compacted: [], recent: [], rest: messages }
@@ -84,7 +84,7 @@ export function expandOverlay(messages: readonly AgentMessage[], overlay: Compac
   return { first, compacted: keepCompacted.messages, recent: keepRecent?.messages ?? [], rest: messages.slice(end + 1) }
 }
 
-/** The messages of a span, or `undefined` when they are not all in `messages`. */
+/** Returns the messages of a span, or `undefined` if some are missing in `messages`. */
 export function between(messages: readonly AgentMessage[], { firstId, lastId }: TurnSpan): readonly AgentMessage[] | undefined {
   const from = messages.findIndex((message) => message.id === firstId)
   const to = messages.findLastIndex((message) => message.id === lastId)
@@ -94,8 +94,8 @@ export function between(messages: readonly AgentMessage[], { firstId, lastId }: 
 const memos = new WeakMap<PruneRecord, LlmMessage>()
 
 /**
- * A function that leaves out of a part of `expanded` what was pruned or abandoned, and puts the memo of each prune where the earliest of its
- * messages stood. It returns the same list where there is nothing to do, and the same memo each time.
+ * Returns a function that drops pruned or abandoned messages from a part of `expanded`, and inserts the memo of each prune at its earliest
+ * message. It returns the same list if nothing changes, and the same memo each time.
  */
 export function visibleIn(
   expanded: ExpandedOverlay,
@@ -110,7 +110,7 @@ export function visibleIn(
   return (messages) => (messages.some((message) => hidden.has(message.id)) ? withoutHidden(messages, hidden, memoAt) : messages)
 }
 
-/** The memos, by the message in whose place they stand. */
+/** Memos by the message that they replace. */
 function memoPlaces(
   prunes: readonly PruneRecord[],
   all: readonly AgentMessage[],
@@ -129,8 +129,8 @@ function memoPlaces(
 }
 
 /**
- * The earliest of `ids`. `undefined` when a compaction made since has taken the memo over: then some of the messages are there no longer,
- * and none of those left stands before what was compacted.
+ * Returns the earliest of `ids`. `undefined` if a later compaction includes the memo: some of the messages are missing then, and none of the
+ * others precedes the compacted part.
  */
 function earliestOf(ids: readonly string[], positions: ReadonlyMap<string, number>, firstLength: number): string | undefined {
   let earliest: string | undefined

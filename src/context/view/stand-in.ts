@@ -2,10 +2,10 @@ import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, type LlmMessage, now, type TurnId } from '../../contract/message/message.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
 
-/** Who wrote a stand-in. No service has this name. */
+/** Author of replacement messages. No provider has this name. */
 const author = { provider: 'phi-core', model: 'stand-in' }
 
-/** Between a stand-in and an answer: services want roles to take turns, and an answer to begin with its own thinking. */
+/** Separates a replacement from a response, because providers require alternating roles, and a response that starts with its own thinking. */
 const bridge: LlmMessage = {
   id: 'phi-core-bridge',
   role: 'user',
@@ -13,19 +13,19 @@ const bridge: LlmMessage = {
   timestamp: 0,
 }
 
-/** What a stand-in may share with the message it stands for. */
+/** Properties that a replacement shares with the replaced message. */
 export interface StandInOptions {
-  /** Default: a new one. The fence is made of it. */
+  /** Default: a new id. The fence depends on it. */
   id?: string
   timestamp?: number
   turnId?: TurnId
 }
 
 /**
- * A message that stands for a part of a conversation that is not sent: a summary, a memo.
+ * Creates a message that replaces a part of a conversation: a summary, a memo.
  *
- * **Contract**: what a model wrote never passes for words of the user. So it stands in the role of the model, labelled, between `<<token ` and
- * ` token>>`. The token is made of the message's random id: it cannot be guessed, and is the same in every request.
+ * **Contract**: text of a model must never look like words of the user. So it has the role of the model, a label, and a fence of `<<token ` and
+ * ` token>>`. The token comes from the message's random id: it is unguessable, and the same in every request.
  *
  * Source: docs/concepts/context.md
  */
@@ -36,19 +36,19 @@ export function standIn(text: string, { id = newId(), timestamp = now(), turnId 
   return message
 }
 
-/** Whether a message was made by `standIn`. It is no answer: it is not summarised, pruned or counted as one. */
+/** Returns whether a message comes from `standIn`. It is not a response: it is never summarized, pruned or counted as one. */
 export function isStandIn(message: AgentMessage): boolean {
   return message.role === 'assistant' && message.provider === author.provider && message.model === author.model
 }
 
-/** Whether a message is what a model answered. */
+/** Returns whether a message is a response of a model. */
 export function isAnswer(message: AgentMessage): message is Extract<AgentMessage, { role: 'assistant' }> {
   return message.role === 'assistant' && !isStandIn(message)
 }
 
 /**
- * `messages`, which come after `before`, with a line of the runtime between each stand-in and an answer right behind it. The same list where
- * there is nothing to put in.
+ * Inserts a runtime line in `messages`, which follow `before`, between each replacement and a directly following response. The same list if
+ * nothing changes.
  */
 export function bridged(messages: readonly AgentMessage[], before?: AgentMessage): readonly AgentMessage[] {
   let list: AgentMessage[] | undefined
@@ -64,33 +64,33 @@ export function bridged(messages: readonly AgentMessage[], before?: AgentMessage
   return list ?? messages
 }
 
-/** Whether a message is the line that `bridged` puts in. */
+/** Returns whether a message is the line that `bridged` inserts. */
 export function isBridge(message: AgentMessage): boolean {
   return message === bridge
 }
 
-/** `text` between two marks that it cannot hold itself. */
+/** Fences `text` with two markers that it cannot contain. */
 export function fenced(text: string, token: string): string {
   return `<<${token} ${withoutToken(text, token)} ${token}>>`
 }
 
-/** `text` over lines of its own between two marks that it cannot hold itself. */
+/** Fences `text` with two markers on separate lines that it cannot contain. */
 export function fencedLines(text: string, token: string): string {
   return `<<${token}\n${withoutToken(text, token)}\n${token}>>`
 }
 
-/** `text` with all of its lines but the first indented by two spaces, whatever ends a line. */
+/** Indents all lines of `text` but the first by two spaces, for every kind of line break. */
 export function indented(text: string): string {
   return text.replace(/\r\n?|[\n\v\f\u0085\u2028\u2029]/g, '\n  ')
 }
 
-/** `text` without `token`, in whatever case. */
+/** Removes `token` from `text`, ignoring case. */
 export function withoutToken(text: string, token: string): string {
-  // Nearly no text has it, and a pattern costs more than a look.
+  // Almost no text contains it, and a pattern is slower than a search.
   return text.toLowerCase().includes(token) ? text.replace(new RegExp(token, 'gi'), '…') : text
 }
 
-/** Eight letters and digits that nobody can guess who does not know `seed`; the same for the same seed. */
+/** Returns eight letters and digits that are unguessable without `seed`; the same for the same seed. */
 export function fenceToken(seed: string = newId()): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

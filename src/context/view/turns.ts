@@ -1,12 +1,12 @@
 import { type AgentMessage, callsToAnswer, type TurnId } from '../../contract/message/message.ts'
 
 /**
- * The turns of a history, in order: neighbours with the same `turnId`; a message without one is a turn of its own.
+ * Returns the turns of a history in order: neighbours with the same `turnId`; a message without one is its own turn.
  *
  * **Contract**
- * - A result belongs to the turn of the call it answers, whatever its own `turnId` says; what stands between the two belongs to it as well.
- *   Where an id was used more than once, the latest call is meant.
- * - Every message is in exactly one turn, and the turns one after the other are the history.
+ * - A result belongs to the turn of its call, whatever its own `turnId`; messages in between belong to it as well.
+ *   For a repeated id, the latest call counts.
+ * - Every message is in exactly one turn, and the concatenated turns are the history.
  *
  * Source: docs/concepts/context.md
  */
@@ -18,7 +18,7 @@ export function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
     const calledIn = message.role === 'toolResult' ? open.get(message.toolCallId) : undefined
     if (message.role === 'toolResult' && calledIn !== undefined) {
       open.delete(message.toolCallId)
-      // Turns that were joined since then are no longer counted.
+      // Joined turns are counted once.
       joinFrom(turns, Math.min(calledIn, turns.length - 1)).push(message)
       continue
     }
@@ -43,11 +43,11 @@ function isSameTurn(a: TurnId | undefined, b: TurnId | undefined): boolean {
 }
 
 /**
- * For each position of `messages`, where its group begins: a tool result belongs to the latest answer before it that made its call, everything
- * else is a group of its own. A result without its call is one too.
+ * Returns the start of the group of each message: a tool result belongs to the latest previous response with its call; other messages are
+ * their own group. A result without a call is one too.
  */
 export function groupStarts(messages: readonly AgentMessage[]): number[] {
-  // Services count their calls anew in each answer: the latest call with an id is the one that a result answers.
+  // Some providers restart call ids in each response: the latest call with an id counts.
   const callers = new Map<string, number>()
   return messages.map((message, index) => {
     if (message.role === 'assistant') {
