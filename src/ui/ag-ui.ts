@@ -1,6 +1,6 @@
 /**
- * Runs of our agents for clients of AG-UI 1.0: events to events, histories to messages, and what their requests say. Pure, in any runtime, without
- * a package of AG-UI.
+ * Encodes runs for clients of AG-UI 1.0: events to events, histories to messages, and requests to input. Pure, in any runtime, without an
+ * AG-UI package.
  *
  * @module
  */

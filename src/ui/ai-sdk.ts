@@ -1,6 +1,6 @@
 /**
- * Runs of our agents for `useChat` of the AI SDK: events to chunks, histories to messages, and what its requests say. Pure, in any runtime,
- * without a package of the AI SDK.
+ * Encodes runs for `useChat` of the AI SDK: events to chunks, histories to messages, and requests to input. Pure, in any runtime, without an
+ * AI SDK package.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Runs of our agents for clients of OpenAI's APIs: events to chunks of chat completions and to events of responses, and what their requests say. Pure, in any
- * runtime, without a package of OpenAI.
+ * Encodes runs for clients of OpenAI's APIs: events to chat completion chunks and response events, and requests to input. Pure, in any
+ * runtime, without an OpenAI package.
  *
  * @module
  */

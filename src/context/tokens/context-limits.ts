@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { CompactionConfig, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter } from './estimate.ts'
 
-/** How a conversation is made to fit where nothing else is said. */
+/** Default limits of a conversation. */
 export const defaultCompactionConfig = {
   compactAtPct: 0.9,
   compactBudgetThresholdPct: 0.05,
@@ -16,18 +16,18 @@ export const defaultCompactionConfig = {
   toolOutputMaxLines: 50,
 } as const satisfies CompactionConfig
 
-/** Tokens of the window that are kept for the answer at most: models may write far more, and hardly ever do. */
+/** Maximum tokens of the window reserved for the response: models can write far more, but rarely do. */
 const maxAnswerRoom = 32_000
-/** Where the window of a model is not known. */
+/** Context window of an unknown model. */
 const defaultMaxTokens = 100_000
-/** Kept free for system prompt and tools. */
+/** Tokens reserved for system prompt and tools. */
 export const defaultSystemPromptTokens = 4000
-/** Share of a small window that is kept free for system prompt and tools, where nobody says how much. */
+/** Share of a small window reserved for system prompt and tools by default. */
 const systemPromptShare = 0.2
-/** Share of what may be used that must be left for the conversation: with less, compaction would leave nothing of it. */
+/** Minimum share left for the conversation, so that a compaction leaves something of it. */
 export const minRoomShare = 0.05
 
-/** A `ContextConfig` with every default filled in. */
+/** A `ContextConfig` with all defaults. */
 export interface ResolvedContext {
   maxContextTokens: number
   systemPromptTokens: number
@@ -35,21 +35,21 @@ export interface ResolvedContext {
   compaction: CompactionConfig
 }
 
-/** Tokens that fit a model, and tokens of its longest answer. 0 where that is unknown. */
+/** Context window of a model, and tokens of its longest response. 0 if unknown. */
 export type ModelLimits = Pick<ModelConfig, 'contextWindow' | 'maxTokens'>
 
-/** What is sent beside the messages. */
+/** System prompt and tools, which are sent with the messages. */
 export interface PromptHead {
   systemPrompt: string
   tools?: readonly ToolDefinition[]
 }
 
 /**
- * Fills in defaults; `undefined` where nothing is ever compacted.
+ * Adds defaults; `undefined` if nothing is ever compacted.
  *
  * **Contract**
  * - `maxContextTokens` is that of {@link contextLimitOf}.
- * - `systemPromptTokens` is 4,000, in a small window a fifth of it, and never less than what `head` takes.
+ * - `systemPromptTokens` is 4,000, in a small window a fifth of it, and at least the size of `head`.
  *
  * Source: docs/concepts/context.md
  */
@@ -71,8 +71,8 @@ export function resolveContext(
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for a configuration with which every compaction would leave nothing of the conversation. Call it
- * before a run exists.
+ * Throws `ConfigError` `invalidOption` for a configuration whose compactions would leave nothing of the conversation. Call it before a run
+ * exists.
  */
 export function checkContextConfig(config: Partial<ContextConfig> | false | undefined, model: ModelLimits): void {
   const context = resolveContext(config, model)
@@ -89,15 +89,15 @@ export function checkContextConfig(config: Partial<ContextConfig> | false | unde
   )
 }
 
-/** From how many tokens of the whole prompt on (system prompt, tools, messages) a conversation is compacted. */
+/** Returns the prompt size in tokens (system prompt, tools, messages) that triggers a compaction. */
 export function compactionTrigger({ maxContextTokens, compaction }: ResolvedContext): number {
   const share = compaction.compactAtPct - compaction.compactBudgetThresholdPct
-  // Shares are decimal fractions: their binary error must not cost a token.
+  // Shares are decimal fractions: a binary rounding error must not cost a token.
   return Math.floor(maxContextTokens * share + 1e-6)
 }
 
 /**
- * From how many tokens of a prompt on an agent with this `contextConfig` and model compacts: for gauges. `undefined` where it never does.
+ * Returns the prompt size in tokens that triggers a compaction with this `contextConfig` and model, for displays. `undefined` if never.
  *
  * Source: docs/concepts/context.md
  */
@@ -107,7 +107,7 @@ export function compactsAt(config: Partial<ContextConfig> | false | undefined, m
 }
 
 /**
- * Tokens of a prompt that a model gets unless `maxContextTokens` says otherwise: its window less its output limit, of which at most 32,000 and at most
+ * Returns the default of `maxContextTokens`: the window minus the output limit, of which at most 32,000 and at most
  * half of the window is kept; 100,000 where the window is unknown. Source: docs/concepts/context.md
  */
 export function contextLimitOf({ contextWindow, maxTokens }: ModelLimits): number {

@@ -5,14 +5,14 @@ import { interruptOf } from './interrupts.ts'
 import { noteOf, type SubAgentEvents } from './sub-agent-events.ts'
 import { type CallIds, notRun, resultEvent, resultOf } from './to-ag-ui-messages.ts'
 
-/** The events of what happens to tool calls: their results. Everything else is a note. */
+/** Encodes results of tool calls. Everything else is a note. */
 export class CallEvents extends OpenCalls {
   readonly #ids: CallIds
   readonly #subAgents: SubAgentEvents
   readonly #send: (event: AgUiEvent) => void
   readonly #sentResults: readonly string[]
 
-  /** `sentResults`: ids of the calls whose results the client has sent itself. */
+  /** `sentResults`: ids of the calls whose results the client itself has sent. */
   constructor(ids: CallIds, subAgents: SubAgentEvents, send: (event: AgUiEvent) => void, sentResults: readonly string[]) {
     super()
     this.#ids = ids
@@ -27,29 +27,29 @@ export class CallEvents extends OpenCalls {
   }
 
   protected override showResult({ toolCallId, result, isError, outcome }: CallResult, { call }: EndedCall): void {
-    // No message shows the calls of sub-agents and branches.
+    // Calls of sub-agents and branches are in no message.
     if (call?.parent !== undefined) return
     this.#subAgents.callEnded(toolCallId)
-    // What was made up before this run is in the history that was shown.
+    // Results created before this run are in the displayed history.
     if (call === undefined && outcome !== undefined) return
     const told = resultOf(this.#ids.current(toolCallId), { content: result.content, isError, ...(outcome !== undefined && { outcome }) })
     if (!this.#sentResults.includes(told.toolCallId)) this.#send(resultEvent(told))
   }
 
-  /** The run is over. A client would take a call without a result for one that it has to answer itself. */
+  /** Ends the run. A client would treat a call without a result as its own. */
   close(): void {
     for (const { toolCallId, parent } of this.values())
       if (parent === undefined) this.#send(resultEvent(notRun(this.#ids.current(toolCallId))))
     this.clear()
   }
 
-  /** The run has ended, and these calls wait. */
+  /** Encodes the pending calls of a run that has ended. */
   pause({ pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): void {
     for (const pending of pendingApprovals) this.asked(this.of(pending), pending)
     for (const pending of pendingClientCalls) this.handedOut(this.of(pending), pending)
   }
 
-  /** What a person has to decide. */
+  /** Encodes the pending approvals. */
   interrupts(): AgUiInterrupt[] {
     const asked = [...this.values()].filter(({ state, isForPage }) => state === 'asked' && isForPage !== true)
     return asked.map((call) => interruptOf(call, call.parent === undefined ? this.#ids.current(call.toolCallId) : call.key))

@@ -5,13 +5,13 @@ import { type GrowingCall, MessageFold, type OpenBlock } from '../shared/message
 import type { AgUiContentEvent } from './ag-ui-event.ts'
 import { activitiesOf, argumentsText, type CallIds, notRun, reasoningId, resultEvent, serviceResultOf } from './to-ag-ui-messages.ts'
 
-/** The events of one message of the model, of its deltas as they come or whole at its end. */
+/** Encodes one model message: its deltas as they arrive, or the whole message at its end. */
 export class MessageEvents extends MessageFold {
   readonly #ids: CallIds
   readonly #send: (event: AgUiContentEvent) => void
-  /** Ids of the calls of the message that were told. */
+  /** Ids of the encoded calls of the message. */
   #calls: string[] = []
-  /** Whether arguments that were streamed are others in the finished message: the protocol has no event that takes them back. */
+  /** Whether streamed arguments differ in the finished message: the protocol has no event that replaces them. */
   isChanged = false
 
   constructor(ids: CallIds, send: (event: AgUiContentEvent) => void) {
@@ -26,7 +26,7 @@ export class MessageEvents extends MessageFold {
     this.isChanged = false
   }
 
-  /** Tells what was not streamed. Calls of a message that was cut off get their results. */
+  /** Encodes what was not streamed. Calls of a truncated message get results. */
   override complete(message: AssistantMessage): void {
     const messageId = this.live ?? ''
     super.complete(message)
@@ -39,7 +39,7 @@ export class MessageEvents extends MessageFold {
   protected override opened(block: OpenBlock, call: GrowingCall | undefined): void {
     const { messageId } = block
     if (call !== undefined) {
-      // A call whose pieces come in turns with others goes on under its id.
+      // A call with interleaved fragments continues under its id.
       block.id = block.isNew ? this.#callId(call.toolCallId) : this.#ids.current(call.toolCallId)
       this.#send({ type: 'TOOL_CALL_START', toolCallId: block.id, toolCallName: call.toolName, parentMessageId: messageId })
     } else if (block.kind === 'text') {
@@ -66,7 +66,7 @@ export class MessageEvents extends MessageFold {
     }
   }
 
-  /** A call of the service is told once its input is known; other blocks at the end of the message. */
+  /** A provider-executed call is encoded when its input is known; other blocks at the end of the message. */
   protected override shown(block: Content): void {
     if (block.type === 'serviceTool' && (block.input !== undefined || block.status !== 'running')) this.#service(block)
   }
@@ -96,7 +96,7 @@ export class MessageEvents extends MessageFold {
     return id
   }
 
-  /** What a call of the service gave. */
+  /** Encodes the result of a provider-executed call. */
   #serviceEnded(block: ServiceToolContent, isUnfinished: boolean): void {
     const result = serviceResultOf(this.#ids.service(block.id).id, block, isUnfinished)
     if (result !== undefined || block.needsApproval) this.#ids.serviceEnded(block.id)

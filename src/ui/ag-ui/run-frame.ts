@@ -8,33 +8,33 @@ import { snapshotOf } from './to-ag-ui-messages.ts'
 import { TokenCounts } from './token-counts.ts'
 
 type Said = AgUiMessage & { role: 'user' | 'system' }
-/** How a run has ended. */
+/** The end of a run. */
 export type Outcome = (AgUiRunEvent & { type: 'RUN_FINISHED' })['outcome']
 
 /**
- * What frames a response: its one beginning, with what the client has to know first, the steps in it, and its one end.
+ * Encodes the frame of a response: one start with initial data, steps, and one end.
  *
- * **Contract**: the beginning waits for the first event that is sent, and a step for the first one in it.
+ * **Contract**: the start waits for the first event, and a step for its first event.
  */
 export class RunFrame {
-  /** Tokens of the answers that were told in this response. */
+  /** Tokens of the responses in this stream. */
   readonly counts = new TokenCounts()
   readonly #state: StateEvents
   readonly #write: (event: AgUiEvent) => void
   #thread: { threadId: string; runId: string }
   #isStarted = false
-  /** Some of the run was seen in an earlier response. */
+  /** Whether a part of the run was sent in an earlier stream. */
   #isLater = false
-  /** What the client has to be shown before anything else. */
+  /** Events that precede everything else. */
   #restated: AgUiMessage[] | undefined
-  /** What the person said, until the beginning tells it. */
+  /** User messages, until the start sends them. */
   #said: AgUiMessage[] = []
-  /** The turn; `isShown` once its step has begun. */
+  /** The turn; `isShown` after its step has started. */
   #step: { name: string; isShown: boolean } | undefined
-  /** Where in its text the answer stands, where the run asks for JSON. */
+  /** Position of the response in its text, if the run has a JSON format. */
   form: OutputForm | undefined
 
-  /** `restated` is all that was said, for a client that has not seen it. */
+  /** `restated` are all earlier messages, for a client that has none. */
   constructor(
     { threadId = '', runId = '', sharedState }: AgUiEncoderOptions,
     restated: AgUiMessage[] | undefined,
@@ -59,23 +59,23 @@ export class RunFrame {
     this.#write(event)
   }
 
-  /** The ids of this event stand for those that nobody gave. */
+  /** Adopts the ids of this event if none were given. */
   nameAfter({ sessionId, loopId }: AgentEvent): void {
     if (this.#thread.threadId === '') this.#thread.threadId = sessionId
     if (this.#thread.runId === '') this.#thread.runId = loopId
   }
 
-  /** Whether what a person says begins the response, so that nothing was told yet. */
+  /** Returns whether user messages start the stream, before anything else was sent. */
   get isBeginning(): boolean {
     return !this.#isStarted && !this.#isLater
   }
 
-  /** A person said this before anything was told: the beginning tells it, once. */
+  /** Records a user message before the start, which sends it once. */
   beginWith(said: Said): void {
     if (!this.#said.some(({ id }) => id === said.id)) this.#said.push(said)
   }
 
-  /** Somebody said something while the run goes on. Its text: images of it are in the history alone. */
+  /** Encodes a user message during the run: its text. Images are only in the history. */
   say({ id: messageId, role, content }: Said): void {
     const delta = typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join('')
     this.send({ type: 'TEXT_MESSAGE_START', messageId, role })
@@ -83,7 +83,7 @@ export class RunFrame {
     this.send({ type: 'TEXT_MESSAGE_END', messageId })
   }
 
-  /** A change of the shared state. Whether the client can be told: it knows what was changed. */
+  /** Encodes a change of the shared state. Returns whether the client knows the previous state. */
   stateChanged(event: SharedStateChangedEvent): boolean {
     const told = this.#state.changed(event)
     for (const each of told ?? []) this.send(each)
@@ -111,7 +111,7 @@ export class RunFrame {
     this.send({ type: 'RUN_ERROR', message, code, usage: this.#usage(totalUsage) })
   }
 
-  /** A new response: what was sent so far was seen in another one. */
+  /** Starts a new stream: earlier events were sent in another one. */
   forget(): void {
     this.#isStarted = false
     this.#isLater = true
@@ -120,7 +120,7 @@ export class RunFrame {
     this.counts.clear()
   }
 
-  /** Only a response that tells the whole run says what was charged to all of it. */
+  /** Only a stream with the whole run reports the total usage. */
   #usage(totalUsage: Usage | undefined) {
     return this.counts.list(this.#isLater ? undefined : totalUsage)
   }

@@ -7,8 +7,8 @@ import { problem, type Read } from '../shared/client-input.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
 /**
- * Clients of AG-UI hold the state and send all of it back; they know nothing of versions. So the version is a member of the state at its root, with the beginning of the hash of
- * what it is the version of: what comes back says which version it was, and whether the page has changed it.
+ * AG-UI clients keep the state and send all of it back, without a version. So the version is a member of the root, with the start of a hash
+ * of the state: returned state tells its version, and whether the client has changed it.
  */
 const versionName = '$version'
 
@@ -16,19 +16,19 @@ function versionMark(version: number, hash: string): string {
   return `${version}.${hash.slice(0, 16)}`
 }
 
-/** The state that a page sends back. */
+/** State that a client sends. */
 export interface ClientState {
   value: JsonObject
-  /** Which one it was made of, where it says so. */
+  /** Its base version, if present. */
   version?: number
-  /** It is that version as the page was shown it. */
+  /** Whether it is that version unchanged. */
   isAsShown: boolean
 }
 
-/** Characters of JSON that are looked at: more than any state may have. */
+/** Maximum characters of JSON; states are smaller. */
 const maxChars = 4 * 1024 * 1024
 
-/** Reads `state` of a `RunAgentInput`. Nothing where the page has none: clients send `{}` then. Whether it fits is for the rules of the state to say. */
+/** Parses `state` of a `RunAgentInput`. Undefined without state: clients then send `{}`. The rules of the state validate it later. */
 export function readState(given: JsonValue | undefined): Read<ClientState | undefined> {
   if (given === undefined || given === null) return { value: undefined }
   if (!isJsonObject(given)) return problem('state must be an object.')
@@ -40,9 +40,9 @@ export function readState(given: JsonValue | undefined): Read<ClientState | unde
   return { value: { value, version: Number(version), isAsShown: argumentsHash(value).startsWith(hash) } }
 }
 
-/** What a response tells of the shared state: all of it at its beginning, then what changes. */
+/** Encodes the shared state of a stream: a snapshot at the start, then changes. */
 export class StateEvents {
-  /** The version that the client has been shown; `undefined` where nothing is shared. */
+  /** The version that the client has; `undefined` without shared state. */
   #version: number | undefined
   #saved: SavedState | undefined
 
@@ -51,14 +51,14 @@ export class StateEvents {
     this.#version = saved?.version
   }
 
-  /** The first event of a response about it; none where nothing is shared, or it was sent. */
+  /** Returns the first state event of a stream; none without shared state, or if it was sent. */
   begin(): AgUiEvent[] {
     const saved = this.#saved
     this.#saved = undefined
     return saved === undefined ? [] : [snapshotOf(saved, argumentsHash(saved.value))]
   }
 
-  /** What a change comes to: nothing for one that the client has seen with the whole. `undefined` where it was never shown any. */
+  /** Encodes a change: nothing if the snapshot includes it. `undefined` if the client never got a snapshot. */
   changed({ version, hash, patch, value }: SharedStateChangedEvent): AgUiEvent[] | undefined {
     if (this.#version === undefined) return undefined
     if (version <= this.#version) return []

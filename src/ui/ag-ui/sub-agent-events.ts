@@ -18,12 +18,12 @@ interface SubAgent {
 }
 
 /**
- * Turns what calls report of their loops into the events of sub-agents. What one says is shown whole at the end of each message: deltas of a loop
- * are left out where a reader is slow.
+ * Encodes reports of nested loops as sub-agent events. Messages are sent whole at their end, because deltas of a nested loop are dropped for
+ * slow readers.
  */
 export class SubAgentEvents {
   readonly #running = new Map<string, SubAgent>()
-  /** Calls whose loops go on beside the run. */
+  /** Calls with background loops. */
   readonly #beside = new Set<string>()
   readonly #counts: TokenCounts
   readonly #send: Send
@@ -33,7 +33,7 @@ export class SubAgentEvents {
     this.#send = send
   }
 
-  /** `callId` is that of the call which reports; `parent` the sub-agent that made it. */
+  /** `callId` is the reporting call; `parent` the sub-agent that made it. */
   take({ toolCallId, toolName, event }: ChildEvent, callId: string, parent?: SubAgent): void {
     if (event.type === 'messageUpdate' || event.type === 'turnRequest') return
     const child =
@@ -62,7 +62,7 @@ export class SubAgentEvents {
       case 'turnEnd':
       case 'messageStart':
       case 'toolExecutionStart':
-      // The run itself asks for the calls of its sub-agents.
+      // The run itself reports requests of its sub-agents.
       case 'approvalRequested':
       case 'approvalResolved':
       case 'inputRequested':
@@ -75,17 +75,17 @@ export class SubAgentEvents {
     }
   }
 
-  /** What the call started goes on when it is over. */
+  /** The task of the call continues in the background. */
   goOn(toolCallId: string): void {
     this.#beside.add(toolCallId)
   }
 
-  /** A call of the run is over: what it started and did not report the end of was cut off. */
+  /** Ends a call of the run: unfinished nested loops were cut off. */
   callEnded(toolCallId: string): void {
     if (!this.#beside.has(toolCallId)) this.ended(toolCallId)
   }
 
-  /** As `callEnded`, also of what went on beside the run. */
+  /** Does the same as `callEnded`, also for background loops. */
   ended(toolCallId: string): void {
     this.#beside.delete(toolCallId)
     for (const child of this.#running.values()) {
@@ -94,7 +94,7 @@ export class SubAgentEvents {
     }
   }
 
-  /** The response ends while the run goes on. */
+  /** Ends the stream while the run continues. */
   suspend(): void {
     for (const { loopId } of this.#running.values()) {
       this.#send({ type: 'SUBAGENT_FINISHED', subagentRunId: loopId, outcome: { type: 'suspended' } })
@@ -102,12 +102,12 @@ export class SubAgentEvents {
     this.forget()
   }
 
-  /** The client begins a new response: nothing has begun in it. */
+  /** Starts a new stream of the client. */
   forget(): void {
     this.#running.clear()
   }
 
-  /** The run is over. */
+  /** Ends the run. */
   close(): void {
     for (const child of this.#running.values()) this.#fail(child, 'The sub-agent was stopped.', 'aborted')
   }
@@ -143,7 +143,7 @@ export class SubAgentEvents {
   }
 }
 
-/** An event without a counterpart. */
+/** Encodes an event without a counterpart. */
 export function noteOf(event: AgentEvent): AgUiEvent & { type: 'CUSTOM' } {
   return { type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) }
 }

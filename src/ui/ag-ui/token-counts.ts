@@ -2,7 +2,7 @@ import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgUiTokenUsage } from './ag-ui-event.ts'
 
-/** Tokens of a run, per model. */
+/** Tokens of a run per model. */
 export class TokenCounts {
   readonly #counts = new Map<string, AgUiTokenUsage>()
 
@@ -11,12 +11,12 @@ export class TokenCounts {
     this.#counts.set(key, { provider, model, ...sum(this.#counts.get(key), countsOf(usage)) })
   }
 
-  /** A new response tells of its own calls only. */
+  /** A new stream reports only its own calls. */
   clear(): void {
     this.#counts.clear()
   }
 
-  /** `total` is all that was charged to the run: what no model call that was seen has used is named without a model. */
+  /** `total` is everything charged to the run: usage without a visible model call has no model name. */
   list(total?: Usage): AgUiTokenUsage[] {
     const counts = [...this.#counts.values()]
     if (total === undefined) return counts

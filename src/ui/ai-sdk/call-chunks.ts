@@ -17,10 +17,10 @@ import { outputOf } from './parts.ts'
 import { callOf, type OpenAnswer, titleOf } from './to-ui-messages.ts'
 import type { UiChunk, UiToolEnd } from './ui-message.ts'
 
-/** The chunks of what happens to tool calls. */
+/** Encodes tool calls as chunks. */
 export class CallChunks extends OpenCalls {
   readonly #send: (chunk: UiChunk) => void
-  /** Names of the tools that pages run. `useChat` has a part of its own for each, and runs what it is shown as available: so that comes when it is asked to. */
+  /** Names of client tools. `useChat` has a separate part type for each, and runs a call whose input is available, so that is sent on request. */
   #ofPages: ReadonlySet<string> = new Set()
 
   constructor(send: (chunk: UiChunk) => void) {
@@ -28,12 +28,12 @@ export class CallChunks extends OpenCalls {
     this.#send = send
   }
 
-  /** Says which tools pages run. */
+  /** Sets the client tools. */
   runByPages(names: readonly string[]): void {
     this.#ofPages = new Set(names)
   }
 
-  /** Goes on with the calls that `answer` has left open. */
+  /** Continues the open calls of `answer`. */
   resume({ open, asked }: OpenAnswer): void {
     for (const { toolCallId, toolName, input } of open) {
       this.written({ id: toolCallId, name: toolName, arguments: isJsonObject(input) ? input : {} })
@@ -45,12 +45,12 @@ export class CallChunks extends OpenCalls {
     super.written(call, !this.#ofPages.has(call.name))
   }
 
-  /** The arguments begin to be streamed. */
+  /** Starts the arguments of a call. */
   begun(toolCallId: string, toolName: string): void {
     this.#send({ type: 'tool-input-start', toolCallId, toolName, ...this.#dynamic(toolName) })
   }
 
-  /** The call is whole. `isUnfinished`: its message is not, so it is never run. */
+  /** Completes a call. `isUnfinished`: its message is incomplete, so it never runs. */
   show(block: ToolCallContent, isUnfinished: boolean): void {
     const { toolCallId, toolName, input } = callOf(block)
     if (isUnfinished || !this.#ofPages.has(toolName)) this.#available({ toolCallId, toolName, input })
@@ -67,14 +67,14 @@ export class CallChunks extends OpenCalls {
   }
 
   /**
-   * Nobody is asked any more: the call is shown as it was before, because AI SDK 6 knows no chunk for a decision. A no is shown when the call has its
-   * result: a run that nobody answered in time may ask again.
+   * Ends an approval request: the call looks as before, because AI SDK 6 has no chunk for a decision. A denial appears with the result of the
+   * call: a run whose request timed out may ask again.
    */
   protected override showDecided({ approved }: ApprovalResolvedEvent, call: OpenCall | undefined): void {
     if (call !== undefined && approved) this.#written(call)
   }
 
-  /** The page runs it now. */
+  /** The client now runs the call. */
   protected override showHandedOut({ toolCallId, toolName, args: input }: ClientCallRequestedEvent, call: OpenCall | undefined): void {
     if (call === undefined) return
     call.isShown = true
@@ -101,10 +101,10 @@ export class CallChunks extends OpenCalls {
     else this.#send({ type: 'tool-output-available', toolCallId, output: outputOf(result.content), ...end })
   }
 
-  /** The response ends while the run waits: calls that cannot go on look answered, or the client would never send what a person decides. */
+  /** Ends the stream while the run waits: calls that cannot continue look finished, because the client would otherwise never send a decision. */
   holdBack(): void {
     for (const { key: toolCallId, toolName, state, parent, isShown, refusal } of this.values()) {
-      // Nobody has answered in time: the client still may.
+      // The request timed out; the client can still decide.
       const isAsked = state === 'asked' || refusal !== undefined
       if (!isAsked && parent === undefined && isShown) {
         this.#send({ type: 'tool-output-available', toolCallId, output: waitsText, ...this.#dynamic(toolName) })
@@ -112,13 +112,13 @@ export class CallChunks extends OpenCalls {
     }
   }
 
-  /** The run is over: what is still open was not run. */
+  /** Ends the run: open calls did not run. */
   close(): void {
     for (const call of this.values()) this.#closed(call)
     this.clear()
   }
 
-  /** What a sub-agent asked about shows no result of its own; a call of the run that has none was not run. */
+  /** A sub-agent's request has no result of its own; a call of the run without a result did not run. */
   #closed({ key: toolCallId, toolName, refusal, state, parent, isShown }: OpenCall): void {
     if (refusal !== undefined) this.#send({ type: 'tool-output-denied', toolCallId })
     else if (parent !== undefined && state === 'decided')
@@ -130,7 +130,7 @@ export class CallChunks extends OpenCalls {
     this.#available({ toolCallId, toolName, input }, title)
   }
 
-  /** Shows what a call takes. One of a page's tools is not for it to run, unless it is asked to. */
+  /** Shows the arguments of a call. A client tool must not run before it is requested. */
   #available(call: { toolCallId: string; toolName: string; input: JsonValue }, title?: string): void {
     const whose = this.#ofPages.has(call.toolName) ? { providerExecuted: true } : { dynamic: true as const }
     this.#send({ type: 'tool-input-available', ...call, ...whose, ...(title !== undefined && { title }) })
@@ -144,7 +144,7 @@ export class CallChunks extends OpenCalls {
     return { ...this.#dynamic(toolName), ...(details !== undefined && details !== null && { toolMetadata: { details } }) }
   }
 
-  /** Shows a call whose arguments are others than those shown, or that no message has shown. */
+  /** Shows a call whose arguments differ from those shown, or that no message has shown. */
   #shown(call: OpenCall, input: JsonObject, subAgent?: string): void {
     if (!call.isShown || !isSameJson(input, call.input)) {
       call.input = input

@@ -9,22 +9,22 @@ import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { UiChunk } from './ui-message.ts'
 
 /**
- * The chunks of one message of the model: of its deltas as they come, and at its end of what was not streamed.
+ * Encodes one model message as chunks: its deltas as they arrive, and at its end what was not streamed.
  *
  * **Contract**
- * - A streamed call ends with its whole input, so that a repair of its arguments replaces the text that was streamed.
- * - `calls` belongs to the encoder, which tells it what happens to a call later.
+ * - A streamed call ends with its whole input, so that repaired arguments replace the streamed text.
+ * - `calls` belongs to the encoder, which updates it later.
  */
 export class MessageChunks extends MessageFold {
-  /** The step that the message is in. */
+  /** The step of the message. */
   step = 0
   readonly #calls: CallChunks
   readonly #send: (chunk: UiChunk) => void
-  /** Names of the tools of streamed calls, by call: those that the finished message does not hold were cut off. */
+  /** Names of the tools of streamed calls: calls that the finished message lacks were cut off. */
   readonly #streamed = new Map<string, string>()
-  /** Calls of the service, as they were shown last, and in which step. */
+  /** Provider-executed calls as last shown, with their steps. */
   readonly #services = new Map<string, { block: ServiceToolContent; step: number }>()
-  /** A picture may still get finer, and the protocol cannot replace one: it is shown when something else follows. */
+  /** The current image, which may get finer. The protocol cannot replace one, so it is sent when something else follows. */
   #media: { contentIndex: number; block: ImageContent | FileContent } | undefined
   #shownMedia = new Set<number>()
 
@@ -34,7 +34,7 @@ export class MessageChunks extends MessageFold {
     this.#send = send
   }
 
-  /** Goes on with the hosted calls that an answer before has left open. */
+  /** Continues open provider-executed calls of a previous response. */
   resume(open: Iterable<ServiceToolContent>): void {
     for (const block of open) this.#services.set(block.id, { block, step: this.step })
   }
@@ -45,14 +45,14 @@ export class MessageChunks extends MessageFold {
     this.#clearMedia()
   }
 
-  /** What the open step has shown is taken back. */
+  /** Retracts what the open step has shown. */
   takeBack(): void {
     this.close()
     this.#clearMedia()
     for (const [id, { step }] of this.#services) if (step === this.step) this.#services.delete(id)
   }
 
-  /** A new answer begins. */
+  /** Starts a new response. */
   clear(): void {
     this.step = 0
     this.#clearMedia()
@@ -106,13 +106,13 @@ export class MessageChunks extends MessageFold {
     this.#streamed.clear()
   }
 
-  /** The block of `contentIndex` grows: the picture before it is whole. */
+  /** The block of `contentIndex` grows: the previous image is complete. */
   #follow(contentIndex: number): void {
     const before = this.#media
     if (before !== undefined && before.contentIndex !== contentIndex) this.#showMedia(before.contentIndex, before.block)
   }
 
-  /** A picture or a file as it stays, and the words of sound. Once for each block. */
+  /** Shows a final image or file, and a transcript of audio. Once per block. */
   #showMedia(contentIndex: number, block: ImageContent | FileContent): void {
     this.#media = undefined
     if (this.#shownMedia.has(contentIndex)) return
@@ -122,7 +122,7 @@ export class MessageChunks extends MessageFold {
       for (const chunk of wholeText('text', blockId(this.step, contentIndex), text)) this.#send(chunk)
   }
 
-  /** A call of the service, as far as it was not shown. */
+  /** Shows what is new of a provider-executed call. */
   #service(block: ServiceToolContent, isUnfinished: boolean): void {
     const { step } = this
     const before = this.#services.get(block.id)
@@ -137,7 +137,7 @@ export class MessageChunks extends MessageFold {
     if (ending !== undefined) this.#send(ending)
   }
 
-  /** The response ends while the run waits: an open call looks answered, or the client would never send what a person decides. */
+  /** Ends the stream while the run waits: an open call looks finished, because the client would otherwise never send a decision. */
   holdBack(): void {
     this.#calls.holdBack()
     for (const { block } of this.#services.values()) {

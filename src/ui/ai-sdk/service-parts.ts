@@ -5,19 +5,19 @@ import { notRunText } from '../shared/answers.ts'
 import { blockId } from './parts.ts'
 import type { UiSourcePart, UiToolCall, UiToolState } from './ui-message.ts'
 
-/** A call that the service ran itself, as it was made. */
+/** A provider-executed call. */
 export function serviceCallOf({ id, name, input }: ServiceToolContent): UiToolCall {
   return { type: 'dynamic-tool', toolCallId: id, toolName: name, input: input ?? {}, providerExecuted: true }
 }
 
-/** Where such a call stands. `isCut`: its answer is not whole, so it never ends. */
+/** Status of such a call. `isCut`: its response is incomplete, so it never ends. */
 export function serviceStateOf({ status, output, error }: ServiceToolContent, isCut: boolean): UiToolState {
   if (status === 'done') return { state: 'output-available', output: output ?? '' }
   if (status === 'failed') return { state: 'output-error', errorText: error?.message ?? error?.code ?? 'The tool of the service failed.' }
   return isCut ? { state: 'output-error', errorText: notRunText } : { state: 'input-available' }
 }
 
-/** What the texts of an answer rest on. Quotes, and places in the text and in the document, are in `providerMetadata.phi.citations`. */
+/** Sources of a response. Quotes and positions are in `providerMetadata.phi.citations`. */
 export function sourceParts(content: readonly Content[], step: number): UiSourcePart[] {
   return sourcesOf(content).map(({ title, url, citations }, index) => {
     const told = citations.map(toJson)
@@ -37,7 +37,7 @@ function toJson({ contentIndex, citedText, range, document: within }: Citation &
   }
 }
 
-/** The protocol wants a media type, and services do not say it: pages are those of a PDF. */
+/** The protocol requires a media type, which providers do not send: documents with pages are PDFs. */
 function mediaTypeOf(citation: Citation | undefined): string {
   if (citation?.document === undefined) return 'application/octet-stream'
   return citation.document.unit === 'page' ? 'application/pdf' : 'text/plain'

@@ -2,12 +2,12 @@ import { isObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 
-/** Stands in a frame for a message that its connection has brought in the same loop. A message has a `role`. */
+/** Replaces a message in a frame that its connection has sent in the same loop. A message has a `role`. */
 interface MessageRef {
   sent: string
 }
 
-/** What deltas have said of the message that is on, by the place of their block. */
+/** Deltas of the current message, by block index. */
 class GrownTexts {
   readonly #texts = new Map<number, string>()
   #messageId: string | undefined
@@ -29,27 +29,27 @@ class GrownTexts {
 }
 
 /**
- * The messages that one connection has brought, for who writes it.
+ * Tracks the messages that one connection has sent, for the writer.
  *
  * **Contract**
- * - A message is whole in the first event that has it. In later events of its loop `{ sent: id }` stands for it, where it is the same object.
- * - A text of an answer that deltas of this connection have said is left out at its end; `grown` names the places of these blocks.
+ * - A message is whole in its first event. Later events of its loop contain `{ sent: id }` if it is the same object.
+ * - Response text that this connection has sent as deltas is omitted at its end; `grown` lists the indexes of these blocks.
  */
 export class SentMessages {
   readonly #sent = new Map<string, AgentMessage>()
   readonly #grown = new GrownTexts()
 
-  /** A delta was sent. */
+  /** Records a sent delta. */
   add({ messageId, delta }: MessageUpdateEvent): void {
     if ('delta' in delta) this.#grown.add(messageId, delta)
   }
 
-  /** The event without what was sent. */
+  /** Returns the event without what was sent. */
   shorten(event: AgentEvent): object {
     switch (event.type) {
       case 'messageStart':
         this.#grown.begin(event.messageId)
-        // An answer that begins is not the one that it will be.
+        // A started response differs from its final form.
         if (event.message.role !== 'assistant') this.#sent.set(event.message.id, event.message)
         return event
       case 'messageEnd': {
@@ -88,7 +88,7 @@ export class SentMessages {
 
 type Frame = Record<string, unknown>
 
-/** The messages that frames have brought, for who reads them. `broken` is thrown with what is missing. */
+/** Tracks received messages, for the reader. `broken` is thrown with what is missing. */
 export class ReadMessages {
   readonly #read = new Map<unknown, unknown>()
   readonly #grown = new GrownTexts()
@@ -98,7 +98,7 @@ export class ReadMessages {
     this.#broken = broken
   }
 
-  /** What a frame stands for, with all that it left out. */
+  /** Restores the omitted parts of a frame. */
   restore(frame: Frame): Frame {
     const { type, messageId, message, delta } = frame
     if (type === 'messageUpdate') {

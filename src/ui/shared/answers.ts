@@ -1,16 +1,16 @@
 import { type AssistantMessage, isReport, type MessageEnvelope, textOf, type UserMessage } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
-/** Of a call whose answer failed or was stopped before it was whole. */
+/** Result text of a call whose response failed or was stopped. */
 export const notRunText = 'The call was not run: the answer ended before it was whole.'
-/** Of a call that nobody answered before the conversation went on. */
+/** Result text of a call without a result before the conversation continued. */
 export const unansweredText = 'The call has no result.'
-/** Shown in place of the result of a call that waits for somebody's decision about another one. */
+/** Result text of a call that waits for a decision about another one. */
 export const waitsText = 'Waits for a decision.'
 
 /**
- * The loops whose messages make up one answer: all that is said between two things a person said. What a person says while one of these loops runs
- * (steering, follow-ups) belongs to the answer.
+ * Returns the loops of one answer: everything between two user messages. User messages during one of these loops (steering, follow-ups)
+ * belong to the answer.
  */
 export class AnswerLoops {
   readonly #loops = new Set<string>()
@@ -24,21 +24,21 @@ export class AnswerLoops {
   }
 }
 
-/** What the runtime itself wrote in the place of the user, because models know no other way to be told: a limit was reached, work in the background has ended. */
+/** Returns whether the runtime wrote this user message, because models have no other channel: a limit was reached, a background task ended. */
 export function noticeOf(message: UserMessage & Partial<MessageEnvelope>): string | undefined {
   const text = textOf(message.content)
   if (isReport(message)) return text
   return text.startsWith('[Agent stopped: ') && text.endsWith(']') ? text : undefined
 }
 
-/** Whether an answer ended before it was whole: its calls are never run. */
+/** Returns whether a response is incomplete: its calls never run. */
 export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === 'error' || stopReason === 'aborted'
 }
 
 const denied = 'The user denied this tool call'
 
-/** That a person refused the call, and why; `undefined` when the result says something else. */
+/** Returns the reason if a user denied the call; `undefined` for other results. */
 export function denialOf({ content, isError }: ToolResult): { reason?: string } | undefined {
   const text = textOf(content)
   if (isError !== true || !text.startsWith(denied)) return undefined

@@ -5,23 +5,23 @@ import type { PendingApproval, PendingClientCall } from '../../contract/run/run-
 import { aFlag, aFunction, anything, aText, listOf, type OptionTable } from '../../contract/shape/shape.ts'
 import type { WaitingForPerson } from './open-calls.ts'
 
-/** What every encoder of a run has to know besides the events. */
+/** Options of every run encoder. */
 export interface RunEncoderOptions {
-  /** The conversation before the first event. A run may go on with its last answer: after a pause, or when a model call is tried again. */
+  /** The conversation before the first event. A run may continue its last response: after a pause, or for a retry. */
   history?: readonly AgentMessage[]
-  /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
+  /** Calls of `history` that wait for an approval. Default: those of a paused run. */
   approvals?: readonly PendingApproval[]
-  /** The calls of `history` that wait for a page, as `approvals`. */
+  /** Calls of `history` that wait for a client, like `approvals`. */
   clientCalls?: readonly PendingClientCall[]
-  /** Sends first what `history` holds, for a client that has none of it, such as one that resumes. Default `false`. */
+  /** Sends the content of `history` first, for a client without it, such as one that resumes. Default: `false`. */
   restate?: boolean
-  /** The id of a message that the run hears in its middle: the response begins after it. Default: it begins with the run. */
+  /** The id of a message in the middle of the run: the stream begins after it. Default: with the run. */
   replyTo?: string
-  /** The price of one answer of a model in USD; `undefined` where it is not known. */
+  /** Returns the price of one response in USD; `undefined` if unknown. */
   cost?: (message: AssistantMessage) => number | undefined
 }
 
-/** Checks these options. */
+/** Validates these options. */
 export const runEncoderFields: OptionTable<RunEncoderOptions> = {
   history: listOf(anything),
   approvals: listOf(anything),
@@ -31,38 +31,38 @@ export const runEncoderFields: OptionTable<RunEncoderOptions> = {
   cost: aFunction,
 }
 
-/** Turns the events of one run into the frames of one response. */
+/** Encodes the events of one run as the frames of one stream. */
 export interface RunEncoder<Frame> {
-  /** The frames for `event`; any number. After the end of the run: none. */
+  /** Returns the frames of `event`; none after the end of the run. */
   encode(event: AgentEvent): Frame[]
-  /** Takes note of an event that the client has seen in a response before this one. */
+  /** Records an event that the client has received in an earlier stream. */
   skip(event: AgentEvent): void
-  /** Whether the run waits for what the client says in another request, which it sends only after this response has ended: end it with `suspend`. */
+  /** Returns whether the run waits for another request, which the client sends only after this stream has ended: end it with `suspend`. */
   readonly waiting: WaitingForPerson
-  /** The last frames of a response whose run goes on elsewhere. */
+  /** Returns the last frames of a stream whose run continues elsewhere. */
   suspend(): Frame[]
-  /** The last frames when the events have ended without `agentEnd`; none after it. */
+  /** Returns the last frames if the events ended without `agentEnd`; none after it. */
   end(): Frame[]
-  /** The last frames when the events could not be read on; none after `agentEnd`. Errors that are not ours are not shown. */
+  /** Returns the last frames if reading the events failed; none after `agentEnd`. Foreign errors are not shown. */
   fail(error: unknown): Frame[]
 }
 
-/** The headers of every stream of events for a page. */
+/** Headers of every event stream for a browser. */
 export const streamHeaders = {
   'content-type': 'text/event-stream',
-  // Where an answer may be stored, Firefox has a second tab wait for the end of the first one's.
+  // If a response may be stored, Firefox lets a second tab wait for the end of the first one's.
   'cache-control': 'no-store',
-  // Proxies such as nginx would collect the whole answer first.
+  // Proxies such as nginx would buffer the whole response.
   'x-accel-buffering': 'no',
 } as const
 
-/** What of a run a client may see. */
+/** Events of a run that a client may see. */
 export interface ShownEvents {
-  /** Whether `turnRequest` events are shown. They hold the system prompt and everything the model is told. Default `false`. */
+  /** Whether `turnRequest` events are sent. They contain the system prompt and the whole request. Default: `false`. */
   turnRequests?: boolean
 }
 
-/** Whether `event` stays on the server: a `turnRequest`, also that of a child, unless `shown` asks for them. */
+/** Returns whether `event` stays on the server: a `turnRequest`, also of a child, unless `shown` allows it. */
 export function isWithheld(event: AgentEvent, shown: ShownEvents): boolean {
   return shown.turnRequests !== true && isRequest(event)
 }
@@ -72,8 +72,8 @@ function isRequest(event: AgentEvent): boolean {
 }
 
 /**
- * `event` as it was when it was emitted, for every reader at any time: an answer that begins is the empty message it was, not the live view
- * that has grown since. What it says follows as deltas, and whole in `messageEnd`. The same object where nothing differs.
+ * Returns `event` as it was when emitted, for late readers too: a started response is the empty message, not the live view that has grown
+ * since. Its content follows as deltas, and whole in `messageEnd`. The same object if nothing differs.
  */
 export function asEmitted(event: AgentEvent): AgentEvent {
   if (event.type === 'childEvent') return { ...event, event: asEmitted(event.event) }
@@ -86,7 +86,7 @@ function asStarted(message: AgentMessage): AgentMessage {
   return { ...known, content: [], stopReason: 'stop', usage: emptyUsage() }
 }
 
-/** What `event` says besides what every event says. */
+/** Returns `event` without common fields. */
 export function bodyOf(event: AgentEvent): object {
   const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...body } = asEmitted(event)
   return body

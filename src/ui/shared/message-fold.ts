@@ -6,46 +6,46 @@ import { isCut } from './answers.ts'
 
 type BlockKind = 'text' | 'reasoning' | 'call'
 
-/** A block that grows. */
+/** A growing block. */
 export interface OpenBlock {
   readonly kind: BlockKind
   readonly messageId: string
   readonly contentIndex: number
-  /** False when the block was open before, and another one grew in between. */
+  /** False if the block was open before, and another one grew in between. */
   readonly isNew: boolean
-  /** The name that the client knows the block by; `opened` sets it. */
+  /** The client's id of the block, set by `opened`. */
   id: string
 }
 
-/** The id and the tool of a call whose arguments grow. */
+/** Id and tool of a call with growing arguments. */
 export type GrowingCall = Omit<Extract<StreamDelta, { type: 'toolCallDelta' }>, 'type' | 'contentIndex' | 'delta'>
 
 /**
- * Folds a message of the model into transitions of its blocks, from its deltas and from the finished message.
+ * Folds a model message into transitions of its blocks, from its deltas and the finished message.
  *
  * **Contract**
  * - One block is open at a time. Each `opened` has its `closed`, unless `forget` was called in between.
- * - A message whose beginning was missed is told whole at its end.
- * - Keeps how much of each block was told, and no text.
+ * - A message whose start was missed is sent whole at its end.
+ * - Stores the sent length of each block, and no text.
  */
 export abstract class MessageFold {
   #live: string | undefined
   #open: OpenBlock | undefined
-  /** Characters that were told of texts and reasoning, and of arguments, by the index of the block. */
+  /** Sent characters of text and thinking, and of arguments, by block index. */
   #told: number[] = []
   #toldArguments: number[] = []
 
-  /** Tells a piece of the open block; never an empty one. */
+  /** Sends a fragment of the open block; never an empty one. */
   protected abstract grown(block: OpenBlock, delta: string): void
   protected opened?(block: OpenBlock, call: GrowingCall | undefined): void
   protected closed?(block: OpenBlock): void
-  /** Tells a block that came whole; a later one may replace it. */
+  /** Sends a whole block; a later one may replace it. */
   protected shown?(block: Content, contentIndex: number): void
   protected cited?(citation: Citation, contentIndex: number): void
-  /** Tells a block of the finished message, apart from its text or reasoning, which was told. No other block is open then. */
+  /** Sends a block of the finished message, without its text or thinking, which was sent. No other block is open then. */
   protected completed?(block: Content, contentIndex: number, isUnfinished: boolean): void
 
-  /** The id of the message that is being streamed. */
+  /** The id of the streaming message. */
   get live(): string | undefined {
     return this.#live
   }
@@ -65,7 +65,7 @@ export abstract class MessageFold {
     else this.#grow(delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta)
   }
 
-  /** Tells what of the finished message was not streamed. */
+  /** Sends what of the finished message was not streamed. */
   complete(message: AssistantMessage): void {
     const isUnfinished = isCut(message)
     for (const [index, block] of this.contentOf(message).entries()) this.#complete(block, index, isUnfinished)
@@ -99,7 +99,7 @@ export abstract class MessageFold {
     this.grown(block, delta)
   }
 
-  /** Whether arguments of the call at `contentIndex` were told. */
+  /** Returns whether arguments of the call at `contentIndex` were sent. */
   protected wasStreamed(contentIndex: number): boolean {
     return this.#toldArguments[contentIndex] !== undefined
   }
@@ -111,7 +111,7 @@ export abstract class MessageFold {
     this.closed?.(block)
   }
 
-  /** The client begins another response: what follows opens a block again. */
+  /** The client starts another stream: following content opens a block again. */
   forget(): void {
     this.#open = undefined
   }

@@ -14,38 +14,38 @@ import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.
 import { isCut } from './answers.ts'
 
 /**
- * Whether a run waits for a person, or for what a page runs, so that a client that answers in a new request has to be let go:
- * - `certain`: every open call has been asked about, and nothing else happens.
- * - `likely`: besides, there are calls that have neither begun nor been asked about. Their order holds them back, or they begin in a moment; or
- *   the loop of a sub-agent asks, which may do other things meanwhile. It is certain once no event came for a while.
+ * Whether a run waits for a user or a client, so that a client that responds with a new request must be released:
+ * - `certain`: every open call was requested, and nothing else happens.
+ * - `likely`: there are also calls that have neither started nor been requested: they are held back, or start in a moment; or a sub-agent
+ *   asks, which may do other things meanwhile. It is certain after a while without events.
  */
 export type WaitingForPerson = 'no' | 'likely' | 'certain'
 
-/** What a call has come to. */
+/** Status of a call. */
 export type CallResult = Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError' | 'outcome'>
 
 /** A call without a result. */
 export interface OpenCall {
-  /** Unique among the open calls: that of a call of the run itself is its id. */
+  /** Unique among open calls; the id for a call of the run itself. */
   readonly key: string
   readonly toolCallId: string
   readonly toolName: string
-  /** The arguments as they were shown last. */
+  /** The arguments as last shown. */
   input: JsonObject
   state: 'written' | 'asked' | 'decided' | 'running'
   /** Whether the client has seen it with these arguments. */
   isShown: boolean
-  /** Of the request that waits, or was decided. */
+  /** Of the pending or decided request. */
   argumentsHash?: string
-  /** A page is to run it. */
+  /** A client runs it. */
   isForPage?: boolean
-  /** A person said no, or nobody said anything. */
+  /** It was denied, or the request timed out. */
   refusal?: { reason?: string }
   /** The call of the run whose sub-agent wants to make this one. */
   parent?: string
 }
 
-/** What a run reports of a call. */
+/** A report about a call. */
 export type CallEvent =
   | ApprovalRequestedEvent
   | ApprovalResolvedEvent
@@ -58,24 +58,24 @@ export type CallEvent =
 /** A call as the model wrote it. */
 export type WrittenCall = Pick<ToolCallContent, 'id' | 'name' | 'arguments'>
 
-/** A call that is over, if it was open, and what its sub-agent asked about. */
+/** Ends an open call, and the requests of its sub-agent. */
 export interface EndedCall {
   call: OpenCall | undefined
   asked: OpenCall[]
 }
 
 /**
- * Folds what a run reports of calls: those of a message that have no result yet, and the requests of sub-agents. O(open calls). An encoder overrides
- * the `show…` methods: each tells one transition.
+ * Folds reports about calls: those of a message without results, and requests of sub-agents. O(open calls). An encoder overrides the
+ * `show…` methods, one per transition.
  */
 export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
 
-  /** A person is asked about `call`, which still is as it was shown last. */
+  /** Shows an approval request for `call`, which is unchanged since it was last shown. */
   protected showAsked?(event: ApprovalRequestedEvent, call: OpenCall): void
-  /** `call` is `undefined` when nobody was asked about it. */
+  /** Shows a decision. `call` is `undefined` without a request. */
   protected showDecided?(event: ApprovalResolvedEvent, call: OpenCall | undefined): void
-  /** `call` is `undefined` for a call of a sub-agent, which only clients of our own protocol run. */
+  /** Shows a client call. `call` is `undefined` for one of a sub-agent, which only native clients run. */
   protected showHandedOut?(event: ClientCallRequestedEvent, call: OpenCall | undefined): void
   protected showRunning?(event: ToolExecutionStartEvent, call: OpenCall): void
   protected showUpdate?(event: ToolExecutionUpdateEvent, call: OpenCall | undefined): void
@@ -118,7 +118,7 @@ export class OpenCalls {
     }
   }
 
-  /** A call has its result: it and what its sub-agent asked about are forgotten. */
+  /** Ends a call with its result, and drops the requests of its sub-agent. */
   result(result: CallResult): void {
     const key = result.toolCallId
     const call = this.#calls.get(key)
@@ -136,36 +136,36 @@ export class OpenCalls {
     return this.#calls.values()
   }
 
-  /** The model has made a call, and the client has seen it, unless it is shown later. */
+  /** Adds a call of the model that the client has seen, unless it is shown later. */
   written({ id, name, arguments: input }: WrittenCall, isShown = true): void {
     this.#put({ key: id, toolCallId: id, toolName: name, input, state: 'written', isShown })
   }
 
-  /** The call that is meant; made where it is not known: it is that of a sub-agent, or its answer was not seen. */
+  /** Returns the call, and creates it if unknown: it belongs to a sub-agent, or its response was not seen. */
   of({ toolCallId, toolName, args: input, subAgent }: Omit<PendingApproval, 'argumentsHash'>): OpenCall {
     const key = keyOf(toolCallId, subAgent)
     const parent = subAgent === undefined ? {} : { parent: subAgent.toolCallId }
     return this.#calls.get(key) ?? this.#put({ key, toolCallId, toolName, input, state: 'written', isShown: false, ...parent })
   }
 
-  /** A run before this one asked about it, and nobody answered. This run waits only once it asks again. */
+  /** Adds an unanswered request of an earlier run. This run waits only after it asks again. */
   left(pending: PendingApproval): void {
     Object.assign(this.of(pending), { input: pending.args, argumentsHash: pending.argumentsHash })
   }
 
-  /** A person is asked about `call`. */
+  /** Adds an approval request for `call`. */
   asked(call: OpenCall, { args: input, argumentsHash }: Pick<ApprovalRequestedEvent, 'args' | 'argumentsHash'>): void {
     Object.assign(call, { state: 'asked', input, argumentsHash })
     delete call.refusal
   }
 
-  /** A page is to run `call`. */
+  /** Adds a client call. */
   handedOut(call: OpenCall, { args: input, argumentsHash }: Pick<ClientCallRequestedEvent, 'args' | 'argumentsHash'>): void {
     Object.assign(call, { state: 'asked', isForPage: true, input, argumentsHash })
     delete call.refusal
   }
 
-  /** A page has answered, or none is expected to any more. */
+  /** Ends a client call: it has a result, or none is expected. */
   #handedBack({ toolCallId, subAgent }: ClientCallResolvedEvent): void {
     const call = this.#calls.get(keyOf(toolCallId, subAgent))
     if (call?.isForPage !== true) return
@@ -173,7 +173,7 @@ export class OpenCalls {
     call.isForPage = false
   }
 
-  /** The call that `event` decides about, as it is then; `undefined` for one that was not asked about. */
+  /** Returns the call that `event` decides, in its status before; `undefined` without a request. */
   #decided({ toolCallId, subAgent, approved, reason }: ApprovalResolvedEvent): OpenCall | undefined {
     const call = this.#calls.get(keyOf(toolCallId, subAgent))
     if (call?.state !== 'asked') return undefined
@@ -197,7 +197,7 @@ export class OpenCalls {
     if (answer === 'no') return answer
     for (const { key, state, parent } of this.#calls.values()) {
       if (state === 'asked') continue
-      // What was decided about a sub-agent's call goes on inside that sub-agent.
+      // A decided call of a sub-agent continues inside it.
       if (parent === undefined && (state === 'decided' || (state === 'running' && !asking.has(key)))) return 'no'
       answer = 'likely'
     }
@@ -214,7 +214,7 @@ function keyOf(toolCallId: string, subAgent: SubAgentRef | undefined): string {
   return subAgent === undefined ? toolCallId : `${subAgent.loopId}/${toolCallId}`
 }
 
-/** The calls of the last answer that have no result. */
+/** Returns the calls of the last response without a result. */
 export function openCallsOf(history: readonly AgentMessage[]): ToolCallContent[] {
   const answered = new Set<string>()
   for (const message of history.toReversed()) {

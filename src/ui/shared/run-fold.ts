@@ -6,22 +6,22 @@ import type { RunEncoder } from './encoding.ts'
 import type { MessageFold } from './message-fold.ts'
 import type { CallEvent, OpenCalls, WaitingForPerson } from './open-calls.ts'
 
-/** Where a response begins within a run. */
+/** Start of a stream within a run. */
 interface ResponseStart {
-  /** The message after which the response begins. Default: it begins with the run. */
+  /** The message after which the stream begins. Default: it begins with the run. */
   replyTo?: string | undefined
-  /** Ids of messages that the client itself has sent: they are no part of the response. */
+  /** Ids of messages that the client itself has sent: they are not part of the stream. */
   given?: ReadonlySet<string>
 }
 
 /**
- * Folds the events of a run into transitions. An encoder says which frames each of them has: those of the run by overriding the methods below, those of
- * blocks and calls with its `MessageFold` and its `OpenCalls`.
+ * Folds the events of a run into transitions. An encoder maps each to frames: those of the run by overriding the methods below, those of blocks
+ * and calls with its `MessageFold` and its `OpenCalls`.
  *
  * **Contract**
- * - Frames are pushed to `out`. After `isEnded` no event is taken.
- * - A message begins (`begun`), grows in `message`, and ends (`answered`). Its calls are open then, unless it was cut off.
- * - Of branches only the chosen one is told, whole, once it is chosen; what their calls ask is told as if sub-agents asked.
+ * - Frames are pushed to `out`. After `isEnded` events are ignored.
+ * - A message starts (`begun`), grows in `message`, and ends (`answered`). Its calls are open then, unless it was cut off.
+ * - Of branches, only the selected one is sent, whole, when it is selected; requests of its calls look like those of sub-agents.
  */
 export abstract class RunFold<Frame> implements RunEncoder<Frame> {
   protected abstract readonly message: MessageFold
@@ -29,9 +29,9 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
   protected out: Frame[] = []
   protected isEnded = false
   readonly #given: ReadonlySet<string>
-  /** Until this message is heard, the client has everything. */
+  /** Until this message arrives, the client has everything. */
   #replyTo: string | undefined
-  /** The branches of the prompt, and the ends of those that have ended. */
+  /** Branches of the prompt, and the ends of finished ones. */
   readonly #branches = new Map<string, AgentEndEvent | undefined>()
 
   constructor({ replyTo, given = new Set() }: ResponseStart) {
@@ -39,31 +39,31 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
     this.#given = given
   }
 
-  /** A message of the model begins. */
+  /** A model message starts. */
   protected begun?(messageId: string, loopId: string): void
-  /** A message of the model is whole, and so is what was told of it. */
+  /** A model message is complete, and so is its output. */
   protected abstract answered(messageId: string, message: AssistantMessage): void
-  /** Another message than one of the model. */
+  /** A message of another role. */
   protected heard?(event: MessageEndEvent): void
-  /** Something is about to be told of a call of the run itself. */
+  /** Called before output about a call of the run itself. */
   protected called?(event: CallEvent): void
   protected turnEnded?(): void
   protected abstract ended(event: AgentEndEvent): void
-  /** Any event that is no transition. */
+  /** An event that is not a transition. */
   protected other?(event: AgentEvent): void
-  /** An event of a branch, before the fold takes it. */
+  /** An event of a branch, before the fold handles it. */
   protected branched?(event: AgentEvent): void
-  /** A branch is about to be told. */
+  /** Called before the output of a branch. */
   protected choosing?(event: ParallelLoopEndEvent): void
-  /** The branch was told, and its end is the end of the run; `undefined` when it was not seen. */
+  /** A branch was sent, and its end is the end of the run; `undefined` if its end was missed. */
   protected abstract chosen(end: AgentEndEvent | undefined): void
-  /** What was told so far was told in an earlier response. */
+  /** Earlier output was sent in another stream. */
   protected abstract forget(): void
-  /** The message that the response replies to was heard. */
+  /** The message that the stream replies to has arrived. */
   protected replied?(): void
-  /** The response ends while the run waits. */
+  /** The stream ends while the run waits. */
   protected abstract suspended(): void
-  /** The response ends without the end of the run. */
+  /** The stream ends without the end of the run. */
   protected abstract brokenOff(cause: { error: unknown } | undefined): void
 
   encode(event: AgentEvent): Frame[] {
@@ -180,7 +180,7 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
     }
   }
 
-  /** Tells the chosen branch whole. A run of branches has no `agentEnd`. */
+  /** Sends the selected branch whole. A run of branches has no `agentEnd`. */
   #choose(event: ParallelLoopEndEvent): void {
     this.choosing?.(event)
     const end = this.#branches.get(event.selectedLoopId)
@@ -194,7 +194,7 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
   }
 }
 
-/** An event of a branch about an approval, as if a sub-agent asked: no message that is shown holds the call. */
+/** Handles an approval event of a branch like one of a sub-agent, because no visible message contains the call. */
 function asOfSubAgent<E extends { loopId: string; subAgent?: SubAgentRef }>(event: E): E & { subAgent: SubAgentRef } {
   const { loopId, subAgent = { toolCallId: loopId, toolName: 'branch', loopId } } = event
   return { ...event, subAgent }

@@ -7,24 +7,24 @@ import type { ItemStatus, ResponseEventBody, ResponseItem, ResponsePart } from '
 type Message = Extract<ResponseItem, { type: 'message' }>
 type Reasoning = Extract<ResponseItem, { type: 'reasoning' }>
 
-/** What grows: an item, of which message, and which block of that. */
+/** What grows: an item, its message, and its block. */
 interface OpenItem {
   item: Message | Reasoning
   messageId: string
   contentIndex: number
 }
 
-/** What an item's id begins with. */
+/** Prefix of an item id. */
 export type NamedItem = Exclude<ReferenceKind, 'resp' | 'mcpr'>
 
-/** What the items of a response are called. */
+/** Item types of a response. */
 export type NameItem = (kind: NamedItem, index: number) => string
 
 /**
- * The output of one response, while it is written.
+ * Writes the output of one response.
  *
  * **Contract**
- * - One item is open at a time, and of a message one part. Each `added` has its `done`.
+ * - One item is open at a time, and one part of a message. Each `added` has its `done`.
  */
 export class OutputWriter implements AnswerWriter {
   items: ResponseItem[] = []
@@ -110,14 +110,14 @@ export class OutputWriter implements AnswerWriter {
     this.whole({ type: 'image_generation_call', id: this.#next('ig'), status: 'completed', result: data })
   }
 
-  /** An item that comes whole. */
+  /** Writes a whole item. */
   whole(item: ResponseItem): void {
     this.close()
     this.#send({ type: 'response.output_item.added', output_index: this.items.length, item })
     this.#done(item)
   }
 
-  /** Ends what is open. */
+  /** Closes what is open. */
   close(status: ItemStatus = 'completed'): void {
     if (this.#open === undefined) return
     const { item } = this.#open
@@ -166,7 +166,7 @@ export class OutputWriter implements AnswerWriter {
   }
 
   #next(kind: NamedItem): string {
-    // Before what is open has its place.
+    // An index before the open item.
     return this.#name(kind, this.items.length + (this.#open === undefined ? 0 : 1))
   }
 

@@ -8,46 +8,46 @@ import { type CallEvent, OpenCalls } from '../../shared/open-calls.ts'
 import { RunFold } from '../../shared/run-fold.ts'
 import { brokenOff, failureOf, type RunFailed } from './failure.ts'
 
-/** Writes what a caller of OpenAI's APIs is told of a run. Tools that the agent runs inside are none of it. */
+/** Writes the response of a run for a caller of OpenAI's APIs. Excludes tools that the agent runs itself. */
 export interface AnswerWriter {
   text(messageId: string, contentIndex: number, delta: string): void
   reasoning(messageId: string, contentIndex: number, delta: string): void
-  /** What the text rests on that was told of this block. */
+  /** Writes the citations of this block. */
   cite(messageId: string, contentIndex: number, citation: Citation): void
-  /** A picture of the model: base64. */
+  /** Writes a generated image: base64. */
   picture(data: string, mimeType: string): void
   refusal(messageId: string, refusal: string): void
-  /** The caller is to run its tool. */
+  /** Writes a call of the caller's tool. */
   call(callId: string, name: string, args: string): void
-  /** All of a message was told. */
+  /** Ends a message. */
   close?(status: 'completed' | 'incomplete'): void
-  /** What was written so far was told in an earlier answer. */
+  /** Earlier output was sent in a previous response. */
   clear(): void
 }
 
-/** What the encoder of an answer has to know besides the events. */
+/** Options of a response encoder. */
 export interface AnswerStepsOptions {
-  /** Ids of messages that the caller itself has sent: they are no answer. */
+  /** Ids of messages that the caller itself has sent: they are not part of the response. */
   given?: ReadonlySet<string>
   /**
-   * Tells each message when it is whole, not as it grows, and none that failed: for an answer in one piece, in which nothing was shown that a retry or a guard has
-   * replaced. Default `false`.
+   * Writes each message when it is complete, and no failed one: for a response in one piece, without anything that a retry or a guard has
+   * replaced. Default: `false`.
    */
   isWhole?: boolean
 }
 
-/** Why an answer ends that did not fail. */
+/** The finish reason of a successful response. */
 export type AnswerEnd = 'stop' | 'length' | 'content_filter'
 
-/** Folds a run into one answer of OpenAI's APIs. */
+/** Folds a run into one response of OpenAI's APIs. */
 export abstract class AnswerFold<Frame, Options extends AnswerStepsOptions> extends RunFold<Frame> {
   protected abstract readonly writer: AnswerWriter
   protected abstract override readonly calls: AnswerCalls
   protected readonly options: Options
-  /** Of the messages that were told. */
+  /** Usage of the written messages. */
   #usage: Usage = emptyUsage()
   #last: AssistantMessage | undefined
-  /** Why there is no answer, once the run has ended so. */
+  /** The failure of the run, after it has ended. */
   failure: RunFailed | undefined
 
   constructor(options: Options) {
@@ -106,11 +106,11 @@ function isLeftOut({ stopReason }: AssistantMessage, { isWhole }: AnswerStepsOpt
   return isWhole === true && stopReason === 'error'
 }
 
-/** Tells a message of the model. A refusal is no part of its text: clients have a place for it, which the end of the message fills. */
+/** Writes a model message. A refusal is not part of its text: clients have a field for it, which the end of the message fills. */
 export class AnswerMessage extends MessageFold {
   readonly #writer: AnswerWriter
   readonly #options: AnswerStepsOptions
-  /** Sources that were told, by the index of the block. */
+  /** Number of written citations, by block index. */
   #cited: number[] = []
 
   constructor(writer: AnswerWriter, options: AnswerStepsOptions) {
@@ -147,21 +147,21 @@ export class AnswerMessage extends MessageFold {
     if (block.type === 'text') {
       for (const citation of (block.citations ?? []).slice(this.#cited[contentIndex] ?? 0)) this.cited(citation, contentIndex)
     }
-    // A picture that is only named elsewhere is not shown.
+    // An image that is only referenced is omitted.
     if (block.type === 'image' && block.data !== undefined) this.#writer.picture(block.data, block.mimeType ?? 'image/png')
   }
 }
 
 /**
- * Tells calls that wait for the caller: with arguments that were checked. One that the model got wrong is told to the model, not to the caller.
+ * Writes calls that wait for the caller, with validated arguments. An invalid call is reported to the model, not to the caller.
  */
 export class AnswerCalls extends OpenCalls {
   readonly #writer: AnswerWriter
   readonly #ask: ((pending: PendingApproval) => void) | undefined
-  /** Calls and approvals that were told, by what they are about. */
+  /** Written calls and approvals. */
   readonly #told = new Set<string>()
 
-  /** `ask`: the caller is to say whether the agent may run a tool of its own. */
+  /** `ask`: the caller decides whether the agent may run its own tool. */
   constructor(writer: AnswerWriter, ask?: (pending: PendingApproval) => void) {
     super()
     this.#writer = writer
@@ -169,13 +169,13 @@ export class AnswerCalls extends OpenCalls {
   }
 
   override take(event: CallEvent): void {
-    // The run waits also for what a sub-agent asks of pages.
+    // The run also waits for client calls of sub-agents.
     if (event.type === 'clientCallRequested' && event.subAgent !== undefined) this.handedOut(this.of(event), event)
-    // A call of an earlier answer does not hold this one up.
+    // A call of an earlier response does not block this one.
     if (event.type !== 'toolExecutionStart' || this.get(event.toolCallId) !== undefined) super.take(event)
   }
 
-  /** The run has ended, and these calls wait. */
+  /** Writes the pending calls of an ended run. */
   pause({ pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): void {
     for (const pending of pendingApprovals) this.showAsked(pending)
     for (const pending of pendingClientCalls) this.showHandedOut(pending)
@@ -187,7 +187,7 @@ export class AnswerCalls extends OpenCalls {
 
   protected override showHandedOut(pending: PendingApproval): void {
     const { toolCallId, toolName, args, subAgent } = pending
-    // What sub-agents have pages do is none of the answer.
+    // Client calls of sub-agents are not part of the response.
     if (subAgent === undefined && this.#isNew('call', pending)) this.#writer.call(toolCallId, toolName, JSON.stringify(args))
   }
 

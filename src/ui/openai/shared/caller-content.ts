@@ -6,7 +6,7 @@ import { text } from '../../../contract/message/message.ts'
 import { type ClientFile, readFile, textIn } from '../../shared/client-input.ts'
 import { refuse } from './caller-fault.ts'
 
-/** What a user says: a text, or parts of text, pictures, sounds and files. Refuses what is neither, and what is empty. */
+/** Parses user content: a text, or parts with text, images, audio and files. Rejects others and empty content. */
 export function userContent(given: JsonValue | undefined, param: string): Content[] {
   if (typeof given === 'string') return given.trim() === '' ? refuse(param, `${param} is empty.`) : [text(given)]
   if (!Array.isArray(given) || given.length === 0) return refuse(param, `${param} must be a text or a list of parts.`)
@@ -42,7 +42,7 @@ function userPart(part: JsonValue, param: string): Content {
 function picture(url: string | undefined, { file_id: fileId }: JsonObject, param: string): Content {
   refuseFileId(fileId, param)
   if (url === undefined) return refuse(param, `${param} needs the address of a picture, or its data as a data: address.`)
-  // An address says no type; services look at what they find there.
+  // A URL has no media type; providers detect it.
   return fileOf({ mimeType: url.startsWith('data:') ? undefined : (typeOfAddress(url) ?? 'image/jpeg'), url }, param)
 }
 
@@ -67,7 +67,7 @@ function typeOfAddress(url: string): string | undefined {
   return URL.canParse(url) ? typeByName(new URL(url).pathname) : undefined
 }
 
-/** A file that a service keeps could be somebody else's. */
+/** A file id of a provider could belong to someone else. */
 function refuseFileId(fileId: JsonValue | undefined, param: string): void {
   if (fileId !== undefined && fileId !== null)
     refuse(`${param}.file_id`, `${param}.file_id is not taken: send the data, or an https address.`)
@@ -78,7 +78,7 @@ function fileOf(file: ClientFile, param: string): Content {
   return value ?? refuse(param, problem ?? `${param} cannot be read.`)
 }
 
-/** The text of parts that hold nothing but text, of an assistant, a tool or an instruction. */
+/** Returns the text of text-only content, for an assistant, a tool or an instruction. */
 export function textContent(given: JsonValue | undefined, param: string): string {
   if (typeof given === 'string') return given
   if (given === undefined || given === null) return ''
@@ -91,13 +91,13 @@ function textPart(part: JsonValue, param: string): string {
   return said ?? refuse(param, `${param} must be a text.`)
 }
 
-/** The result that a caller has for a call of its own tool: a text, or parts as a user has them. */
+/** Parses the result of a caller's tool: a text, or parts as for a user. */
 export function resultContent(given: JsonValue | undefined, param: string): Content[] {
   if (typeof given === 'string') return [text(given)]
   return Array.isArray(given) && given.length > 0 ? given.map((part, index) => userPart(part, `${param}[${index}]`)) : [text('')]
 }
 
-/** The arguments of a call as an assistant made it. */
+/** Parses the arguments of an assistant's call. */
 export function argumentsOf(given: JsonValue | undefined, param: string): JsonObject {
   if (typeof given !== 'string') return refuse(param, `${param} must be a text of JSON.`)
   const read = parseArguments(given === '' ? '{}' : given)

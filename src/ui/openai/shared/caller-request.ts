@@ -9,46 +9,46 @@ import { refuse } from './caller-fault.ts'
 import type { CallerSetting } from './caller-settings.ts'
 import type { CallerTool } from './caller-tools.ts'
 
-/** Who speaks for a caller where its instructions are: the caller alone, as in every text of a user; or the system prompt, which they are added to. */
+/** Role of the caller's instructions: a user message, or an addition to the system prompt. */
 export type InstructionsPlace = 'asUser' | 'append'
 
-/** How a request is read. */
+/** Options for parsing a request. */
 export interface ReadOptions {
-  /** What becomes of system and developer messages, and of `instructions`. Default `asUser`. */
+  /** Handling of system and developer messages, and of `instructions`. Default: `asUser`. */
   callerInstructions?: InstructionsPlace
-  /** Whether the server has the conversation, so that results may come without their calls. Default: where the request says so itself. */
+  /** Whether the server stores the conversation, so that results may come without their calls. Default: as the request says. */
   isKept?: boolean
 }
 
-/** One message of a caller, with an id of its own. */
+/** One message of a caller, with its id. */
 export type CallerMessage = (UserMessage | AssistantMessage | ToolResultMessage) & { id: string }
 
-/** What both of OpenAI's APIs ask of an agent. */
+/** Common content of both of OpenAI's request formats. */
 export interface CallerRequest {
   /** The name of the agent. */
   model: string
   isStreamed: boolean
-  /** The conversation as the caller tells it. What it says that an assistant said is the caller's claim. */
+  /** The conversation according to the caller. Its assistant messages are unverified. */
   messages: CallerMessage[]
-  /** What is said now: what stands after the last answer. Where the conversation is kept, the server knows what was said before. */
+  /** The new messages: those after the last response. For a stored conversation, the server knows the earlier ones. */
   newest: CallerMessage[]
-  /** For the system prompt, where the server lets callers add to it. */
+  /** Additional system prompt, if the server allows it. */
   instructions: string
   tools: CallerTool[]
   settings: CallerSetting[]
   responseFormat?: ResponseFormat
 }
 
-/** A conversation while it is read. Refuses results without a call, and calls without a result, as OpenAI does. */
+/** Parses a conversation. Rejects results without a call, and calls without a result, as OpenAI does. */
 export class CallerConversation {
   readonly messages: CallerMessage[] = []
   readonly #place: InstructionsPlace
   readonly #instructions: string[] = []
-  /** Where what is said now begins. */
+  /** Index of the first new message. */
   #newestAt = 0
-  /** A result whose call the server has to know. */
+  /** A result whose call the server must know. */
   #orphan: string | undefined
-  /** Calls without a result, by their id. */
+  /** Calls without a result, by id. */
   readonly #open = new Map<string, string>()
 
   constructor({ callerInstructions = 'asUser' }: ReadOptions) {
@@ -63,7 +63,7 @@ export class CallerConversation {
     return this.messages.slice(this.#newestAt)
   }
 
-  /** What stands before this place was answered. */
+  /** Messages before this index have a response. */
   answered(): void {
     this.#newestAt = this.messages.length
   }
@@ -78,7 +78,7 @@ export class CallerConversation {
     this.messages.push({ role: 'user', content, timestamp: now(), id: newId() })
   }
 
-  /** What an assistant said, and the calls that it made: of the caller's tools. Parts of one answer come one after the other. */
+  /** Adds an assistant's text, and its calls of the caller's tools. Parts of one response are consecutive. */
   assistant(said: string, calls: ToolCallContent[], param: string): void {
     for (const { id, name } of calls) {
       if (this.#open.has(id)) refuse(param, `Two calls have the id ${JSON.stringify(id.slice(0, 100))}.`)
@@ -97,7 +97,7 @@ export class CallerConversation {
     this.messages.push({ role: 'toolResult', toolCallId, toolName, content, isError: false, timestamp: now(), id: newId() })
   }
 
-  /** Refuses what no model could answer. `param` holds the conversation; `isKept`: the server has it. */
+  /** Rejects a conversation that no model could answer. `param` is its field; `isKept`: the server stores it. */
   end(param: string, isKept: boolean): void {
     if (this.#orphan !== undefined && !isKept) refuse(this.#orphan, `${this.#orphan} answers no call that stands before it.`)
     const [unanswered] = this.#open.keys()
@@ -113,7 +113,7 @@ function answer(content: Content[]): AssistantMessage & { id: string } {
   return { role: 'assistant', content, stopReason, model: unknown, provider: unknown, usage: emptyUsage(), timestamp: now(), id: newId() }
 }
 
-/** Adds what somebody has said, by its role; `calls` are those that an assistant has made. Refuses a role that there is not. */
+/** Adds a message by role; `calls` are those of an assistant. Rejects an unknown role. */
 export function addSpoken(conversation: CallerConversation, { role, content }: JsonObject, calls: ToolCallContent[], param: string): void {
   switch (role) {
     case 'system':

@@ -2,29 +2,29 @@ import { isJsonObject, type JsonObject, type JsonValue, ownOf } from '../../../c
 import type { ClientSettings } from '../../../contract/model/model-config.ts'
 import { refuse, refuseUnsupported } from './caller-fault.ts'
 
-/** A setting that a caller asks for: which of ours it is, and the field that says it. */
+/** A requested setting: our name, and its field. */
 export interface CallerSetting {
   name: keyof ClientSettings
   param: string
   value: JsonValue
 }
 
-/** How a field says a setting. What is OpenAI's own default asks for nothing: many clients send it always. */
+/** The field of a setting. OpenAI's own default requests nothing, because many clients always send it. */
 interface SettingField {
   name: keyof ClientSettings
-  /** Values that ask for nothing. */
+  /** Values that request nothing. */
   defaults?: readonly JsonValue[]
-  /** As ours is called. */
+  /** Our name of the setting. */
   as?: (value: JsonValue, param: string) => JsonValue
 }
 
-/** A field of a request, or of an object in it: `reasoning.effort`. */
+/** A request field, or one of a nested object: `reasoning.effort`. */
 export type SettingFields = Readonly<Record<string, SettingField>>
 
-/** `none`, which clients send for models that they do not know, asks for nothing. */
+/** `none`, which clients send for unknown models, requests nothing. */
 const effort: SettingField = { name: 'thinking', defaults: ['none'] }
 
-/** The settings that both of OpenAI's APIs have, under the names that both use. */
+/** Settings with the same names in both of OpenAI's APIs. */
 const sharedSettings: SettingFields = {
   temperature: { name: 'temperature', defaults: [1] },
   top_p: { name: 'topP', defaults: [1] },
@@ -53,7 +53,7 @@ export const responseSettings: SettingFields = {
   'text.verbosity': { name: 'verbosity', defaults: ['medium'] },
 }
 
-/** What a caller asks for in `body`. Refuses a choice of tools that there is not. */
+/** Returns the requested settings in `body`. Rejects an invalid tool choice. */
 export function settingsIn(body: JsonObject, fields: SettingFields): CallerSetting[] {
   return Object.entries(fields).flatMap(([param, { name, defaults = [], as }]) => {
     const value = valueAt(body, param)
@@ -72,7 +72,7 @@ function valueAt(body: JsonObject, path: string): JsonValue | undefined {
   return value
 }
 
-/** `"none"`, `"required"`, or one function: in Chat Completions under `function`, in Responses beside its type. */
+/** `"none"`, `"required"`, or one function: in Chat Completions under `function`, in Responses next to its type. */
 function toolChoiceOf(value: JsonValue, param: string): JsonValue {
   if (typeof value === 'string') return value
   if (!isJsonObject(value)) return refuse(param, `${param} must be a word or an object.`)
@@ -81,10 +81,10 @@ function toolChoiceOf(value: JsonValue, param: string): JsonValue {
   return refuseUnsupported(param, 'Choose "auto", "none", "required", or one function by its name.')
 }
 
-/** Fields that nothing here can do, with the values that ask for nothing and what to do instead. */
+/** Unsupported fields, with the values that request nothing and an alternative. */
 export type UnsupportedFields = Readonly<Record<string, { defaults?: readonly JsonValue[]; why: string }>>
 
-/** Refuses a field that asks for what nothing here can do. */
+/** Rejects a field with an unsupported request. */
 export function refuseAsked(body: JsonObject, fields: UnsupportedFields): void {
   for (const [param, { defaults = [], why }] of Object.entries(fields)) {
     const value = ownOf(body, param)

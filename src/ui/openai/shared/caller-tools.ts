@@ -4,18 +4,18 @@ import { isToolName } from '../../../contract/tool/tool-result.ts'
 import { textIn } from '../../shared/client-input.ts'
 import { refuse, refuseUnsupported } from './caller-fault.ts'
 
-/** A function that the caller runs itself. */
+/** A function that the caller runs. */
 export interface CallerTool {
   name: string
   description: string
-  /** As the caller wrote it. */
+  /** The definition as the caller wrote it. */
   parameters: JsonSchema
 }
 
-/** As many as OpenAI takes. */
+/** OpenAI's maximum. */
 const maxTools = 128
 
-/** The functions of a caller. `definitionOf` finds the definition in an entry of the list. Refuses what is no function. */
+/** Parses the caller's functions. `definitionOf` finds the definition in a list entry. Rejects other tools. */
 export function callerTools(given: JsonValue | undefined, definitionOf: (entry: JsonObject) => JsonValue | undefined): CallerTool[] {
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) refuse('tools', 'tools must be a list.')
@@ -48,7 +48,7 @@ function toolOf(given: JsonValue | undefined, param: string): CallerTool {
 }
 
 /**
- * The form that an answer must have; `undefined` for text. `definitionOf` finds name and schema of `json_schema`, which stand elsewhere in each API.
+ * Returns the required response format; `undefined` for text. `definitionOf` finds name and schema of `json_schema`, whose place differs per API.
  */
 export function callerFormat(
   given: JsonValue | undefined,
