@@ -1,14 +1,14 @@
 import { fieldIn } from '../../src/contract/json.ts'
 import { ConfigError } from '../../src/index.ts'
 
-/** Variables of one place. `get` gives what is set and not blank. */
+/** Variables of one source. `get` returns those that are set and not blank. */
 export interface Environment {
   get(name: string): string | undefined
-  /** Variables that Deno did not allow to be read. */
+  /** Variables that Deno did not allow to read. */
   readonly denied: ReadonlySet<string>
 }
 
-/** The variables of `given`, else those of the process. Throws `ConfigError` where there are none. */
+/** Returns the variables of `given`, else of the process. Throws `ConfigError` without any. */
 export function environmentOf(given: object | undefined): Environment {
   const denied = new Set<string>()
   const read = given === undefined ? ofProcess(denied) : (name: string) => fieldIn(given, name)
@@ -49,7 +49,7 @@ function isDenoEnv(value: unknown): value is DenoEnv {
   return typeof fieldIn(value, 'get') === 'function'
 }
 
-/** Why a variable is not there, and what to do, as the end of a message. */
+/** Returns why a variable is missing and what to do, as the end of a message. */
 export function adviceFor(names: readonly string[], { denied }: Environment): string {
   const either = names.join(' or ')
   const refused = names.filter((name) => denied.has(name))

@@ -1,6 +1,6 @@
 /**
- * Models and keys from environment variables, in Node, Deno, Bun, Workers and Vite. Nothing else in this package reads the environment by itself,
- * but for the command `phi`.
+ * Creates models and reads keys from environment variables, in Node, Deno, Bun, Workers and Vite. Except for the command `phi`, no other part
+ * of this package reads the environment.
  *
  * @example
  * ```ts
@@ -17,23 +17,23 @@ import { ConfigError, type Model } from '../../src/index.ts'
 import { adviceFor, type Environment, environmentOf } from './environment.ts'
 import { defaultModels, defaultName, keyVariables, loadModel, noModelAdvice } from './services.ts'
 
-/** Where variables are read. */
+/** Options of `modelFromEnv` and `keyFromEnv`: the source of variables. */
 export interface EnvOptions {
-  /** Variables by name: the bindings of a Worker, `import.meta.env` of Vite, an object of yours. Default: those of the process. */
+  /** Variables by name: the bindings of a Worker, `import.meta.env` of Vite, or your own object. Default: those of the process. */
   env?: object
 }
 
 const envOptions = optionsOf<EnvOptions>({ env: anything })
 
 /**
- * A model, with the key that the environment has for it: `anthropic/claude-sonnet-4-6`, `openai`, `ollama/llama3.3`.
+ * Creates a model with its key from the environment: `anthropic/claude-sonnet-4-6`, `openai`, `ollama/llama3.3`.
  *
  * **Contract**
- * - `name` is `provider/model`, the provider in any case, or a provider alone, which stands for a current model of it. Default: what `PHI_MODEL` names, else a model of
- *   the first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` that is set.
- * - `<PROVIDER>_BASE_URL` is another address of the service. Context window and prices come from the catalogue, where it knows the model.
- * - Loads the provider of this model only, and sends no request.
- * - Rejects with `ConfigError`: `missingEnvVar` where no key is set, with the variable to set; `invalidOption` for a name that names nothing.
+ * - `name` is `provider/model`, with the provider in any case, or a provider alone for a current model of it. Default: the value of `PHI_MODEL`,
+ *   else a model of the first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` that is set.
+ * - `<PROVIDER>_BASE_URL` replaces the provider's URL. Context window and prices come from the catalogue, if it knows the model.
+ * - Loads only the provider of this model, and sends no request.
+ * - Rejects with `ConfigError`: `missingEnvVar` without a key, with the variable to set; `invalidOption` for an unknown name.
  *
  * Source: docs/guides/keys-and-proxies.md
  *
@@ -51,10 +51,10 @@ export async function modelFromEnv(name?: string, options: EnvOptions = {}): Pro
 }
 
 /**
- * The value of the variable called `variable`, such as `ANTHROPIC_API_KEY`, for a factory: `anthropic(id, { apiKey: keyFromEnv('ANTHROPIC_API_KEY') })`.
+ * Returns the value of `variable`, such as `ANTHROPIC_API_KEY`, for a factory: `anthropic(id, { apiKey: keyFromEnv('ANTHROPIC_API_KEY') })`.
  *
  * **Contract**
- * - Throws `ConfigError` `missingEnvVar` where it is not set or blank; the message names it, never a value.
+ * - Throws `ConfigError` `missingEnvVar` if it is not set or blank; the message names the variable, never a value.
  *
  * Source: docs/guides/keys-and-proxies.md
  */

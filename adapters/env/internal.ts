@@ -1,5 +1,5 @@
 /**
- * What other adapters take from here. No entry of the package: names here are no promise.
+ * Shares code with other adapters. Not an entry of the package: names here may change.
  *
  * @module
  */

@@ -9,7 +9,7 @@ import type { Operation, Tracing } from './tracing.ts'
 type Requested = ApprovalRequestedEvent | ClientCallRequestedEvent
 type Resolved = ApprovalResolvedEvent | ClientCallResolvedEvent
 
-/** What of a loop is neither a model call nor a tool here, and takes time: people and pages that are asked, and compactions. */
+/** Kinds of waits in a loop, apart from model calls and its own tools: approvals, client calls, and compactions. */
 export class WaitTraces {
   readonly #tracing: Tracing
   readonly #asked = new Map<string, Operation>()
@@ -60,7 +60,7 @@ export class WaitTraces {
   }
 }
 
-/** Sub-agents may ask about calls of the same id at once; a person is asked about a call, then a page. */
+/** Sub-agents may ask about calls of the same id at once; first an approval, then a client call. */
 function keyOf({ type, toolCallId, subAgent }: Requested | Resolved): string {
   return JSON.stringify([type.startsWith('approval'), toolCallId, subAgent?.loopId])
 }

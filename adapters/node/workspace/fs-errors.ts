@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { WorkspaceError } from '../../../src/tools.ts'
 
-/** The system's code of a failed call (`ENOENT`, …), or undefined. It is the same on Node, Deno and Bun, also where they have no name for it. */
+/** Returns the system's code of a failed call (`ENOENT`, …), or undefined. The same on Node, Deno and Bun, also for codes unknown to them. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -9,17 +9,17 @@ export function systemCode(error: unknown): string | undefined {
   return number === null ? code : (nameOfNumber(Number(number[1])) ?? code)
 }
 
-/** Node and Deno know fewer names than the system has: EDQUOT is not among them. */
+/** Node and Deno know fewer codes than the system: EDQUOT is missing. */
 const numberInNode = /^Unknown system error -(\d+)$/
 const numberInDeno = /\(os error (\d+)\)$/
 
 function nameOfNumber(number: number): string | undefined {
-  // The numbers of Windows are others, and Deno says these.
+  // Windows has other numbers, and Deno has these names.
   if (process.platform === 'win32') return undefined
   return Object.entries(constants.errno).find(([, value]) => value === number)?.[0]
 }
 
-/** Runs `operation` on `path`; a failed system call becomes a `WorkspaceError`, any other error and the signal's reason pass. */
+/** Runs `operation` on `path`. A failed system call becomes a `WorkspaceError`; other errors and the signal's reason pass. */
 export async function translated<T>(path: string, verb: string, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
@@ -40,7 +40,7 @@ function fromSystem(path: string, verb: string, error: unknown): WorkspaceError 
         `Cannot ${verb} ${path}: a part of the path is a file where a directory is meant, or the reverse.`,
       )
     default:
-      // The message of a system error names absolute host paths; its code says enough.
+      // System error messages contain absolute host paths; the code is enough.
       return new WorkspaceError('io', `Cannot ${verb} ${path}: ${systemCode(error)}.`)
   }
 }

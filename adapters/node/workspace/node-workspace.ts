@@ -16,10 +16,10 @@ import { readHeld, statHeld } from './read.ts'
 import { removeAt } from './remove.ts'
 import { writeFileAt } from './write.ts'
 
-/** How a directory is listed. */
+/** Options of a directory listing. */
 type ListOptions = NonNullable<Parameters<Workspace['list']>[1]>
 
-/** Children of a held directory, sorted by path. A link counts as what it leads to; other links than those that `kindOfLink` knows are left out. */
+/** Returns the children of a held directory, sorted by path. A link counts as its target; links that `kindOfLink` does not know are omitted. */
 async function listHeld(realRoot: string, directory: Pinned, path: string, options: ListOptions): Promise<WorkspaceEntry[]> {
   const { signal, linkedDirectories = false } = options
   const entries: WorkspaceEntry[] = []
@@ -36,7 +36,7 @@ async function listHeld(realRoot: string, directory: Pinned, path: string, optio
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** A file inside the root, or a directory anywhere: of one outside nothing but this is told, and nothing in it can be used. */
+/** Returns the kind of a link: a file inside the root, or a directory anywhere. A directory outside is listed, but its content is unusable. */
 async function kindOfLink(realRoot: string, target: string, name: string): Promise<WorkspaceEntry['kind'] | undefined> {
   try {
     const stats = await holding(realRoot, target, name, (held) => held.stat())
@@ -61,23 +61,23 @@ async function isDirectoryAt(target: string): Promise<boolean> {
 const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
 
 /**
- * The files under one directory of the host.
+ * Creates a workspace from one directory of the host.
  *
- * **Contract** (beside that of `Workspace`)
- * - Links may lead anywhere inside the root, also for writes; a link out of it is refused with `outside`, and so is a write through a
- *   dangling link. Only regular files are read and replaced; FIFOs, devices and files of the kernel reject with `wrongKind`.
- * - On Linux this holds also if somebody swaps files and links during the operation: a path is opened first, checked by what the open
- *   descriptor says, and used through that descriptor. On macOS and Windows the real path is checked right before use, so a process that
- *   changes links at that moment may win; keep untrusted programs away from the directory there.
+ * **Contract** (in addition to `Workspace`)
+ * - Links may lead anywhere inside the root, also for writes. A link out of it is rejected with `outside`, and so is a write through a
+ *   dangling link. Only regular files are read and replaced; FIFOs, devices and kernel files reject with `wrongKind`.
+ * - On Linux this also holds if files and links are swapped during the operation: a path is opened first, verified by its descriptor, and used
+ *   through that descriptor. On macOS and Windows the real path is verified right before use, so a process that changes links at that
+ *   moment may win; keep untrusted programs away from the directory there.
  * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links of the old file keep the old
- *   content. Mode and, where the host allows it, owner are kept.
+ *   content. Mode and, if the host allows it, owner are kept.
  * - `ifMatch: null` is exact between processes; a version string is exact within this process.
- * - Files that other programs on the host obey reject writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
- *   start-up files and their like, and what a file system takes for them; a file `HEAD`, and what else would make a git directory; this
- *   package, its dependencies and their lock file, where they lie inside. `unprotected` gives names free.
- * - `list` leaves out what is neither file nor directory, links to directories (unless asked for), and links to files out of the root.
+ * - Files that control other programs reject writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
+ *   start-up files and similar, and names that a file system treats as equal; a file `HEAD`, and other parts of a git directory; this
+ *   package, its dependencies and their lock file, if they are inside. `unprotected` allows names.
+ * - `list` omits entries that are neither file nor directory, links to directories (by default), and links to files outside the root.
  *
- * Throws `ConfigError` `invalidOption` when `root` is not a directory, or one that no tool should change (`/`, the home directory, `/etc` and
+ * Throws `ConfigError` `invalidOption` if `root` is not a directory, or is one that no tool should change (`/`, the home directory, `/etc` and
  * other directories of the system) without `allowSystemRoot`. Source: docs/guides/files-and-bash.md
  */
 export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Workspace {

@@ -4,7 +4,7 @@ import { outside, protectedPath, systemCode } from './fs-errors.ts'
 import { entryOf, type Pinned, pin, relativeTo } from './pin.ts'
 
 /**
- * Holds the directory that `path` lies in, going down from the root one verified step at a time; `create` makes what is missing.
+ * Holds the parent directory of `path`, from the root one verified step at a time; `create` creates missing ones.
  * The caller closes it.
  */
 export async function holdParent(policy: WorkspacePolicy, path: string, create: boolean): Promise<{ directory: Pinned; name: string }> {
@@ -27,7 +27,7 @@ async function step(policy: WorkspacePolicy, directory: Pinned, segment: string,
   }
   refuseProtected(policy, directory, segment, path, 'directory')
   await mkdir(target).catch((error: unknown) => {
-    // Missing, yet there: either another writer was faster, or it is a link to nothing; the next line tells.
+    // Another writer was faster, or it is a dangling link; the next line tells.
     if (systemCode(error) !== 'EEXIST') throw error
   })
   return pin(policy.root, target, path).catch((error: unknown) => {
@@ -35,7 +35,7 @@ async function step(policy: WorkspacePolicy, directory: Pinned, segment: string,
   })
 }
 
-/** Throws `protected` where the real place of `name` in `directory` is one that must not be changed. */
+/** Throws `protected` if the real path of `name` in `directory` must not be changed. */
 export function refuseProtected(policy: WorkspacePolicy, directory: Pinned, name: string, path: string, kind?: 'file' | 'directory'): void {
   const segment = protectedPart(policy, `${relativeTo(policy.root, directory)}/${name}`, kind)
   if (segment !== undefined) throw protectedPath(path, segment)

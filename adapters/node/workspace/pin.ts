@@ -5,28 +5,28 @@ import { isWithin } from '../policy/programs.ts'
 import { notRegular, outside } from './fs-errors.ts'
 
 /**
- * A file or directory that was found inside the root and is held.
+ * A held file or directory inside the root.
  *
- * On Linux `self` goes through an open descriptor, so it names the very thing that was verified, whatever happens to the path meanwhile.
+ * On Linux `self` uses an open descriptor, so it names the verified file even if the path changes.
  * Elsewhere it is the real path at the time of the check.
  */
 export interface Pinned {
-  /** Where it really is, absolute. */
+  /** The real absolute path. */
   readonly real: string
   /** A path for system calls. */
   readonly self: string
-  /** The open descriptor; -1 where there is none. */
+  /** The open descriptor; -1 without one. */
   readonly descriptor: number
   stat(): Promise<BigIntStats>
   close(): Promise<void>
 }
 
-// Linux: refers to a place in the file system without opening it, so a FIFO cannot block and a device cannot react. Not in `constants`.
+// Linux: references a path without opening it, so a FIFO cannot block and a device cannot react. Not in `constants`.
 const O_PATH = 0o10000000
 const hasDescriptorPaths = process.platform === 'linux' && existsSync('/proc/self/fd')
 
 /**
- * Holds what `target` leads to, links followed, and verifies that it lies under `realRoot`. `path` is what messages call it.
+ * Holds the target of `target` through links, and verifies that it is inside `realRoot`. Messages use `path`.
  *
  * Rejects with `WorkspaceError` `outside` or `wrongKind`, or with the system's error (`ENOENT`, …).
  */
@@ -52,26 +52,26 @@ async function pinByRealPath(realRoot: string, target: string, path: string): Pr
 
 function verify(realRoot: string, real: string, path: string): void {
   if (!isWithin(realRoot, real)) throw outside(path)
-  // Files of the kernel call themselves regular. They only come into view when the root is `/`.
+  // Kernel files claim to be regular. They are reachable only if the root is `/`.
   if (real.startsWith('/proc/') || real.startsWith('/sys/')) throw notRegular(path)
 }
 
-/** The path for system calls of an entry of a held directory. */
+/** Returns the path for system calls of an entry in a held directory. */
 export function entryOf(directory: Pinned, name: string): string {
   return join(directory.self, name)
 }
 
-/** The path relative to the root, with forward slashes, of something held. */
+/** Returns the path of a held entry relative to the root, with forward slashes. */
 export function relativeTo(realRoot: string, pinned: Pinned): string {
   const relative = pinned.real.slice(realRoot.length).split(sep).filter(Boolean).join('/')
   return relative === '' ? '.' : relative
 }
 
-/** Opens a held regular file for reading. Rejects with `wrongKind` for everything that is not one. */
+/** Opens a held regular file for reading. Rejects with `wrongKind` for others. */
 export async function openHeld(pinned: Pinned, path: string): Promise<FileHandle> {
   const before = await pinned.stat()
   if (!before.isFile()) throw notRegular(path)
-  // On Linux the descriptor's path is a link by nature, and safe; elsewhere the last part must still not be one.
+  // On Linux the descriptor's path is always a link, and safe; elsewhere the last part must not be a link.
   const noFollow = hasDescriptorPaths ? 0 : (constants.O_NOFOLLOW ?? 0)
   const handle = await open(pinned.self, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
   const after = await handle.stat({ bigint: true })

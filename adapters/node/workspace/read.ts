@@ -3,10 +3,10 @@ import type { WorkspaceStat } from '../../../src/tools.ts'
 import { isDirectory, notRegular } from './fs-errors.ts'
 import { openHeld, type Pinned } from './pin.ts'
 
-/** Bytes per call that reads or writes: an abort is noticed between two of them. */
+/** Bytes per read or write call: an abort is detected between two of them. */
 export const chunkBytes = 4 * 1024 * 1024
 
-/** What a `Workspace` says about something held; `wrongKind` for what is neither file nor directory. */
+/** Returns the workspace entry of something held; `wrongKind` if it is neither file nor directory. */
 export async function statHeld(pinned: Pinned, path: string): Promise<WorkspaceStat> {
   const stats = await pinned.stat()
   if (stats.isDirectory()) return { kind: 'directory', size: 0, version: versionOf(stats) }
@@ -14,12 +14,12 @@ export async function statHeld(pinned: Pinned, path: string): Promise<WorkspaceS
   return { kind: 'file', size: Number(stats.size), version: versionOf(stats) }
 }
 
-/** Changes whenever a file is replaced or written in place (as far as the clock of the file system can tell two writes apart). */
+/** Returns a version that changes when a file is replaced or written in place (within the clock resolution of the file system). */
 export function versionOf(stats: BigIntStats): string {
   return `${stats.mtimeNs.toString(36)}-${stats.size.toString(36)}-${stats.ino.toString(36)}`
 }
 
-/** Reads a range of a held file; memory is that of the range. */
+/** Reads a range of a held file in memory of that size. */
 export async function readHeld(pinned: Pinned, path: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
   const stats = await pinned.stat()
   if (stats.isDirectory()) throw isDirectory(path)

@@ -1,7 +1,7 @@
 import { readShell } from './shell-reader.ts'
 import { canBe, isLiteral, pathForm, programWord, type ShellWord, textOf } from './shell-word.ts'
 
-/** An entry of a deny list that is one command. A command matches if it is the same program, and has all options and words of the entry. */
+/** A deny list entry that is one command. A command matches if it is the same program with all options and words of the entry. */
 export interface DeniedCommand {
   entry: string
   name: string
@@ -9,22 +9,22 @@ export interface DeniedCommand {
   operands: readonly string[]
 }
 
-/** Entries that begin otherwise, such as `DROP TABLE` or `--force`, are no commands. */
+/** Entries with another first word, such as `DROP TABLE` or `--force`, are not commands. */
 const plainName = /^[a-z][\w.+-]*$/
 
-/** The command that an entry is; `undefined` for an entry that is looked for as text. */
+/** Parses an entry as a command; `undefined` for an entry that matches as text. */
 export function deniedCommand(entry: string): DeniedCommand | undefined {
   const { commands, texts, isCertain, passesText, definesFunctions } = readShell(entry)
   const [words, ...others] = commands
   if (words === undefined || others.length > 0 || texts.length > 0 || !isCertain || passesText || definesFunctions) return undefined
   const [name = '', ...rest] = words.map(textOf)
-  // What follows an operator, such as `make &`, is no part of a command either.
+  // Words after an operator, such as `make &`, do not make a command either.
   if (!plainName.test(name) || !entry.trimStart().startsWith(name) || /[;&|<>]\s*$/.test(entry)) return undefined
   const given = rest.filter((word) => word !== '--')
   return { entry, name, options: given.filter(isOption), operands: given.filter((word) => !isOption(word)) }
 }
 
-/** Whether the words of a command, the program first, do what the entry denies. */
+/** Returns whether the words of a command, starting with the program, match the entry. */
 export function matches({ name, options, operands }: DeniedCommand, [program, ...words]: readonly ShellWord[]): boolean {
   if (program === undefined || !isProgram(program, name)) return false
   const given = words.map(textOf).filter(isOption)
@@ -49,7 +49,7 @@ function isOption(word: string): boolean {
   return /^-[^-]|^--./.test(word)
 }
 
-/** Options in one letter: those of `-rf`, and the first letter of a long one. `-R` counts as `-r`. */
+/** Returns options as letters: those of `-rf`, and the first letter of a long one. `-R` counts as `-r`. */
 function lettersOf(option: string): string[] {
   const letters = option.startsWith('--') ? option.slice(2, 3) : option.slice(1)
   return [...letters].map((letter) => (letter === 'R' ? 'r' : letter))
@@ -60,28 +60,28 @@ function hasOption(option: string, given: readonly string[], letters: ReadonlySe
   if (!option.startsWith('--')) return lettersOf(option).every((letter) => letters.has(letter))
   const [name = '', ...value] = option.split('=')
   if (value.length > 0) return false
-  // A long option may be cut short, and may have a value.
+  // A long option may be abbreviated, and may have a value.
   const isLong = given.some((word) => word.startsWith('--') && name.startsWith(word.split('=', 1)[0] ?? word))
   return isLong || given.some((word) => /^-[^-]/.test(word) && lettersOf(option).every((letter) => lettersOf(word).includes(letter)))
 }
 
 const listOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/))
 
-/** Programs that run nothing their words say, and do not write their words anywhere. */
+/** Programs that neither run nor write their words. */
 const silent = listOf(
   ': true false [ [[ test cd pushd popd pwd mkdir rmdir rm cp mv ln touch chmod chown chgrp sleep wait exit return break continue shift kill',
 )
 
-/** Programs that run nothing their words say, but may write them to their output. */
+/** Programs that do not run their words, but may write them to their output. */
 const speaking = listOf(
   `echo printf cat head tail tac nl wc grep egrep fgrep cut tr uniq comm cmp diff ls dir stat file du df seq date basename dirname realpath
   readlink which whereis whatis apropos uname whoami id tee base64 md5sum sha1sum sha256sum sha512sum jq unset`,
 )
 
-/** What git does without running a word of its command line. */
+/** Git commands that run no word of the command line. */
 const gitData = listOf('add commit log show status tag branch stash')
 
-/** What a command does with its own words: `silent` and `speaking` run none of them. */
+/** How a command uses its words: `silent` and `speaking` ones run none of them. */
 export function useOfWords(command: readonly ShellWord[]): 'silent' | 'speaking' | 'mayRun' {
   const [program, action] = command.map((word) => (isLiteral(word) ? textOf(word) : ''))
   const name = program?.replace(/^(?:\/usr)?\/bin\//, '') ?? ''

@@ -2,21 +2,21 @@ import { type DeniedCommand, deniedCommand, isProgram, matches, useOfWords } fro
 import { readShell, type ShellText } from './shell-reader.ts'
 import { laterText, type ShellWord } from './shell-word.ts'
 
-/** Why a command line is refused: it runs the command of an entry, contains the text of one, or does so and is not understood (`doubt`). */
+/** Why a command line is rejected: it runs the command of an entry, contains its text, or contains its text and cannot be parsed (`doubt`). */
 export interface Denial {
   entry: string
   by: 'command' | 'text' | 'doubt'
 }
 
-/** Characters of text within text that are read; for more, entries are looked for as text. */
+/** Maximum characters of nested text to parse; beyond it, entries match as text. */
 const mostNested = 1_000_000
 
 /**
- * The commands that a tool refuses to run.
+ * Commands that a tool rejects.
  *
- * - An entry that is one command is compared with every command of a line, also of subshells, substitutions, functions and wrappers such as `sudo`.
- * - Any other entry is looked for as text.
- * - A line that is not understood is refused if it contains the text of an entry.
+ * - An entry that is one command is compared with every command of a line, also in subshells, substitutions, functions and wrappers such as
+ *   `sudo`. Other entries match as text.
+ * - A line that cannot be parsed is rejected if it contains the text of an entry.
  */
 export class DenyList {
   readonly #commands: readonly DeniedCommand[]
@@ -28,7 +28,7 @@ export class DenyList {
     this.#texts = read.flatMap(({ entry, command }) => (command === undefined ? [entry] : []))
   }
 
-  /** The first reason to refuse a command line; `undefined` if there is none. */
+  /** Returns the first reason to reject a command line; `undefined` if there is none. */
   denialOf(line: string): Denial | undefined {
     const text = this.#texts.find((entry) => line.includes(entry) || withoutSpaces(line).includes(withoutSpaces(entry)))
     if (text !== undefined) return { entry: text, by: 'text' }
@@ -39,7 +39,7 @@ export class DenyList {
   #commandIn(line: string): Denial | undefined {
     const seen = new Set([line])
     let length = 0
-    // Also over the texts that are added meanwhile.
+    // Includes texts added in the loop.
     for (const text of seen) {
       const shell = readShell(text)
       const denial = this.#denialIn(shell) ?? (shell.isCertain ? undefined : this.#asText(text))
@@ -68,7 +68,7 @@ export class DenyList {
   }
 }
 
-/** Whether the command is that of a wrapper: `sudo rm -rf /`. All words after its first place count, so no later place can match instead. */
+/** Returns whether a wrapper runs the command: `sudo rm -rf /`. All words after its first position count, so one position is enough. */
 function isBehind(denied: DeniedCommand, command: readonly ShellWord[]): boolean {
   const place = command.findIndex((word, index) => index > 0 && isProgram(word, denied.name))
   return place !== -1 && matches(denied, command.slice(place))
@@ -78,14 +78,14 @@ function isOnlyData({ commands, definesFunctions }: ShellText): boolean {
   return !definesFunctions && commands.every((command) => useOfWords(command) !== 'mayRun')
 }
 
-/** Whether words of the command may be run: by itself, or by another one that reads them. */
+/** Returns whether words of the command may be run, by itself or by a command that reads them. */
 function mayRunWords(shell: ShellText, command: readonly ShellWord[]): boolean {
   const use = useOfWords(command)
   if (shell.definesFunctions) return true
   return use === 'mayRun' || (use === 'speaking' && shell.passesText && !isOnlyData(shell))
 }
 
-/** Texts within the text that may be run as command lines, such as that of `sh -c`. */
+/** Returns nested texts that may be run as command lines, such as that of `sh -c`. */
 function textsRunBy(shell: ShellText): string[] {
   if (isOnlyData(shell)) return []
   const words = shell.commands
@@ -99,7 +99,7 @@ const isComposed = /[\s;&|<>()$`'"\\{]/
 function textsIn([_program, ...words]: readonly string[]): string[] {
   const composed = words.filter((word) => isComposed.test(word))
   if (composed.length === 0) return []
-  // `eval` and `ssh` join their words; `env -S…` and `--to-command=…` have the command within a word.
+  // `eval` and `ssh` join their words; `env -S…` and `--to-command=…` contain the command in a word.
   const within = composed.flatMap((word) => [word, ...valuesIn(word), ...(/^-[^-]/.test(word) ? [word.slice(2)] : [])])
   return [...within, words.join(' ')]
 }

@@ -1,11 +1,11 @@
-/** A here-document whose lines are still to come. */
+/** A here-document whose lines follow. */
 export interface HereDocument {
   end: string
   isQuoted: boolean
   stripsTabs: boolean
 }
 
-/** The lines of a here-document that begin at `from`, and where the text goes on after them. */
+/** Returns the lines of a here-document that starts at `from`, and the position after it. */
 export function documentAt(text: string, from: number, document: HereDocument): { body: string; next: number; isEnded: boolean } {
   const lines: string[] = []
   let at = from
@@ -18,7 +18,7 @@ export function documentAt(text: string, from: number, document: HereDocument): 
   return { body: lines.join('\n'), next: at, isEnded: false }
 }
 
-/** A line, with those that continue it after a backslash. */
+/** Returns a line with its continuations after backslashes. */
 function lineAt(text: string, from: number, { isQuoted, stripsTabs }: HereDocument): { line: string; next: number } {
   const parts: string[] = []
   let at = from
@@ -34,7 +34,7 @@ function lineAt(text: string, from: number, { isQuoted, stripsTabs }: HereDocume
   return { line: stripsTabs ? line.replace(/^\t+/, '') : line, next: at }
 }
 
-/** Where the line ends that holds `at`. */
+/** Returns the end of the line at `at`. */
 export function lineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at)
   return end === -1 ? text.length : end

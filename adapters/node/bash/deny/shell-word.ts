@@ -1,6 +1,6 @@
 import { normalize } from 'node:path/posix'
 
-/** A piece of a word. `literal` is what the command gets; `glob` and `expansion` stand as written, and become known only when the command runs. */
+/** A part of a word. `literal` is the final text; `glob` and `expansion` stay as written, and are resolved when the command runs. */
 export interface WordPart {
   kind: 'literal' | 'glob' | 'expansion'
   text: string
@@ -9,11 +9,11 @@ export interface WordPart {
 /** A word of a command, after quote removal and brace expansion. */
 export interface ShellWord {
   parts: readonly WordPart[]
-  /** Without quotes, escapes and expansions: only such words are reserved words. */
+  /** Whether it has no quotes, escapes and expansions: only such words are reserved words. */
   isPlain: boolean
 }
 
-/** A piece as the reader collects it: `bare` has no quotes, and each of its characters that may be special stands alone. */
+/** An unprocessed part: `bare` has no quotes, and each special character of it is separate. */
 export interface RawPart {
   kind: 'bare' | 'quoted' | 'expansion'
   text: string
@@ -22,14 +22,14 @@ export interface RawPart {
 const mostExpansions = 1000
 const mostBraces = 50
 
-/** The words that raw parts expand to; `undefined` if there are too many. */
+/** Returns the words that raw parts expand to; `undefined` if there are too many. */
 export function wordsOf(parts: readonly RawPart[]): ShellWord[] | undefined {
   const braces = parts.filter(({ kind, text }) => kind === 'bare' && text === '{').length
   const expanded = braces > mostBraces ? undefined : bracesExpanded(parts)
   return expanded?.map((one) => ({ parts: withGlobs(one), isPlain: one.every(({ kind }) => kind === 'bare') }))
 }
 
-/** Lists of words stand for each combination: `{rm,-rf}` is two words. */
+/** Expands all combinations: `{rm,-rf}` is two words. */
 function bracesExpanded(parts: readonly RawPart[]): RawPart[][] | undefined {
   const isBare = (index: number, text: string) => parts[index]?.kind === 'bare' && parts[index].text === text
   for (let open = 0; open < parts.length; open++) {
@@ -85,32 +85,32 @@ function withGlobs(parts: readonly RawPart[]): WordPart[] {
   return found
 }
 
-/** The word after quote removal, with globs and expansions as they are written. */
+/** Returns the word after quote removal, with globs and expansions as written. */
 export function textOf({ parts }: ShellWord): string {
   return parts.map((part) => part.text).join('')
 }
 
-/** As {@link textOf}, for a text that runs later: commands within it have run by then, and left something unknown. */
+/** Does the same as {@link textOf} for a text that runs later, after its command substitutions with unknown results. */
 export function laterText(parts: readonly (WordPart | RawPart)[]): string {
   return parts.map(({ kind, text }) => (kind === 'expansion' && /^(?:\$\(|[`<>])/.test(text) ? '$_' : text)).join('')
 }
 
-/** Whether nothing of the word changes when the command runs. */
+/** Returns whether the word does not change when the command runs. */
 export function isLiteral({ parts }: ShellWord): boolean {
   return parts.every(({ kind }) => kind === 'literal')
 }
 
-/** The same path has the same form: `//tmp/./x/` is `/tmp/x`. */
+/** Normalizes a path: `//tmp/./x/` is `/tmp/x`. */
 export function pathForm(text: string): string {
   const normal = text === '' ? '' : normalize(text)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
-// Characters that no command line holds stand for what is not known yet.
+// Characters that no command line contains replace unknown parts.
 const anyName = '\uE000'
 const anything = '\uE001'
 
-/** Whether the word can be `path` when the command runs. A word that begins with an expansion cannot be told, and counts as another one. */
+/** Returns whether the word can be `path` when the command runs. A word that starts with an expansion is unknown, and counts as different. */
 export function canBe(word: ShellWord, path: string): boolean {
   const text = textOf(word)
   if (text === path || pathForm(text) === pathForm(path)) return true
@@ -119,9 +119,9 @@ export function canBe(word: ShellWord, path: string): boolean {
   return fits(pathForm(marked), pathForm(path))
 }
 
-/** Whether `path` is what `pattern` stands for. Takes time in proportion to both. */
+/** Returns whether `path` matches `pattern`. Time proportional to both. */
 function fits(pattern: string, path: string): boolean {
-  // How much of the path may have been matched so far.
+  // Lengths of the path that may be matched so far.
   let reached = new Set([0])
   for (const part of pattern) {
     const next = new Set<number>()
@@ -139,7 +139,7 @@ function fits(pattern: string, path: string): boolean {
   return reached.has(path.length)
 }
 
-/** The word as the name of a program: without its directories. */
+/** Returns the word as a program name: without directories. */
 export function programWord(word: ShellWord): ShellWord {
   const slash = word.parts.findLastIndex(({ text }) => text.includes('/'))
   const part = word.parts[slash]

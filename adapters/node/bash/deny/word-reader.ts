@@ -2,7 +2,7 @@ import { ansiText } from './ansi-text.ts'
 import { type HereDocument, lineEnd } from './here-document.ts'
 import { laterText, type RawPart, type ShellWord } from './shell-word.ts'
 
-/** What has been found so far. */
+/** Result so far. */
 export interface Found {
   commands: ShellWord[][]
   texts: string[]
@@ -11,18 +11,18 @@ export interface Found {
   definesFunctions: boolean
 }
 
-/** Reads commands up to the closing parenthesis and past it, or to the end of the text. */
+/** Parses commands up to and including the closing parenthesis, or to the end. */
 export type ReadNested = (reader: WordReader, end: ')' | '') => void
 
 const deepest = 60
 const endOfWord = /[ \t\n;&|<>()]/
 const standsAlone = /^[{},*?[\]]$/
 
-/** Reads the words of a command line, and lets `nested` read the commands within them. */
+/** Splits a command line into words; `nested` parses the commands inside them. */
 export class WordReader {
   text: string
   readonly found: Found
-  /** Here-documents that begin at the next line. */
+  /** Here-documents that start on the next line. */
   documents: HereDocument[] = []
   at = 0
   readonly #nested: ReadNested
@@ -43,12 +43,12 @@ export class WordReader {
     return this.at >= this.text.length
   }
 
-  /** Notes that the text may run something else. */
+  /** Records that the text may run something else. */
   doubt(): void {
     this.found.isCertain = false
   }
 
-  /** Reads past a blank, a continued line or a comment; false if there is none. */
+  /** Skips a blank, a continued line or a comment; false if there is none. */
   skipsBlank(): boolean {
     if (/[ \t]/.test(this.next)) this.at++
     else if (this.text.startsWith('\\\n', this.at)) this.at += 2
@@ -57,12 +57,12 @@ export class WordReader {
     return true
   }
 
-  /** Whether `<(…)` or `>(…)` begins here. */
+  /** Returns whether `<(…)` or `>(…)` starts here. */
   get startsProcess(): boolean {
     return this.text[this.at + 1] === '(' && /[<>]/.test(this.next)
   }
 
-  /** Reads the commands of parentheses whose opening one has been read. */
+  /** Parses commands in parentheses, after the opening one. */
   parentheses(): void {
     if (this.documents.length > 0) this.doubt()
     if (++this.#depth > deepest) this.#giveUp()
@@ -70,7 +70,7 @@ export class WordReader {
     this.#depth--
   }
 
-  /** The word that begins here, in raw parts; none if no word begins here. */
+  /** Returns the word that starts here as raw parts; none if no word starts here. */
   word(): RawPart[] {
     const parts: RawPart[] = []
     while (!this.isAtEnd) {
@@ -98,7 +98,7 @@ export class WordReader {
     else parts.push({ kind: 'bare', text })
   }
 
-  /** The values of `a=(…)`. `"${a[@]}"` runs them as one command. */
+  /** Parses the values of `a=(…)`. `"${a[@]}"` runs them as one command. */
   #array(): void {
     if (++this.#depth > deepest) this.#giveUp()
     this.at++
@@ -153,7 +153,7 @@ export class WordReader {
     this.doubt()
   }
 
-  /** One piece of a text in which only `$`, backticks and the backslash count. */
+  /** Parses a text in which only `$`, backticks and the backslash are special. */
   #quotedPiece(parts: RawPart[], escapable: RegExp): void {
     const next = this.next
     if (next === '\\' && this.at + 1 < this.text.length) {
@@ -173,7 +173,7 @@ export class WordReader {
     return true
   }
 
-  /** What the sticky pattern finds here, and reads past it. */
+  /** Returns the match of a sticky pattern, and skips it. */
   #taken(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.at
     const found = pattern.exec(this.text)
@@ -184,10 +184,10 @@ export class WordReader {
 
   // Expansions
 
-  /** Reads what begins with `$` or a backtick; false if that stands for itself. */
+  /** Parses an expansion that starts with `$` or a backtick; false if the character is literal. */
   #expansion(parts: RawPart[], isQuoted: boolean): boolean {
     const from = this.at
-    // A dollar sign belongs to what the next line begins with.
+    // A dollar sign joins with the next line.
     const continued = /\$(?:\\\n)+/y
     continued.lastIndex = from
     const split = continued.exec(this.text)?.[0]
@@ -199,13 +199,13 @@ export class WordReader {
       this.#doubleQuotes(parts)
       return true
     }
-    // Arithmetic in a form that nobody uses any more.
+    // Obsolete arithmetic syntax.
     if (begins('$[')) this.doubt()
     if (begins('`')) this.#backticks()
     else if (begins('$(')) this.#substitution()
     else if (begins('${')) this.#parameter(isQuoted)
     else if (this.#taken(/\$(?:[A-Za-z_]\w*|[\d@*#?$!-])/y) === undefined) return false
-    // `${name}` is written as `$name`, so that an entry may have either.
+    // `${name}` is written as `$name`, so that an entry may use either.
     parts.push({ kind: 'expansion', text: this.text.slice(from, this.at).replace(/^\$\{(\w+)\}$/, '$$$1') })
     return true
   }
@@ -243,7 +243,7 @@ export class WordReader {
     this.#depth--
   }
 
-  /** Reads past arithmetic; false, and stays, if there is none. */
+  /** Skips arithmetic; false without moving if there is none. */
   arithmetic(open: string, close: string): boolean {
     if (!this.text.startsWith(open, this.at)) return false
     const [one, other] = [open.at(-1), close.at(-1)]
@@ -262,7 +262,7 @@ export class WordReader {
     return true
   }
 
-  /** Reads the commands that a text runs in which quotes do not count, and gives what is left of the text. */
+  /** Parses the commands in a text without quotes, and returns the rest of the text. */
   substitutionsIn(text: string): string {
     if (this.#depth > deepest) {
       this.doubt()
@@ -275,7 +275,7 @@ export class WordReader {
   }
 }
 
-/** The text of raw parts after quote removal. */
+/** Returns the text of raw parts after quote removal. */
 export function textOfParts(parts: readonly RawPart[]): string {
   return parts.map((part) => part.text).join('')
 }

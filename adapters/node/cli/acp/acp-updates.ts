@@ -5,7 +5,7 @@ import { textOf } from '../../../../src/index.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
 import { subjectOf } from '../render/call-lines.ts'
 
-/** Characters of a result that an editor is sent. */
+/** Maximum characters of a result for an editor. */
 const longestResult = 100_000
 
 const kinds: Readonly<Record<string, ToolKind>> = {
@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   edit_file: 'edit',
 }
 
-/** A call, as an editor shows it. */
+/** Converts a call for the editor. */
 export function toolCallOf(
   toolCallId: string,
   toolName: string,
@@ -34,12 +34,12 @@ export function toolCallOf(
   }
 }
 
-/** A change, as an editor shows it. */
+/** Converts a file change for the editor. */
 export function diffOf({ path, before, after }: ProposedChange, root: string): ToolCallContent {
   return { type: 'diff', path: join(root, path), oldText: before ?? null, newText: after }
 }
 
-/** What an editor is told of an event; nothing of most. `changes` are those that calls were shown to make. */
+/** Converts an event to editor updates; most have none. `changes` are the file changes of calls. */
 export function updatesOf(event: AgentEvent, root: string, changes: ReadonlyMap<string, ProposedChange>): SessionUpdate[] {
   if (event.type === 'messageUpdate') {
     const { delta, messageId } = event
@@ -84,7 +84,7 @@ function ended(toolCallId: string, isError: boolean, { content }: Pick<ToolResul
 
 const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text: text.slice(0, longestResult) } })
 
-/** What an editor is told of a history that it opens. */
+/** Converts a history that the editor opens. */
 export function pastUpdates(messages: readonly AgentMessage[], root: string): SessionUpdate[] {
   return messages.flatMap((message): SessionUpdate[] => {
     if (message.role === 'user')

@@ -8,7 +8,7 @@ import {
 import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { AgentEvent, AgentRun, InputAnswer } from '../../../../src/index.ts'
 
-/** Who is asked, and in which conversation. */
+/** The editor connection and the conversation. */
 export interface Asked {
   client: AgentContext
   capabilities: ClientCapabilities
@@ -16,8 +16,8 @@ export interface Asked {
 }
 
 /**
- * Has the person in the editor answer what a tool asks, as far as the editor has forms or opens pages: otherwise the question is declined. An editor that
- * fails has cancelled it, and so has one that answers what is no answer.
+ * Forwards an elicitation request of a tool to the editor, if it supports forms or opening URLs; otherwise declines it. An error or an invalid
+ * response of the editor cancels the request.
  */
 export async function askEditor(run: AgentRun, event: InputRequestedEvent, asked: Asked): Promise<void> {
   const question = questionOf(event, asked)
@@ -27,12 +27,12 @@ export async function askEditor(run: AgentRun, event: InputRequestedEvent, asked
   try {
     run.answer(event, given)
   } catch {
-    // A content that is no object, or too deep: nobody has looked at what the editor sends.
+    // Content that is not an object, or too deep: the editor's data are unchecked.
     run.answer(event, { action: 'cancel' })
   }
 }
 
-/** A signal that aborts at the first event of a run that says so, and how to stop looking. */
+/** Returns a signal that aborts at the first matching event of a run, and a function that stops watching. */
 export function untilOver(run: AgentRun, isOver: (event: AgentEvent) => boolean): { signal: AbortSignal; stop: () => void } {
   const over = new AbortController()
   const stop = run.subscribe((event) => {
@@ -60,7 +60,7 @@ async function answerOf(
   try {
     const answer = await client.request(methods.client.elicitation.create, question, { cancellationSignal: signal })
     if (answer.action === 'decline') return { action: 'decline' }
-    // Whoever asked checks what was filled in.
+    // The server validates the content.
     return CreateElicitationResponse.isAccept(answer) ? { action: 'accept', content: answer.content ?? {} } : { action: 'cancel' }
   } catch {
     return { action: 'cancel' }

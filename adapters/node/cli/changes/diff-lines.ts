@@ -2,21 +2,21 @@ import { diffWordsWithSpace, structuredPatch } from 'diff'
 import { joined, type Painted, type Painter } from '../terminal/paint.ts'
 import type { ProposedChange } from './proposed-change.ts'
 
-/** Looking for the smallest difference is given up after so many ms, and so many changed lines. */
+/** Limits of the search for the smallest difference: milliseconds, and changed lines. */
 const patience = { timeout: 300, maxEditLength: 4000 }
-/** Words are compared in lines up to this long, and in blocks of so many. */
+/** Maximum line length and block size for a comparison by words. */
 const longestCompared = 500
 const mostCompared = 40
 /** Longer lines are cut. */
 const longestLine = 400
 
-/** How many lines a change adds and takes away. */
+/** Number of added and removed lines. */
 interface Size {
   added: number
   removed: number
 }
 
-/** A change as a unified difference: the lines, how many it adds and takes away, and how many lines were left out beyond `most`. */
+/** Returns a change as a unified diff: lines, counts, and the number of lines omitted beyond `most`. */
 export function diffLines(change: ProposedChange, painter: Painter, most: number): { lines: Painted[]; size: Size; left: number } {
   const { before, after } = withoutReturns(change)
   const hunks = structuredPatch('', '', before, after, '', '', { context: 3, ...patience })?.hunks
@@ -31,14 +31,14 @@ export function diffLines(change: ProposedChange, painter: Painter, most: number
 const headOf = ({ oldStart, oldLines, newStart, newLines }: Record<'oldStart' | 'oldLines' | 'newStart' | 'newLines', number>): string =>
   `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`
 
-/** Where all line ends are CRLF, they say nothing. */
+/** If all line ends are CRLF, they are ignored. */
 function withoutReturns({ before = '', after }: ProposedChange): { before: string; after: string } {
   const isPlain = (text: string): boolean => !/(?<!\r)\n/.test(text)
   if (!before.includes('\r\n') || !isPlain(before) || !isPlain(after)) return { before, after }
   return { before: before.replaceAll('\r\n', '\n'), after: after.replaceAll('\r\n', '\n') }
 }
 
-/** All is different, or too much to compare. */
+/** Treats everything as changed, also if there is too much to compare. */
 function wholeFile(before: string, after: string): string[] {
   const lines = (mark: string, text: string): string[] =>
     text === ''
@@ -50,7 +50,7 @@ function wholeFile(before: string, after: string): string[] {
   return [...lines('-', before), ...lines('+', after)]
 }
 
-/** Lines in their colours; in lines that were replaced by as many, the words that differ stand out. */
+/** Colors the lines; in blocks of equal length, the changed words are highlighted. */
 function painted(lines: readonly string[], painter: Painter): Painted[] {
   const shown: Painted[] = []
   for (let at = 0; at < lines.length; ) {
@@ -76,14 +76,14 @@ function runOf(lines: readonly string[], from: number, mark: string): string[] {
   return found
 }
 
-/** One line of a difference; with the line that stands for it on the other side, only what differs is in bold. */
+/** Formats a diff line; with its counterpart, only differences are bold. */
 function sideOf(line: string, other: string | undefined, mark: '-' | '+', { paint }: Painter): Painted {
   const colour = mark === '-' ? 'red' : 'green'
   if (other === undefined || Math.max(line.length, other.length) > longestCompared) return paint(colour, cut(line))
   const [from, to] = mark === '-' ? [line.slice(1), other.slice(1)] : [other.slice(1), line.slice(1)]
   const parts = diffWordsWithSpace(from, to).filter(({ added, removed }) => (mark === '-' ? !added : !removed))
   const same = parts.reduce((sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length), 0)
-  // Where hardly a word is the same, all would stand out.
+  // If almost no word is equal, everything would be highlighted.
   if (same * 3 < line.trim().length) return paint(colour, line)
   return joined(
     paint(colour, mark),

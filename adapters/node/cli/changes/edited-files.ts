@@ -3,7 +3,7 @@ import { editFileTool, readFileTool, type Workspace, writeFileTool } from '../..
 import type { FileSnapshots } from './file-snapshots.ts'
 import { isEditing, type Proposal, proposalOf, versionOf } from './proposed-change.ts'
 
-/** A call, as it is asked about. */
+/** A call with a pending approval. */
 interface AskedCall {
   toolCallId: string
   toolName: string
@@ -11,29 +11,29 @@ interface AskedCall {
 }
 
 /**
- * The tools that change files, watched: each call asks first, what it would do can be shown, and what was there is kept.
+ * Wraps the tools that change files: each call needs an approval, its change can be shown, and the old content is kept.
  *
  * **Contract**
- * - What was shown is what is done: where the file has changed since, the call fails and says so.
- * - Before a file is changed, what is there is kept in `snapshots`; where that fails, the file is not changed.
+ * - The shown change is what happens: if the file has changed since, the call fails and says so.
+ * - Before a change, the old content is stored in `snapshots`; if that fails, the file is not changed.
  */
 export class EditedFiles {
   readonly #workspaces = new Map<string, Workspace>()
   readonly #snapshots: FileSnapshots
-  /** What was shown, by call. */
+  /** Shown changes by call. */
   readonly #shown = new Map<string, Proposal>()
-  /** What a person wrote in place of what a call would write. */
+  /** Text of the user that replaces the call's own. */
   readonly #amended = new Map<string, string>()
 
   readonly #through: ((workspace: Workspace) => Workspace) | undefined
 
-  /** With `through`, tools that read or write one file do so through what it makes of the workspace. */
+  /** With `through`, tools for one file use its view of the workspace. */
   constructor(snapshots: FileSnapshots, through?: (workspace: Workspace) => Workspace) {
     this.#snapshots = snapshots
     this.#through = through
   }
 
-  /** These tools of a workspace, those that change files watched. */
+  /** Returns the tools of a workspace, with those that change files wrapped. */
   watched(tools: Iterable<AgentTool>, given: Workspace): AgentTool[] {
     const workspace = this.#through?.(given) ?? given
     const own = this.#through === undefined ? [] : [readFileTool({ workspace }), writeFileTool({ workspace }), editFileTool({ workspace })]
@@ -45,7 +45,7 @@ export class EditedFiles {
     })
   }
 
-  /** What a call would do, and from now on may do alone; `undefined` for one that changes no file, and where tools work in several places. */
+  /** Returns the change of a call, which then may do only that; `undefined` for a call without a file change, and if tools work in several folders. */
   async propose(call: AskedCall, signal: AbortSignal): Promise<Proposal | undefined> {
     const [workspace, ...others] = this.#workspaces.values()
     if (!isEditing(call.toolName) || workspace === undefined || others.length > 0) return undefined
@@ -54,7 +54,7 @@ export class EditedFiles {
     return proposal
   }
 
-  /** Has a call that was shown write `text` in place of its own. */
+  /** Replaces the text that a shown call writes. */
   amend(toolCallId: string, text: string): void {
     this.#amended.set(toolCallId, text)
   }

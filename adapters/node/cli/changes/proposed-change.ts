@@ -3,17 +3,17 @@ import { type JsonObject, ToolError } from '../../../../src/index.ts'
 import { plannedEdit } from '../../../../src/internal.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
-/** What a call would do to a file. */
+/** The change that a call would make to a file. */
 export interface ProposedChange {
   path: string
-  /** What is there now; absent where there is no file. */
+  /** The current content; absent if there is no file. */
   before?: string
   after: string
-  /** What is there now is no text, and `before` is empty. */
+  /** The current content is not text, and `before` is empty. */
   isBinary?: boolean
 }
 
-/** A change, or why there would be none; and the version of the file it was made from, `null` for none. */
+/** A change, or why there is none; and the file version it is based on, `null` without a file. */
 export interface Proposal {
   path: string
   version: string | null
@@ -21,15 +21,15 @@ export interface Proposal {
   fault?: string
 }
 
-/** The tools that change one file, by their names. */
+/** The tools that change one file, by name. */
 const editingTools: ReadonlySet<string> = new Set(['write_file', 'edit_file'])
 
-/** Whether a tool changes one file, whose path it is told. */
+/** Returns whether a tool changes one file with a given path. */
 export function isEditing(toolName: string): boolean {
   return editingTools.has(toolName)
 }
 
-/** What a call of an editing tool would do in `workspace`; nothing is written. Rejects with the reason when `signal` aborts. */
+/** Returns the change of an editing tool in `workspace` without writing. Rejects with the reason when `signal` aborts. */
 export async function proposalOf(
   toolName: string,
   { path, content, old_text: oldText, new_text: newText }: JsonObject,
@@ -56,7 +56,7 @@ async function written(path: string, after: string, workspace: Workspace, signal
   return { path, version, change: before === undefined ? { path, before: '', after, isBinary: true } : { path, before, after } }
 }
 
-/** `null` where there is no such file, or nobody may know. */
+/** `null` if there is no such file, or it must not be read. */
 export async function versionOf(path: string, workspace: Workspace, signal: AbortSignal): Promise<string | null> {
   try {
     return (await workspace.stat(path, { signal })).version

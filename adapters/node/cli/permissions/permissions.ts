@@ -2,28 +2,28 @@ import type { KeptRules } from '../assistant/kept-files.ts'
 import { isEditing } from '../changes/proposed-change.ts'
 import { type AskedAbout, allows, type Rule } from './rule.ts'
 
-/** Who is asked before a call runs that has to be asked for: about each, about each that is no change of a file, about none. */
+/** Which calls need an approval: each, each that is not a file change, or none. */
 export const permissionModes = ['ask', 'edits', 'all'] as const
 export type PermissionMode = (typeof permissionModes)[number]
 
-/** Whether a word names a mode. */
+/** Returns whether a word names a mode. */
 export function isMode(word: string): word is PermissionMode {
   return permissionModes.some((mode) => mode === word)
 }
 
-/** A rule, and how long it holds. */
+/** A rule, and its lifetime. */
 export interface HeldRule {
   rule: Rule
   scope: 'session' | 'folder'
 }
 
-/** What a person has allowed: by mode, for this session, for this folder. */
+/** Calls that the user has allowed: by mode, for this session, for this folder. */
 export class Permissions {
   mode: PermissionMode
   readonly #kept: KeptRules | undefined
   #session: readonly Rule[] = []
 
-  /** Without `kept`, nothing can be allowed beyond the session. */
+  /** Without `kept`, rules last for the session only. */
   constructor(mode: PermissionMode, kept: KeptRules | undefined) {
     this.mode = mode
     this.#kept = kept
@@ -33,7 +33,7 @@ export class Permissions {
     return this.#kept !== undefined
   }
 
-  /** Whether nobody has to be asked about a call that asks. */
+  /** Returns whether a call may run without a question. */
   allows(call: AskedAbout): boolean {
     if (this.mode === 'all' || (this.mode === 'edits' && isEditing(call.toolName))) return true
     return this.list().some(({ rule }) => allows(rule, call))
@@ -52,19 +52,19 @@ export class Permissions {
     ]
   }
 
-  /** Takes back what stands at this place of `list()`. */
+  /** Removes the rule at this index of `list()`. */
   remove(at: number): void {
     const rest = this.list().filter((_, index) => index !== at)
     this.#session = rest.flatMap(({ rule, scope }) => (scope === 'session' ? [rule] : []))
     if (this.#kept !== undefined) this.#kept.rules = rest.flatMap(({ rule, scope }) => (scope === 'folder' ? [rule] : []))
   }
 
-  /** The next mode, as Shift-Tab goes through them. */
+  /** Returns the next mode, as with Shift-Tab. */
   turn(): void {
     this.mode = permissionModes[(permissionModes.indexOf(this.mode) + 1) % permissionModes.length] ?? 'ask'
   }
 
-  /** What was allowed for the session that ends. */
+  /** Removes the rules of the session. */
   forget(): void {
     this.#session = []
   }

@@ -5,17 +5,17 @@ import { cutTo } from '../terminal/text-width.ts'
 
 type ToolEnd = Extract<AgentEvent, { type: 'toolExecutionEnd' }>
 
-/** Lines of a result that are shown, where nobody says otherwise. */
+/** Default number of result lines. */
 const fewLines = 4
 
-/** What says in one line what a call is about: the command, the path, else its arguments. */
+/** Summarizes a call in one line: its command, its path, else its arguments. */
 export function subjectOf(args: JsonObject): string {
   const { command, path, pattern, task } = args
   const subject = [command, pattern, task, path].find((value) => typeof value === 'string')
   return typeof subject === 'string' ? (subject.split('\n', 1)[0] ?? '') : JSON.stringify(args)
 }
 
-/** A call that is over: how it ended, how long it took, and the beginning of what it gave. */
+/** Formats a finished call: outcome, duration, and the start of its result. */
 export function callLines(
   call: { subject: string; ms?: number; shownLines?: number } & Pick<ToolEnd, 'toolName' | 'isError' | 'result'> &
     Partial<Pick<ToolEnd, 'outcome'>>,

@@ -18,7 +18,7 @@ import { type StreamParser, StringStream } from '@codemirror/streamparser'
 import { ownOf } from '../../../../src/contract/json.ts'
 import type { Style } from '../terminal/paint.ts'
 
-/** A part of a line of code; without a style it is as text is. */
+/** A part of a line of code; without a style it is plain text. */
 export interface CodePiece {
   text: string
   style?: Style
@@ -32,20 +32,20 @@ const languages: Readonly<Record<string, StreamParser<unknown>>> = {
   ...{ xml, yaml, yml: yaml },
 }
 
-/** Longer lines, and those after so many, stay plain: nobody reads them for their colours. */
+/** Longer lines, and lines beyond this number, stay plain. */
 const longestLine = 1000
 const mostLines = 3000
-/** A parser says so often in a row that it has read nothing before it is given up. */
+/** Number of parser steps without progress before it is given up. */
 const mostIdle = 10
 
-/** How long all code of an answer may be read for its colours. */
+/** Time limit for highlighting all code of a response. */
 export interface ColourTime {
   leftMs: number
 }
 
 /**
- * Colours code line by line, as it comes: each line is read once, from where the one before has ended. Parsers of CodeMirror's legacy modes look through all
- * that is open at a place: ten thousand brackets make them slow. So code that comes when the time of its answer is over stays plain.
+ * Highlights code line by line: each line is read once, from the state at the end of the previous one. CodeMirror's legacy modes scan all open
+ * brackets, so ten thousand of them make them slow. Code beyond the time limit stays plain.
  */
 export class CodeColours {
   readonly #parser: StreamParser<unknown>
@@ -59,7 +59,7 @@ export class CodeColours {
     this.#state = parser.startState?.(2) ?? {}
   }
 
-  /** The next line, in pieces that are the line together. */
+  /** Returns the next line as parts. */
   line(text: string): CodePiece[] {
     this.#lines += 1
     if (this.#lines > mostLines || text.length > longestLine || this.#time.leftMs <= 0) return [{ text }]
@@ -70,7 +70,7 @@ export class CodeColours {
     try {
       return this.#read(new StringStream(text, 4, 2))
     } catch {
-      // A parser that does not know what to do next does not know it later either.
+      // A parser that is stuck stays stuck.
       this.#lines = mostLines
       return [{ text }]
     }
@@ -102,15 +102,15 @@ export class CodeColours {
 }
 
 /**
- * Colours for a language, by the name that stands behind a fence or by the ending of a file; `undefined` for one that is not known. They take of `time`
- * as they read.
+ * Creates a highlighter for a language, by the name of a code block or by a file extension; `undefined` for an unknown one. It uses up
+ * `time`.
  */
 export function coloursOf(language: string, time: ColourTime): CodeColours | undefined {
   const parser = ownOf(languages, language)
   return parser === undefined ? undefined : new CodeColours(parser, time)
 }
 
-/** By the words that parsers have for parts of code. */
+/** Styles by the tokens of parsers. */
 const styles: Readonly<Record<string, Style>> = Object.fromEntries(
   (
     [
@@ -126,7 +126,7 @@ const styles: Readonly<Record<string, Style>> = Object.fromEntries(
   ).flatMap(([style, words]) => words.split(' ').map((word): [string, Style] => [word, style])),
 )
 
-/** Parsers say `variableName.function`, or several words. */
+/** Parsers return `variableName.function`, or several words. */
 function styleOf(name: string | null): Style | undefined {
   const word = /^[A-Za-z]+/.exec(name ?? '')?.[0] ?? ''
   return ownOf(styles, word)

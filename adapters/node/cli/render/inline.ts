@@ -1,6 +1,6 @@
 import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 
-/** Spans within a line, tried from left to right; what opens and does not close is text. None of them looks further than one line, and none back. */
+/** Spans within a line, tried from left to right; an unclosed mark is text. None looks beyond one line, or backwards. */
 const spans: readonly { mark: string; style: Style }[] = [
   { mark: '**', style: 'bold' },
   { mark: '__', style: 'bold' },
@@ -9,13 +9,13 @@ const spans: readonly { mark: string; style: Style }[] = [
   { mark: '_', style: 'italic' },
 ]
 
-/** A line of markdown with its code, emphasis and links shown. Without colours the marks stay, because they say the same. */
+/** Formats code, emphasis and links of a line of markdown. Without colors the marks stay, because they say the same. */
 export function paintInline(text: string, { paint, plain, hasColours }: Painter, style?: Style): Painted {
   const base = (words: string): Painted => (style === undefined ? plain(words) : paint(style, words))
   if (!hasColours) return base(text)
   const parts: Painted[] = []
   let from = 0
-  // Where a mark was looked for in vain, it is not there further on either: each mark costs one look over the line.
+  // If the end of a mark was not found, there is none further on: each mark costs one scan of the line.
   const missing = new Set<string>()
   const close = (mark: string, at: number): number => {
     if (missing.has(mark)) return -1
@@ -60,7 +60,7 @@ export function paintInline(text: string, { paint, plain, hasColours }: Painter,
 
 type Find = (mark: string, at: number) => number
 
-/** Where emphasis ends that begins at `at`; undefined where it does not: `2 * 3`, `snake_case`. */
+/** Returns the end of emphasis that starts at `at`; undefined if there is none: `2 * 3`, `snake_case`. */
 function endOf(text: string, at: number, mark: string, find: Find): number | undefined {
   const begin = at + mark.length
   if (/\s|^$/.test(text[begin] ?? '')) return undefined

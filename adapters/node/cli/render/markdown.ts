@@ -5,20 +5,20 @@ import { paintInline } from './inline.ts'
 
 let loaded: typeof import('./code-colours.ts') | undefined
 
-/** Loads what colours code, where there are colours: nobody waits for it before there is something to read. */
+/** Loads the highlighter if the terminal has colors, before there is code to show. */
 export async function loadColours({ hasColours }: Painter): Promise<void> {
   if (hasColours) loaded ??= await import('./code-colours.ts')
 }
 
-/** Colours for the code behind a fence, by what stands beside it; `undefined` for a language that is not known, and before they are loaded. */
+/** Returns a highlighter for a code block; `undefined` for an unknown language, and before it is loaded. */
 function coloursFor(fence: string, time: ColourTime): CodeColours | undefined {
   const name = /^\s*\{?\.?([\w+#-]{1,20})/.exec(fence)?.[1] ?? ''
   return loaded?.coloursOf(name.toLowerCase(), time)
 }
 
-/** A line longer than this is written in parts. */
+/** A longer line is written in parts. */
 const longestLine = 4000
-/** Milliseconds for the colours of one answer: a terminal that stands still for longer would take no key. */
+/** Time limit in milliseconds for highlighting one response, because a blocked terminal reads no keys. */
 const colourMs = 1000
 /** Rows of a table that are lined up together. */
 const longestTable = 200

@@ -7,8 +7,8 @@ import { removeFiles } from './snapshot.ts'
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Puts bytes beside a log that is written, in a file of their own. Durable when this resolves; what is cut off before leaves a `.tmp` file, which
- * counts as nothing.
+ * Writes bytes to a separate file next to a log. Durable when this resolves; an interrupted write leaves a `.tmp` file, which is
+ * ignored.
  */
 export async function putBlob(operations: FileOperations, { folder, epoch }: SegmentedLog, hash: string, bytes: Bytes): Promise<void> {
   const target = join(folder, `blob.${epoch}.${hash}`)
@@ -25,7 +25,7 @@ export async function putBlob(operations: FileOperations, { folder, epoch }: Seg
   await operations.syncDirectory(folder)
 }
 
-/** The newest bytes under `hash`; `undefined` where there are none. */
+/** Returns the newest bytes under `hash`; `undefined` if there are none. */
 export function getBlob(operations: FileOperations, folder: string, hash: string): Promise<Bytes | undefined> {
   return withEpochs(operations, folder, async (files) => {
     const newest = files.filter((file) => file.hash === hash).toSorted((a, b) => b.epoch - a.epoch)[0]
@@ -33,7 +33,7 @@ export function getBlob(operations: FileOperations, folder: string, hash: string
   })
 }
 
-/** Removes what older writers have put, but for `hashes`, and what they did not finish. */
+/** Removes files of older writers, except `hashes`, and unfinished ones. */
 export async function keepBlobs(operations: FileOperations, log: SegmentedLog, hashes: ReadonlySet<string>): Promise<void> {
   const isLeft = ({ kind, epoch, hash, name }: EpochFile) =>
     epoch < log.epoch && (kind === 'blob' ? !hashes.has(hash ?? '') : kind === 'unfinished' && name.startsWith('blob.'))

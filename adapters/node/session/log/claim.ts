@@ -13,20 +13,20 @@ import {
   withEpochs,
 } from './epoch-files.ts'
 
-/** Beside the sessions: no id begins with a dot. */
+/** Next to the sessions: no id starts with a dot. */
 const folderName = '.deleted'
 
 const epochName = /^[1-9]\d{0,14}$/
 
 /**
- * The newest epoch of all sessions below `root` whose folders were removed; 0 without one. A session begins after it: whoever still holds a log of
- * the deleted one must not find its name again.
+ * Returns the newest epoch of deleted sessions below `root`; 0 without one. A new session starts after it, because a writer with a log of the
+ * deleted one must not find its name again.
  */
 async function removedUpTo(operations: FileOperations, root: string): Promise<number> {
   return Math.max(0, ...(await removedEpochs(operations, root)))
 }
 
-/** No session that begins from now on has an epoch up to this one. Durable when it resolves. */
+/** Records that no later session has an epoch up to this one. Durable when it resolves. */
 export async function noteRemoved(operations: FileOperations, root: string, epoch: number): Promise<void> {
   const folder = join(root, folderName)
   const before = await removedEpochs(operations, root)
@@ -35,7 +35,7 @@ export async function noteRemoved(operations: FileOperations, root: string, epoc
   const path = join(folder, String(epoch))
   if (await createdFirst(operations, path)) await operations.close?.(path)
   await operations.syncDirectory(folder)
-  // One stays beside the newest: who lists while a name is added need not see it, and must not see none.
+  // One stays next to the newest: a concurrent listing may miss the new name, but must not miss both.
   for (const old of before.toSorted((a, b) => b - a).slice(1)) await operations.remove(join(folder, String(old))).catch(() => {})
 }
 
@@ -48,37 +48,37 @@ async function removedEpochs(operations: FileOperations, root: string): Promise<
   }
 }
 
-/** The log of one writer, as long as it may write. */
+/** The log of one writer, while it may write. */
 export interface HeldLog {
   epoch: number
   folder: string
-  /** The number of the file that is written: `epoch`, and one more for each that was full. */
+  /** Number of the current file: `epoch`, plus 1 for each full file. */
   segment: number
   path: string
-  /** The newest deletion that this writer knows of. */
+  /** The newest deletion that this writer knows. */
   deletedUpTo: number
 }
 
-/** What a claim found. */
+/** Result of a claim. */
 export interface Found<T> {
   log: HeldLog
-  /** The files that count, this writer's own empty log left out. */
+  /** The valid files, without this writer's own empty log. */
   files: SizedFile[]
-  /** What was made of them. */
+  /** The result of `read`. */
   read: T
 }
 
-/** How often a session may be deleted while one claim is under way, before something else must be wrong. */
+/** Maximum number of deletions during one claim; more indicate another fault. */
 const mostDeletions = 10
 
 /**
- * Begins the next epoch in `folder`, which is made where it is missing.
+ * Starts the next epoch in `folder`, which is created if missing.
  *
  * **Contract**
- * - The log is created before anything is read. A writer that was not refused by then had written before, so what it wrote is found.
- * - No epoch of a session whose folder was removed comes again: who holds a log of that epoch would take this one for its own.
- * - What was found, and the new log, survive a power cut when this resolves: nothing later may rest on what could still vanish.
- * - `read` is called with what was found, and again when one of the files is gone by then.
+ * - The log is created before anything is read. An older writer that was not yet rejected has written before, so its data are found.
+ * - Epochs of a deleted session are never reused, because the owner of a log of that epoch would take the new one for its own.
+ * - The data found and the new log survive a power failure when this resolves, because later records depend on them.
+ * - `read` is called with the data, and again if one of the files disappears meanwhile.
  */
 export async function claimLog<T>(
   operations: FileOperations,
@@ -96,7 +96,7 @@ export async function claimLog<T>(
       if (found !== undefined) return found
     } catch (error) {
       await operations.close?.(log.path)
-      // The session was deleted meanwhile, and this log with it.
+      // The session was deleted meanwhile, with this log.
       if (systemCode(error) !== 'ENOENT' || ++vanished === mostDeletions) throw error
       continue
     }
@@ -104,7 +104,7 @@ export async function claimLog<T>(
   }
 }
 
-/** `undefined` when somebody has begun a newer epoch, or deleted the session, since this log was created. */
+/** `undefined` if a newer epoch started, or the session was deleted, since this log was created. */
 async function findOlder<T>(
   operations: FileOperations,
   created: Omit<HeldLog, 'deletedUpTo'>,
@@ -121,7 +121,7 @@ async function findOlder<T>(
     return found
   })
   if (found === undefined) return undefined
-  // A folder was removed since this epoch was chosen, perhaps this session's: somebody may hold a log of that name.
+  // A folder was deleted since this epoch was chosen, perhaps of this session: another writer may have a log of that name.
   if ((await removedUpTo(operations, dirname(folder))) >= created.epoch) {
     await operations.remove(path)
     return undefined
@@ -131,13 +131,13 @@ async function findOlder<T>(
   return found
 }
 
-/** The files that count before a writer's own; `undefined` when somebody has begun a newer epoch than its, or deleted the session. */
+/** Returns the valid files before a writer's own; `undefined` if a newer epoch started, or the session was deleted. */
 export function olderThan({ epoch }: Pick<HeldLog, 'epoch'>, files: readonly EpochFile[]): EpochFile[] | undefined {
   if (newestEpoch(files) > epoch || newestEpoch(files, 'deleted') === epoch) return undefined
   return countingFiles(files).filter((file) => file.epoch < epoch)
 }
 
-/** Logs that may hold what is not yet durable. Whoever has written a whole line had synced what was there before. */
+/** Logs that may contain data that are not durable. A writer with a whole line had synced everything before it. */
 async function unsynced(operations: FileOperations, folder: string, files: readonly SizedFile[]): Promise<SizedFile[]> {
   const found: SizedFile[] = []
   for (const file of files.toReversed()) {

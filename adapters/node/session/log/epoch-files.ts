@@ -3,37 +3,37 @@ import { systemCode } from '../../workspace/fs-errors.ts'
 import type { FileOperations } from '../file-operations.ts'
 
 /**
- * - `log.N`: what the writer of epoch N appended. When it is full the writer goes on in `log.N+1`, which nobody else can then create: a log is
- *   a row of segments.
- * - `snapshot.N`: everything that counts of the epochs before N, in place of their files. `snapshot.N.F`: of those from F on; older files stay.
- * - `deleted.N`: the session was deleted; epochs up to N do not count. It is empty, and stays until their files are gone and no writer is left.
- * - `blob.N.<hash>`: bytes that the writer of epoch N keeps beside the log. They are of no line, and count as long as one names them.
- * - `….tmp`: a snapshot or bytes that are not finished, or never will be.
+ * - `log.N`: records of the writer of epoch N. When it is full the writer continues in `log.N+1`, which nobody else can create then: a log
+ *   is a sequence of segments.
+ * - `snapshot.N`: the valid data of the epochs before N, instead of their files. `snapshot.N.F`: of those from F on; older files stay.
+ * - `deleted.N`: the session was deleted; epochs up to N are invalid. An empty file that stays until their files and writers are gone.
+ * - `blob.N.<hash>`: bytes that the writer of epoch N stores next to the log. They are valid while a record references them.
+ * - `….tmp`: unfinished snapshots or bytes.
  */
 export interface EpochFile {
   kind: 'log' | 'snapshot' | 'deleted' | 'blob' | 'unfinished'
   epoch: number
-  /** The first epoch that it stands for; 0 where it stands for all that are older. */
+  /** The first epoch that it covers; 0 for all older ones. */
   from: number
   name: string
-  /** Of bytes. */
+  /** Hash of bytes. */
   hash?: string
 }
 
-/** A file that counts, and how much of it. */
+/** A valid file, and its valid length. */
 export interface SizedFile extends EpochFile {
-  /** In bytes. What is written later does not count for whoever reads. */
+  /** In bytes. Readers ignore later data. */
   size: number
 }
 
-/** How long a text is that is written at once: a log may be longer than any string. */
+/** Maximum text length per write, because a log may be longer than any string. */
 const pieceChars = 8 * 1024 * 1024
 
 const pattern = /^(log|snapshot|deleted)\.([1-9]\d{0,14})(?:(?<=snapshot\.\d+)\.([1-9]\d{0,14}))?(\.tmp)?$/
 
 const blobPattern = /^blob\.([1-9]\d{0,14})\.([0-9a-f]{64})(\.tmp)?$/
 
-/** The epoch files in a session's folder; `undefined` when there is no such folder. Other names are left out. */
+/** Returns the epoch files in a session's folder; `undefined` without a folder. Ignores other names. */
 export async function listEpochs(operations: FileOperations, folder: string): Promise<EpochFile[] | undefined> {
   try {
     return (await operations.list(folder)).flatMap(epochFile)
@@ -53,22 +53,22 @@ function epochFile(name: string): EpochFile[] {
   if (kind === undefined) return []
   const epoch = Number(digits)
   const from = kind === 'snapshot' ? Number(start ?? 0) : epoch
-  // The pattern has just shown that `kind` is one of the three.
+  // The pattern has matched `kind`.
   return [{ kind: unfinished === undefined ? (kind as 'log' | 'snapshot' | 'deleted') : 'unfinished', epoch, from, name }]
 }
 
-/** Whether what was asked for is not there, or a file stands where its folder should. */
+/** Returns whether the file does not exist, or its folder is a file. */
 export function isAbsent(error: unknown): boolean {
   const code = systemCode(error)
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The newest epoch, of one kind of file or of any; 0 without one. */
+/** Returns the newest epoch, of one kind of file or of any; 0 without one. */
 export function newestEpoch(files: readonly EpochFile[], kind?: EpochFile['kind']): number {
   return files.reduce((newest, file) => (kind === undefined || file.kind === kind ? Math.max(newest, file.epoch) : newest), 0)
 }
 
-/** The files that count, in the order of their epochs: those that no snapshot stands for. */
+/** Returns the valid files by epoch: those that no snapshot covers. */
 export function countingFiles(files: readonly EpochFile[]): EpochFile[] {
   const since = newestEpoch(files, 'deleted')
   const later = files.filter(({ kind, epoch }) => (kind === 'log' || kind === 'snapshot') && epoch > since)
@@ -78,15 +78,15 @@ export function countingFiles(files: readonly EpochFile[]): EpochFile[] {
     .toSorted((a, b) => a.from - b.from || a.epoch - b.epoch)
 }
 
-/** Whether a snapshot stands for all that is in a file. */
+/** Returns whether a snapshot covers a whole file. */
 function isWithin({ kind, from, epoch }: EpochFile, snapshot: EpochFile): boolean {
   const last = kind === 'log' ? epoch : epoch - 1
   return from >= snapshot.from && last < snapshot.epoch
 }
 
 /**
- * Runs `use` with the epoch files of a folder, and again when one of them is gone by then: a snapshot has taken its place, or the session
- * was deleted. Gives `undefined` when there is no such folder.
+ * Runs `use` with the epoch files of a folder, and again if one of them disappears meanwhile: a snapshot replaced it, or the session was
+ * deleted. Returns `undefined` without a folder.
  */
 export async function withEpochs<T>(
   operations: FileOperations,
@@ -101,7 +101,7 @@ export async function withEpochs<T>(
       return await use(files)
     } catch (error) {
       const names = files.map(({ name }) => name).join()
-      // Gone although the names are the same: nobody is replacing it, so another try would not help.
+      // Gone although the names are the same: nothing replaces it, so a retry would not help.
       if (systemCode(error) !== 'ENOENT' || names === before) throw error
       before = names
     }
@@ -109,8 +109,8 @@ export async function withEpochs<T>(
 }
 
 /**
- * How long files are, looked at from the newest on: what a writer found in older files before it wrote is then within their lengths too. Gives
- * them in the order of `files`.
+ * Returns the lengths of files in the order of `files`. Reads them from the newest, so that data which a writer found in older files before
+ * its first write are within their lengths.
  */
 export async function sizesOf(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<SizedFile[]> {
   const sized: SizedFile[] = []
@@ -118,7 +118,7 @@ export async function sizesOf(operations: FileOperations, folder: string, files:
   return sized.reverse()
 }
 
-/** The lines of files, a megabyte or so at a time; the end of a line that was cut counts as one. */
+/** Yields the lines of files, about a megabyte at a time; a truncated last line counts as one. */
 export async function* linesIn(
   operations: FileOperations,
   folder: string,
@@ -136,7 +136,7 @@ export async function* linesIn(
   }
 }
 
-/** All lines of files. */
+/** Returns all lines of files. */
 export async function allLinesIn(operations: FileOperations, folder: string, files: readonly SizedFile[]): Promise<string[]> {
   const all: string[] = []
   for await (const lines of linesIn(operations, folder, files)) for (const line of lines) all.push(line)
@@ -147,7 +147,7 @@ export function bytesIn(files: readonly SizedFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Creates an empty file; false when somebody else has created it already. */
+/** Creates an empty file; false if it exists. */
 export async function createdFirst(operations: FileOperations, path: string): Promise<boolean> {
   try {
     await operations.createExclusive(path)
@@ -158,7 +158,7 @@ export async function createdFirst(operations: FileOperations, path: string): Pr
   }
 }
 
-/** Adds lines to a file, some megabytes at a time. */
+/** Appends lines to a file, some megabytes at a time. */
 export async function appendLines(operations: FileOperations, path: string, lines: readonly string[]): Promise<void> {
   let text = ''
   for (const line of lines) {

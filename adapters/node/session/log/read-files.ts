@@ -7,23 +7,23 @@ import { type HeldLog, olderThan } from './claim.ts'
 import { allLinesIn, bytesIn, countingFiles, linesIn, type SizedFile, sizesOf, withEpochs } from './epoch-files.ts'
 import type { LogLimits } from './segments.ts'
 
-/** What is read, and from where. */
+/** The files to read, and the start. */
 interface Source {
   operations: FileOperations
   sessionId: string
   folder: string
   limits: LogLimits
-  /** What is asked for comes after this record. */
+  /** Only records after this one are needed. */
   after?: number
 }
 
-/** How much of a file is looked at first, from its end, for where that begins. */
+/** First bytes read from the end of a file to find its start. */
 const windowBytes = 64 * 1024
 
-/** The files that count as they are by now; `undefined` where the session is gone. */
+/** Returns the valid files at this time; `undefined` if the session is gone. */
 type LookAgain = () => Promise<SizedFile[] | undefined>
 
-/** What a claim gives of what it found: all of it, or of a long log a stream. */
+/** Returns what a claim found: the data, or a stream for a long log. */
 export async function claimedLines(source: Source, files: readonly SizedFile[], log: HeldLog): Promise<Pick<LogClaim, 'lines' | 'more'>> {
   const { operations, folder, limits } = source
   if (bytesIn(files) <= limits.atOnceBytes) return { lines: await allLinesIn(operations, folder, files) }
@@ -32,14 +32,14 @@ export async function claimedLines(source: Source, files: readonly SizedFile[], 
       const older = olderThan(log, epochs)
       return older && sizesOf(operations, folder, older)
     })
-    // What is left of it must not pass for all of it.
+    // An incomplete rest must not look complete.
     if (found === undefined) throw takenOver(source.sessionId, log.epoch)
     return found
   }
   return { lines: [], more: streamOf(source, files, again) }
 }
 
-/** What is stored, by batches; `undefined` where that is nothing. */
+/** Returns the stored data in batches; `undefined` if there are none. */
 export async function streamedLines(source: Source): Promise<AsyncIterable<string[]> | undefined> {
   const { operations, folder } = source
   const look: LookAgain = () => withEpochs(operations, folder, (epochs) => sizesOf(operations, folder, countingFiles(epochs)))
@@ -47,7 +47,7 @@ export async function streamedLines(source: Source): Promise<AsyncIterable<strin
   return files === undefined || bytesIn(files) === 0 ? undefined : streamOf(source, files, look)
 }
 
-/** The `seq` of the last whole line of the newest file; `undefined` where there is none in its last 64 KiB, or the session is gone. */
+/** Returns the `seq` of the last whole line of the newest file; `undefined` if its last 64 KiB have none, or the session is gone. */
 export async function lastSeqOf({ operations, folder }: Pick<Source, 'operations' | 'folder'>): Promise<number | undefined> {
   return withEpochs(operations, folder, async (epochs) => {
     for (const file of (await sizesOf(operations, folder, countingFiles(epochs))).toReversed()) {
@@ -59,7 +59,7 @@ export async function lastSeqOf({ operations, folder }: Pick<Source, 'operations
   })
 }
 
-/** From the beginning again where a file is gone meanwhile: a snapshot has taken its place, or another session. */
+/** Restarts from the beginning if a file disappears: a snapshot or another session has replaced it. */
 async function* streamOf(source: Source, files: readonly SizedFile[], again: LookAgain): AsyncGenerator<string[], void, undefined> {
   const { sessionId, after = 0 } = source
   for (let [left, before]: [readonly SizedFile[] | undefined, string] = [files, '']; left !== undefined; ) {
@@ -67,7 +67,7 @@ async function* streamOf(source: Source, files: readonly SizedFile[], again: Loo
       return yield* linesAfter(source, left, after)
     } catch (error) {
       const names = left.map(({ name }) => name).join()
-      // Gone although the names are the same: another try would not help.
+      // Gone although the names are the same: a retry would not help.
       if (systemCode(error) !== 'ENOENT' || names === before) throw sessionFailure(error, `read session ${sessionId}`)
       before = names
       left = await again()
@@ -76,8 +76,8 @@ async function* streamOf(source: Source, files: readonly SizedFile[], again: Loo
 }
 
 /**
- * The lines of files from the first one after record `after` on, and some before it: from the newest file on whose first line does not come after that,
- * because what its writer went on from is not asked for either. Of that file only the end, where it is a log: its records are in their order.
+ * Yields the lines of files after record `after`, and some before it: from the newest file whose first line is not after it, because its writer's
+ * earlier data are not needed either. Of a log file, only the end, because its records are in order.
  */
 async function* linesAfter(
   { operations, folder }: Source,
@@ -98,20 +98,20 @@ async function* linesAfter(
   yield* linesIn(operations, folder, files)
 }
 
-/** Of a session that was stored as a whole the end may be missing: then what is older counts. */
+/** The end of a session stored as a whole may be missing: then older files count. */
 async function beginsBefore(operations: FileOperations, folder: string, { name, size }: SizedFile, after: number): Promise<boolean> {
-  // A first line that is longer is looked at as a whole.
+  // A longer first line is read as a whole.
   const begins = (to: number) => operations.readLines(join(folder, name), { from: 0, to })
   const { lines } = await begins(Math.min(size, windowBytes))
   const place = placeOf(lines[0]) ?? placeOf((await begins(size)).lines[0])
   return place !== undefined && place.whole === undefined && place.from <= after + 1 && place.seq <= after + 1
 }
 
-/** A byte before the first line of a log that comes after the record, in or before a line that does not; 0 where that is at its beginning. */
+/** Returns a position at or before the first line after the record; 0 at the start of the file. */
 async function startOf(operations: FileOperations, folder: string, { name, size }: SizedFile, after: number): Promise<number> {
   for (let bytes = windowBytes; bytes < size; bytes *= 4) {
     const { lines } = await operations.readLines(join(folder, name), { from: size - bytes, to: size })
-    // The first one is the end of a line.
+    // The first line is partial.
     const place = placeOf(lines[1])
     if (place !== undefined && place.seq <= after) return size - bytes
   }

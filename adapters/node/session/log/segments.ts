@@ -3,25 +3,25 @@ import type { FileOperations } from '../file-operations.ts'
 import type { HeldLog } from './claim.ts'
 import { appendLines, createdFirst, isAbsent, listEpochs, newestEpoch } from './epoch-files.ts'
 
-/** How large the files of a log may be. */
+/** Size limits of log files. */
 export interface LogLimits {
-  /** A file that would become longer is full, unless it is empty; in bytes. */
+  /** Bytes of a file before it is full, unless it is empty. */
   segmentBytes: number
-  /** What is longer is read as it is asked for, in bytes. */
+  /** A longer log is read on demand, in bytes. */
   atOnceBytes: number
 }
 
 /** The limits of `fileSessionStore`. */
 export const logLimits: LogLimits = { segmentBytes: 64 * 1024 * 1024, atOnceBytes: 4 * 1024 * 1024 }
 
-/** A log that is written, and the length of the file that is written now. */
+/** An open log, and the length of its current file. */
 export interface SegmentedLog extends HeldLog {
   bytes: number
 }
 
 /**
- * Adds lines to a log, in a new file where the one before is full. Durable when this resolves. Gives `false`, and may have written a part, when somebody
- * has begun a newer epoch or deleted the session.
+ * Appends lines to a log, in a new file if the current one is full. Durable when this resolves. Returns `false`, possibly after a part, if a newer
+ * epoch started or the session was deleted.
  */
 export async function appendToSegments(
   operations: FileOperations,
@@ -45,9 +45,9 @@ export async function appendToSegments(
   return true
 }
 
-/** The next file takes the name that a newer writer would take: of two that want it, one has the right to write. */
+/** The next file has the name of a newer writer's log: of two that create it, one gets the right to write. */
 async function beginSegment(operations: FileOperations, log: SegmentedLog): Promise<boolean> {
-  // Whoever finds a line in the next file takes this one for durable.
+  // A reader that finds a line in the next file relies on this one.
   await operations.sync(log.path)
   const segment = log.segment + 1
   const path = join(log.folder, `log.${segment}`)
@@ -60,7 +60,7 @@ async function beginSegment(operations: FileOperations, log: SegmentedLog): Prom
   }
   await operations.close?.(log.path)
   Object.assign(log, { segment, path, bytes: 0 })
-  // Whoever deletes the session from now on sees the new file; who did before is seen here.
+  // A later deletion sees the new file; an earlier one is detected here.
   const files = (await listEpochs(operations, log.folder)) ?? []
   if (newestEpoch(files, 'deleted') > log.deletedUpTo || !(await isStored(operations, before))) {
     await operations.remove(path)
@@ -70,7 +70,7 @@ async function beginSegment(operations: FileOperations, log: SegmentedLog): Prom
   return newestEpoch(files) === segment
 }
 
-/** Whether the file that is written still has its name, and no other of that name has taken its place after a deletion. */
+/** Returns whether the current file still has its name, and was not replaced after a deletion. */
 export async function isStored(operations: FileOperations, { path, bytes }: SegmentedLog): Promise<boolean> {
   try {
     return (await operations.stat(path)).size === bytes

@@ -5,16 +5,16 @@ import type { HeldLog } from './claim.ts'
 import { appendLines, countingFiles, type EpochFile, linesIn, listEpochs, type SizedFile, sizesOf } from './epoch-files.ts'
 import type { LogLimits } from './segments.ts'
 
-/** What a file costs at least: a block of the disk, and a call to read it. */
+/** Minimum cost of a file: a block of the disk, and a call to read it. */
 const blockSize = 4096
-/** Below this it is cheaper to read the logs. */
+/** Below this size, reading the logs is cheaper. */
 const smallest = 64 * 1024
-/** Of a full file, as much makes one long: it stays as it is, and is not written a second time for short ones. */
+/** A file of this share of a full one is long: it stays, and is not rewritten with short ones. */
 const longPart = 1 / 4
 
 /**
- * The first epoch from which on the files that were found are worth one snapshot: when the logs have outgrown the snapshot before them, so that all
- * snapshots together cost no more than the log. `undefined` when they are not. Only short files at the end: a snapshot is no longer than a full file.
+ * Returns the first epoch from which the files are worth one snapshot: if the logs are larger than the snapshot before them, so that all
+ * snapshots together cost no more than the log. Otherwise `undefined`. Only short files at the end: a snapshot is never longer than a full file.
  */
 export function snapshotStart(files: readonly SizedFile[], { segmentBytes }: LogLimits): number | undefined {
   let start = files.length
@@ -34,12 +34,12 @@ export function snapshotStart(files: readonly SizedFile[], { segmentBytes }: Log
 }
 
 /**
- * Puts one file in place of those of the epochs from `from` on that are before `log`, and removes them.
+ * Replaces the files of the epochs from `from` up to `log` by one file.
  *
  * **Contract**
- * - Only after a first record of `log` was acknowledged: then no newer writer can go on from a line that an older one adds while this reads.
- *   Not at the claim, where a newer writer might, and would lose it.
- * - A crash at any point leaves the old files, the new one, or both; a newer writer that does the same at the same time does no harm.
+ * - Only after the first record of `log` was acknowledged: no newer writer can then continue from a line that an older one adds meanwhile.
+ *   Not during the claim, when a newer writer could, and would lose it.
+ * - A crash at any point leaves the old files, the new one, or both; a concurrent snapshot of a newer writer is harmless.
  * - Rejects with the system's error; nothing is lost then.
  */
 export async function takeSnapshot(operations: FileOperations, { folder, epoch }: HeldLog, from: number): Promise<void> {
@@ -65,7 +65,7 @@ export async function takeSnapshot(operations: FileOperations, { folder, epoch }
   await removeFiles(operations, folder, replaced)
 }
 
-/** Removes files of a session; those that are gone already are fine. */
+/** Removes files of a session; missing ones are fine. */
 export async function removeFiles(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<void> {
   for (const { name } of files) {
     try {
