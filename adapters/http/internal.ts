@@ -29,7 +29,7 @@ export { type AskedCommand, commandIn, deadlinesFrom, defaultForwardMs, requestF
 export { sessionGateway } from './live/gateway/command-handlers.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export type { ListPage, SessionFigures } from './live/live-sessions.ts'
-export { claimAll as takeUpAll, listOfAll } from './live/memory/left-sessions.ts'
+export { claimAll, listOfAll } from './live/memory/left-sessions.ts'
 export { SessionsHere } from './live/memory/memory-live-sessions.ts'
 export {
   type CloseOptions,

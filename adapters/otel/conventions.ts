@@ -88,7 +88,7 @@ export function usageAttributes({
   cacheRead,
   cacheWrite,
   searches = 0,
-  beside,
+  beside: separate,
   reportedCost,
 }: Usage): Attributes {
   const prompt = input + cacheRead + cacheWrite
@@ -97,9 +97,9 @@ export function usageAttributes({
     ...(cacheRead > 0 && { 'gen_ai.usage.cache_read.input_tokens': cacheRead }),
     ...(cacheWrite > 0 && { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite }),
     ...(reasoning > 0 && { 'gen_ai.usage.reasoning.output_tokens': reasoning }),
-    ...(beside !== undefined && {
-      'phi.usage.beside.input_tokens': beside.input + beside.cacheRead + beside.cacheWrite,
-      'phi.usage.beside.output_tokens': beside.output,
+    ...(separate !== undefined && {
+      'phi.usage.beside.input_tokens': separate.input + separate.cacheRead + separate.cacheWrite,
+      'phi.usage.beside.output_tokens': separate.output,
     }),
     ...(searches > 0 && { 'phi.usage.searches': searches }),
     ...(reportedCost !== undefined && { 'phi.usage.reported_cost_usd': reportedCost }),

@@ -108,8 +108,8 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     list: (query) => asked('The list of sessions', async () => (await rowsOf(...listQuery({ schema, tenant }, query))).map(summaryOf)),
     delete: async (sessionId) => {
       const text = `DELETE FROM ${schema}.sessions WHERE tenant = $1 AND session_id = $2 RETURNING is_written`
-      const [gone] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
-      return gone?.is_written === true
+      const [row] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
+      return row?.is_written === true
     },
     blobs: blobsOf({ pool, schema, tenant }, whileHeld),
   }

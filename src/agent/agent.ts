@@ -118,7 +118,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#assertIdle()
     checkOptions(given, anObject)
     const { messageId, ...options } = given
-    const at = this.#conversation.lastSaidBy(messageId)
+    const at = this.#conversation.lastPromptAt(messageId)
     const asked = this.#conversation.askedAt(at)
     return this.#conversation.rewound(at + 1, () => {
       const start = continuationStart(continuationOf(this.#conversation.context))

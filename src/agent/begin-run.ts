@@ -26,7 +26,7 @@ export interface RunStart {
   /** Default, unless the options set a kind. */
   kind: ContinuationKind
   /** Input placed before steering messages. */
-  said?: readonly AgentMessage[]
+  prompts?: readonly AgentMessage[]
   /** Continues the unfinished prompt with its request settings. */
   goesOn?: true
   /** Request settings of the original message of a rerun or edit; defaults for those of the caller. */
@@ -48,7 +48,7 @@ export function continuationStart(start: LoopStart): RunStart {
 /** Continues an unfinished history, followed by `messages`; otherwise prompts. Pending calls are requested first. */
 export function sendStart(messages: AgentMessage[], context: AgentContext): RunStart {
   const continuation = tryContinuation(context)
-  if (continuation !== undefined && continuation.isAnswered !== true) return { ...continuationStart(continuation), said: messages }
+  if (continuation !== undefined && continuation.isAnswered !== true) return { ...continuationStart(continuation), prompts: messages }
   const prompt = { type: 'prompt' as const, messages }
   const afterTakeover = (now: AgentContext): LoopStart => {
     const { paused } = tryContinuation(now) ?? {}
@@ -71,7 +71,7 @@ export interface RunningAgent {
 /** Starts a run with the agent's current settings and history. Throws `ConfigError` for invalid options, without any effect. */
 export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptions): RunHandle {
   checkPromptOptions(given)
-  const { start, kind, said } = what
+  const { start, kind, prompts } = what
   const { conversation, listeners } = agent
   checkChoice(agent.settings, given)
   let before = what.asked ?? (what.goesOn === true ? (conversation.context.asked ?? {}) : {})
@@ -108,7 +108,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   conversation.noteAsked(loopId)
   conversation.lastLoopId = loopId
   conversation.lastActiveAt = now()
-  if (said !== undefined) queues.steering.add(said)
+  if (prompts !== undefined) queues.steering.add(prompts)
   const run: RunHandle = new RunHandle({
     ...(signal !== undefined && { signal }),
     ...(metadata !== undefined && { metadata }),

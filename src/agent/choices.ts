@@ -87,7 +87,7 @@ export function chosen<Settings extends Choosable>(settings: Settings, choice: P
   if (model === undefined && tools === undefined && clientTools === undefined) return settings
   const { models = {} } = settings.choices ?? {}
   const known = model !== undefined ? ownOf(models, model) : undefined
-  if (model !== undefined && known === undefined) warnGone(settings, `the model ${JSON.stringify(model)}`)
+  if (model !== undefined && known === undefined) warnMissing(settings, `the model ${JSON.stringify(model)}`)
   return { ...settings, ...(known !== undefined && { model: known }), tools: [...(settings.tools ?? []), ...extraTools(settings, choice)] }
 }
 
@@ -98,7 +98,7 @@ export function extraTools(settings: Choosable, { tools = [], clientTools = [] }
   try {
     return [...switchedOn, ...pageTools(settings, clientTools)]
   } catch (error) {
-    warnGone(settings, errorText(error))
+    warnMissing(settings, errorText(error))
     return switchedOn
   }
 }
@@ -151,7 +151,7 @@ function refuse(what: string, name: string, allowed: readonly string[]): never {
   )
 }
 
-function warnGone({ logger }: Choosable, what: string): void {
+function warnMissing({ logger }: Choosable, what: string): void {
   logWarning(logger, 'choiceGone', {
     message: `The run goes on without what its prompt chose: ${what}.`,
     hint: 'The choices of the agent do not list it any more.',
@@ -171,6 +171,6 @@ export function checkToolChoice(
   const names = known.map(({ name }) => name)
   const missing = ('tool' in choice ? [choice.tool] : choice.allowed).find((name) => !names.includes(name))
   if (missing === undefined) return
-  const said = JSON.stringify(missing.slice(0, 80))
-  throw new ConfigError('notAllowed', `toolChoice names ${said}, a tool that the agent does not have. ${nearest(missing, names)}`)
+  const shownName = JSON.stringify(missing.slice(0, 80))
+  throw new ConfigError('notAllowed', `toolChoice names ${shownName}, a tool that the agent does not have. ${nearest(missing, names)}`)
 }

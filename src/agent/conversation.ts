@@ -5,7 +5,7 @@ import type { ContextState } from '../contract/context/context-change.ts'
 import { ConfigError, SessionError } from '../contract/errors.ts'
 import { toEntry, toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/identity.ts'
-import { type AgentMessage, lastSaidAt, type MessageInput, now } from '../contract/message/message.ts'
+import { type AgentMessage, lastPromptIndex, type MessageInput, now } from '../contract/message/message.ts'
 import { type PromptSettings, toRecord } from '../contract/model/request-settings.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
@@ -107,7 +107,7 @@ export class Conversation {
   /** Returns the index of the user message with this id. Throws `ConfigError` `unknownMessage`. */
   userMessageAt(messageId: string): number {
     const at = this.#indexOf(messageId)
-    if (lastSaidAt(this.context.messages, at) === at) return at
+    if (lastPromptIndex(this.context.messages, at) === at) return at
     throw unknownMessage(`${quoted(messageId)} is not what a user said`)
   }
 
@@ -115,10 +115,10 @@ export class Conversation {
    * Returns the index of the last user message, overall or up to the message with this id; -1 if there is none. Throws `ConfigError`
    * `unknownMessage`.
    */
-  lastSaidBy(messageId: string | undefined): number {
+  lastPromptAt(messageId: string | undefined): number {
     const { messages } = this.context
     const until = messageId === undefined ? messages.length : this.#indexOf(messageId)
-    return lastSaidAt(messages, until)
+    return lastPromptIndex(messages, until)
   }
 
   /** Returns the request settings with which the message at this index was sent. */

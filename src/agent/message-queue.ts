@@ -63,21 +63,21 @@ class QueuedMessage implements Receipt {
  */
 export class MessageQueue {
   #items: QueuedMessage[] = []
-  readonly #told = new Set<() => void>()
+  readonly #listeners = new Set<() => void>()
 
   /** Queues `messages` for the run of `owner`, or for the next one. Returns the receipt of the last message. */
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
     const items = messages.map((message) => new QueuedMessage(this, message, messages, owner))
     this.#items.push(...items)
     owner?.write(items)
-    for (const told of this.#told) told()
+    for (const listener of this.#listeners) listener()
     return lastOf(items)
   }
 
   /** Calls `told` on every enqueue. Returns a function that unsubscribes. */
-  onQueued(told: () => void): () => void {
-    this.#told.add(told)
-    return () => void this.#told.delete(told)
+  onQueued(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   get isWaiting(): boolean {
@@ -154,8 +154,8 @@ export class RunQueue implements MessageSupplier {
     this.#queue.settle('returned', ({ message }) => messages.includes(message))
   }
 
-  onQueued(told: () => void): () => void {
-    return this.#queue.onQueued(told)
+  onQueued(listener: () => void): () => void {
+    return this.#queue.onQueued(listener)
   }
 
   record(writer: QueueWriter): void {
@@ -167,8 +167,8 @@ export class RunQueue implements MessageSupplier {
   write(items: readonly QueuedMessage[], isReturned = false): void {
     if (this.#isClosed) return
     if (!this.#writer) return void this.#early.push(() => this.write(items, isReturned))
-    const said = items.map(({ message }) => message)
-    const written = this.#writer(said, isReturned)
+    const messages = items.map(({ message }) => message)
+    const written = this.#writer(messages, isReturned)
     for (const item of items) item.store(written)
   }
 

@@ -88,9 +88,9 @@ export function outputReader(
     try {
       return { ...result, output: await outputOf(result, format, { ...(schemaValidator && { schemaValidator }) }) }
     } catch (error) {
-      const isTold = stopReason === 'length' || stopReason === 'guardRail'
+      const isExplained = stopReason === 'length' || stopReason === 'guardRail'
       const hint = 'result.output is absent; result.outputError says why. repair: 1 asks the model once more.'
-      if (!isTold) logWarning(logger, 'outputMismatch', { runId, loopId, message: errorText(error), hint })
+      if (!isExplained) logWarning(logger, 'outputMismatch', { runId, loopId, message: errorText(error), hint })
       return { ...result, outputError: outputErrorOf(error, result.text) }
     }
   }

@@ -16,13 +16,13 @@ export function count(text: string | null | undefined): number | undefined {
  * repeated header (`5, 5`) the longest counts. `undefined` otherwise.
  */
 export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
-  const said = header?.trim()
+  const value = header?.trim()
   // Engines parse almost any text with a number as a date, and a past date would mean: at once.
-  if (said !== undefined && /\d\d:\d\d:\d\d/.test(said)) {
-    const at = Date.parse(/^.*?GMT/.exec(said)?.[0] ?? said)
+  if (value !== undefined && /\d\d:\d\d:\d\d/.test(value)) {
+    const at = Date.parse(/^.*?GMT/.exec(value)?.[0] ?? value)
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
   }
-  const seconds = longest(said, 's')
+  const seconds = longest(value, 's')
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 

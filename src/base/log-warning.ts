@@ -82,8 +82,8 @@ export function withoutLikelySecrets(text: string): string {
 }
 
 /** Messages already written to the console, so that a loop that repeats one writes it once. */
-const told = new Set<string>()
-const maxTold = 500
+const logged = new Set<string>()
+const maxLogged = 500
 
 /** Ids are for stored logs: in a console they would make each line differ. */
 function warnConsole(
@@ -93,8 +93,8 @@ function warnConsole(
   const sentences = [message, hint].filter((each) => typeof each === 'string')
   const rest = Object.keys(details).length > 0 ? [JSON.stringify(details)] : []
   const line = [`phi-core: ${event}.`, ...sentences, ...rest].join(' ')
-  if (told.has(line)) return
-  if (told.size >= maxTold) told.clear()
-  told.add(line)
+  if (logged.has(line)) return
+  if (logged.size >= maxLogged) logged.clear()
+  logged.add(line)
   console.warn(line)
 }

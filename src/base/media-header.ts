@@ -112,10 +112,10 @@ function gifTable(flags: number): number {
  * if unknown. Decompresses nothing; one pass in bounded memory.
  */
 export function pdfPages(data: string): number | undefined {
-  const said = /\/Linearized [\d.]+[^>]{0,300}?\/N (\d{1,6})/.exec(decoded(data, 0, 4096))?.[1]
-  let pages = Number(said ?? 0)
+  const linearizedPages = /\/Linearized [\d.]+[^>]{0,300}?\/N (\d{1,6})/.exec(decoded(data, 0, 4096))?.[1]
+  let pages = Number(linearizedPages ?? 0)
   let rest = ''
-  for (let at = 0; said === undefined && at < data.length; at += pieceChars) {
+  for (let at = 0; linearizedPages === undefined && at < data.length; at += pieceChars) {
     const piece = rest + decoded(data, at, pieceChars)
     // Matches inside the overlap were counted before.
     for (const { index, 0: found } of piece.matchAll(/\/Type\s{0,4}\/Page(?=\W)/g)) if (index + found.length >= rest.length) pages += 1

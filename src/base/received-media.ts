@@ -8,12 +8,12 @@ export const maxAnswerBytes = 6 * 1024 * 1024
  * Converts received media to a block that every provider can read or skip: image, PDF, audio, video. The bytes decide about the type; for
  * audio and video the server's type counts, because a contradiction would be rejected in every later request. `undefined` for other data.
  */
-export function answeredMedia(data: string, saidType: string, name?: string): ImageContent | FileContent | undefined {
+export function answeredMedia(data: string, statedType: string, name?: string): ImageContent | FileContent | undefined {
   const byBytes = typeByBytes(data)
   if (byBytes?.startsWith('image/') === true) return { type: 'image', mimeType: byBytes, data }
-  const said = baseType(saidType)
-  const isSaidAlone = isMediaOf(said, ['audio/*', 'video/*']) && !isMediaOf(said, checkedTypes)
-  const mimeType = byBytes ?? (isSaidAlone ? said : undefined)
+  const baseMimeType = baseType(statedType)
+  const isUndetectable = isMediaOf(baseMimeType, ['audio/*', 'video/*']) && !isMediaOf(baseMimeType, checkedTypes)
+  const mimeType = byBytes ?? (isUndetectable ? baseMimeType : undefined)
   if (mimeType?.includes('/') !== true) return undefined
   return { type: 'file', mimeType, data, ...(name !== undefined && { name }) }
 }
@@ -33,6 +33,6 @@ export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' 
 
 /** Returns the media type of an image: from its bytes if possible, else `mimeType`. Other providers reject bytes of another type. */
 export function pictureType(mimeType: string, data: string): string {
-  const told = typeByBytes(data)
-  return told?.startsWith('image/') ? told : mimeType
+  const detected = typeByBytes(data)
+  return detected?.startsWith('image/') ? detected : mimeType
 }

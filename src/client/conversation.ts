@@ -1,4 +1,4 @@
-import { type AgentMessage, lastSaidAt } from '../contract/message/message.ts'
+import { type AgentMessage, lastPromptIndex } from '../contract/message/message.ts'
 import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
 import { goesBack, type PendingApproval, type PendingClientCall } from '../contract/run/run-facts.ts'
 
@@ -103,7 +103,7 @@ export class Conversation {
 export function beforeAnswer(messageId?: string): Rewind {
   return (messages) => {
     const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId)
-    return until < 0 ? messages : messages.slice(0, lastSaidAt(messages, until) + 1)
+    return until < 0 ? messages : messages.slice(0, lastPromptIndex(messages, until) + 1)
   }
 }
 

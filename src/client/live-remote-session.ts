@@ -12,6 +12,7 @@ import type { ApprovalRef, ClientCallAnswer } from '../types/run/question.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { ToolTypesByName } from '../types/tool/typed-tool.ts'
 import { asRead, before, beforeAnswer, Conversation, type Rewind } from './conversation.ts'
+import { outgoingPrompt } from './outgoing-prompt.ts'
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
 import { checkChatOptions, type RemoteSessionOptions } from './remote-options.ts'
@@ -19,7 +20,6 @@ import { LiveSharedState } from './remote-shared-state.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
 import { type Beginning, bodyOf, startRun } from './run/start-run.ts'
-import { saidIn } from './said.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
 import { type AnyTools, answerCall, type ClientTools, claimCall } from './tools/client-tools.ts'
 import { PageTools } from './tools/page-tools.ts'
@@ -75,11 +75,11 @@ export class LiveRemoteSession implements ChatAgent {
   // Runs
 
   prompt(input: PromptInput, options: ChatOptions = {}): AgentRun {
-    return this.#begin({ path: '/runs', said: saidIn(input) }, options)
+    return this.#begin({ path: '/runs', outgoing: outgoingPrompt(input) }, options)
   }
 
   send(input: PromptInput, options: ChatOptions = {}): AgentRun {
-    return this.#begin({ path: '/send', said: saidIn(input) }, options)
+    return this.#begin({ path: '/send', outgoing: outgoingPrompt(input) }, options)
   }
 
   continueLoop(options: ChatOptions = {}): AgentRun {
@@ -96,7 +96,7 @@ export class LiveRemoteSession implements ChatAgent {
   }
 
   editAndResend(messageId: string, input: PromptInput, options: ChatOptions = {}): AgentRun {
-    return this.#begin({ path: '/edit', body: { messageId }, said: saidIn(input), rewind: before(messageId) }, options)
+    return this.#begin({ path: '/edit', body: { messageId }, outgoing: outgoingPrompt(input), rewind: before(messageId) }, options)
   }
 
   get isStreaming(): boolean {
@@ -227,12 +227,12 @@ export class LiveRemoteSession implements ChatAgent {
     const { signal, ...options } = given
     if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
     if (this.#run !== undefined) throw new AgentBusyError()
-    const { path, said, rewind } = beginning
-    const run = this.#newRun(said?.messages, rewind)
+    const { path, outgoing, rewind } = beginning
+    const run = this.#newRun(outgoing?.messages, rewind)
     if (signal !== undefined) follow(signal, run)
     const body = bodyOf(beginning, options, { place: this.#conversation.place, clientTools: this.#pageTools.offered })
     const starting = startRun({
-      ...{ run, path, body, key: said?.key ?? newId(), wire: this.#wire, feed: this.#feed },
+      ...{ run, path, body, key: outgoing?.key ?? newId(), wire: this.#wire, feed: this.#feed },
       adopted: (loopId) => this.#conversation.endsWith(loopId),
     }).then(() => {
       if (this.#starting === starting) this.#starting = undefined
@@ -241,9 +241,9 @@ export class LiveRemoteSession implements ChatAgent {
     return run
   }
 
-  #newRun(said?: readonly AgentMessage[], rewind?: Rewind): RemoteRun {
-    const run = new RemoteRun(this.#host, said)
-    if (said !== undefined) this.#wire.media.send(said)
+  #newRun(prompts?: readonly AgentMessage[], rewind?: Rewind): RemoteRun {
+    const run = new RemoteRun(this.#host, prompts)
+    if (prompts !== undefined) this.#wire.media.send(prompts)
     let rewindOnce = rewind
     this.#run = run
     this.#conversation.begin()

@@ -49,7 +49,7 @@ export class LiveSharedState implements RemoteSharedState {
     this.#wire = wire
     this.#listen = listen
     this.#warn = warn
-    wire.hearState((version) => this.#told(version))
+    wire.hearState((version) => this.#versionNotified(version))
   }
 
   get current(): SavedState | undefined {
@@ -106,7 +106,7 @@ export class LiveSharedState implements RemoteSharedState {
   }
 
   #heard(event: AgentEvent): void {
-    if (event.type === 'sharedStateChanged') this.#told(event.version)
+    if (event.type === 'sharedStateChanged') this.#versionNotified(event.version)
     // The stream may have missed changes made before it began.
     else if (event.type === 'agentStart') this.#readAgain()
   }
@@ -115,7 +115,7 @@ export class LiveSharedState implements RemoteSharedState {
    * Handles the session's version. Any other version than the known one is new, also a smaller one: then the session was created
    * again.
    */
-  #told(version: number): void {
+  #versionNotified(version: number): void {
     if (this.#listeners.size > 0 && version !== this.#current?.version) this.#readAgain()
   }
 

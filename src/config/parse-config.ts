@@ -61,8 +61,8 @@ export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
   // // Reports the format in which the parser got furthest.
   const [nearest] = failures.toSorted((a, b) => (b.line ?? 0) - (a.line ?? 0) || (b.column ?? 0) - (a.column ?? 0))
   const { line = 1, column = 1 } = nearest ?? {}
-  const told = failures.map(({ message }) => message).join(' ')
-  throw parseError(`The configuration is neither TOML, nor JSON, nor YAML. ${told}`, { line, column })
+  const details = failures.map(({ message }) => message).join(' ')
+  throw parseError(`The configuration is neither TOML, nor JSON, nor YAML. ${details}`, { line, column })
 }
 
 async function attempt(read: () => ReadDocument | Promise<ReadDocument>, failures: ConfigError[]): Promise<ReadDocument | undefined> {

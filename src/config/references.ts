@@ -101,13 +101,15 @@ export function resolveName(entities: readonly Entity[], text: string, namespace
 }
 
 function referredTo(entities: readonly Entity[], reference: Reference, text: string, namespace: Namespace, path: Path): Entity {
-  const { name, namespace: said } = reference
-  if (said !== undefined && said !== namespace) {
-    const isKnown = namespaces.some((each) => each === said)
-    const why = isKnown ? `a ${said}, and ${namespace} is what belongs here` : `no namespace: ${said}. ${nearest(said, namespaces)}`
+  const { name, namespace: givenNamespace } = reference
+  if (givenNamespace !== undefined && givenNamespace !== namespace) {
+    const isKnown = namespaces.some((each) => each === givenNamespace)
+    const why = isKnown
+      ? `a ${givenNamespace}, and ${namespace} is what belongs here`
+      : `no namespace: ${givenNamespace}. ${nearest(givenNamespace, namespaces)}`
     throw fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}, which names ${why}.`)
   }
-  if (said !== undefined) return only(byName(entities, namespace, name), text, namespace, entities, path)
+  if (givenNamespace !== undefined) return only(byName(entities, namespace, name), text, namespace, entities, path)
   const everywhere = namespaces.flatMap((each) => byName(entities, each, name))
   const entity = only(everywhere, text, namespace, entities, path)
   if (entity.namespace === namespace) return entity

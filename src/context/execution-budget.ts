@@ -154,9 +154,9 @@ function seconds(ms: number): number {
 function checkCharge(usage: Usage, cost: CostConfig): void {
   const given: Partial<Usage> = Object(usage)
   for (const name of counts) checkFigure(name, given[name])
-  const { beside, ...figures } = given
+  const { beside: separate, ...figures } = given
   for (const [name, figure] of Object.entries(figures)) if (figure !== undefined) checkFigure(name, figure)
-  if (beside !== undefined) for (const [name, figure] of Object.entries(beside)) checkFigure(`beside.${name}`, figure)
+  if (separate !== undefined) for (const [name, figure] of Object.entries(separate)) checkFigure(`beside.${name}`, figure)
   const rates = ratesFor(Object(usage), Object(cost))
   for (const name in rates) checkFigure(name, rates[name as keyof typeof rates])
 }

@@ -310,13 +310,13 @@ export function callbackFailed(name: string, cause: unknown): PhiError {
 /** Describes any thrown value: its message, name, cause or JSON. Never empty and never throws, because it runs in error handlers. */
 export function errorText(error: unknown): string {
   try {
-    return saidBy(error) || 'an error without a message'
+    return errorMessageOf(error) || 'an error without a message'
   } catch {
     return 'an error that cannot be shown as text'
   }
 }
 
-function saidBy(error: unknown): string {
+function errorMessageOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error)
   const { message, name, cause }: { message?: unknown; name?: unknown; cause?: unknown } = error
   if (typeof message === 'string' && message !== '') return message

@@ -6,7 +6,7 @@ import {
   callsToAnswer,
   isLlmMessage,
   type LlmMessage,
-  lastSaidAt,
+  lastPromptIndex,
   type PromptInput,
 } from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
@@ -180,8 +180,8 @@ async function run(
 
 /** Emits changes of the shared state as events of this loop. */
 function tellShared({ options, events }: LoopState): () => void {
-  const told = options.sharedState?.subscribe((change) => events.emit({ type: 'sharedStateChanged', ...change }))
-  return () => told?.()
+  const unsubscribe = options.sharedState?.subscribe((change) => events.emit({ type: 'sharedStateChanged', ...change }))
+  return () => unsubscribe?.()
 }
 
 /** The prompt now belongs to the run: what it does not accept is returned, however it ends. */
@@ -201,7 +201,7 @@ function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart
 
 /** Returns whether the model has made a call since the last input, which satisfies a forced tool choice. */
 function hasCalled({ messages }: AgentContext): boolean {
-  const since = messages.slice(lastSaidAt(messages, messages.length) + 1)
+  const since = messages.slice(lastPromptIndex(messages, messages.length) + 1)
   return since.some((message) => message.role === 'assistant' && callsToAnswer(message.content).length > 0)
 }
 

@@ -34,12 +34,12 @@ export async function closeBackground(loop: LoopState, background: LoopBackgroun
 }
 
 /** Returns whether a background task is running. */
-export function goesOnBeside({ background }: LoopState): boolean {
+export function hasBackgroundWork({ background }: LoopState): boolean {
   return background?.isRunning === true
 }
 
 /** Waits for a report, or until no background task runs. */
-export async function waitBeside(loop: LoopState): Promise<void> {
+export async function waitForBackground(loop: LoopState): Promise<void> {
   const { inputs, background, stop } = loop
   while (background?.isRunning === true && !stop.aborted && !inputs.isSteered && inputs.followUps() === undefined) await background.next()
 }

@@ -1,7 +1,7 @@
 import { userMessage, withId } from '../contract/message/message.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { RunEnding } from '../types/run/run.ts'
-import { goesOnBeside } from './background.ts'
+import { hasBackgroundWork } from './background.ts'
 import { isPaused } from './calls/tool-calls.ts'
 import { addNotice, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
@@ -126,7 +126,7 @@ function answerRefused(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding
 
 /** A condition of `stopWhen`, after a turn that another would follow. */
 function conditionMet(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
-  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop) || loop.plugins?.mayGoOn === true
+  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || hasBackgroundWork(loop) || loop.plugins?.mayGoOn === true
   if (loop.config.stopWhen === undefined || !wouldGoOn || isRefused(outcome)) return undefined
   return metCondition(loop, outcome).then((endedBy) => (endedBy === undefined ? stopped(loop) : { status: 'completed', endedBy }))
 }

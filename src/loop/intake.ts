@@ -88,7 +88,7 @@ export class InputGate {
   readonly #showsExtensions: boolean
   #prompt: MessageSupplier | undefined
   /** Latest input from a plugin. */
-  #said: MessageSupplier | undefined
+  #promptSupplier: MessageSupplier | undefined
   #prompted: readonly AgentMessage[] = []
   readonly #refused: AgentMessage[] = []
   readonly #filters: readonly InputFilter[]
@@ -145,15 +145,15 @@ export class InputGate {
 
   /** Returns a plugin's input as that of the next turn. */
   more(words: AgentMessage): TurnInput {
-    this.#said = promptSupplier([words])
-    return { supplier: this.#said }
+    this.#promptSupplier = promptSupplier([words])
+    return { supplier: this.#promptSupplier }
   }
 
   /**
    * Calls `told` on every enqueue. Returns a function that unsubscribes. Suppliers without notifications are polled at the next checkpoint.
    */
-  onQueued(told: () => void): () => void {
-    const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(told))
+  onQueued(listener: () => void): () => void {
+    const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(listener))
     return () => {
       for (const stop of stops) stop?.()
     }
@@ -198,11 +198,11 @@ export class InputGate {
 
   /** Takes reports, `input`, then steering for the history. Nothing if the run was stopped. A supplier that throws ends the run. */
   take({ supplier, origin }: TurnInput): Intake {
-    const said = this.#takeFrom(supplier, origin)
+    const prompts = this.#takeFrom(supplier, origin)
     const steered = this.#takeFrom(this.#steering, 'steering')
     // Not user input: result hooks have checked it, and input filters do not apply.
     const reports = this.#loop.stop.aborted ? [] : (this.#loop.background?.takeReports() ?? [])
-    const messages = [...reports, ...said, ...steered]
+    const messages = [...reports, ...prompts, ...steered]
     const hasWords = this.#showsExtensions ? messages.length > 0 : messages.some(isLlmMessage)
     return { messages, hasWords, isSteered: steered.length > 0 }
   }
@@ -217,10 +217,10 @@ export class InputGate {
   /** Removes a prompt that the journal has certainly not stored from the history; it is returned. */
   #unsay(unrecorded: readonly AgentMessage[]): void {
     for (const message of unrecorded) {
-      const said = this.#prompted.find(({ id }) => id === message.id)
-      if (said === undefined) continue
+      const original = this.#prompted.find(({ id }) => id === message.id)
+      if (original === undefined) continue
       this.#loop.takeBack(message)
-      this.#refused.push(said)
+      this.#refused.push(original)
     }
   }
 
@@ -286,7 +286,7 @@ export class InputGate {
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
       // Input of a plugin is not returned, because no caller supplied it.
-      if (supplier !== this.#said) this.#refused.push(...looked.originals)
+      if (supplier !== this.#promptSupplier) this.#refused.push(...looked.originals)
       loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
       return { status: 'rejected', rejection: verdict.reason }
     }
@@ -296,10 +296,10 @@ export class InputGate {
 
   async #verdict(filter: InputFilter, messages: readonly AgentMessage[]): Promise<FilterVerdict> {
     const { stop } = this.#loop
-    const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
+    const promptText = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
     try {
       // An async function turns a synchronous throw into a rejection. The filter gets a copy, because it must not rewrite the input.
-      const judged = (async () => filter(said, { messages: structuredClone(messages), signal: stop.signal }))()
+      const judged = (async () => filter(promptText, { messages: structuredClone(messages), signal: stop.signal }))()
       const verdict = await stop.race(judged)
       if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
       throw new TypeError('an input filter must return { type } of pass, warn or reject')

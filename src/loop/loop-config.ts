@@ -78,7 +78,7 @@ export interface MessageSupplier {
   peek?(): readonly AgentMessage[]
   take(only?: readonly AgentMessage[]): AgentMessage[]
   giveBack?(messages: readonly AgentMessage[]): void
-  onQueued?(told: () => void): () => void
+  onQueued?(listener: () => void): () => void
   record?(write: QueueWriter): void
   leave?(): readonly AgentMessage[]
 }

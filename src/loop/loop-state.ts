@@ -120,9 +120,9 @@ export class LoopState {
   /** Emits rate limits unless they are unchanged. Reset times always differ and are ignored. */
   showRateLimits({ of, limits }: StreamRateLimits): void {
     const name = `${of.provider}/${of.model}`
-    const said = JSON.stringify(limits, (key, value) => (key === 'resetMs' ? undefined : value))
-    if (this.#rateLimits.get(name) === said) return
-    this.#rateLimits.set(name, said)
+    const serialized = JSON.stringify(limits, (key, value) => (key === 'resetMs' ? undefined : value))
+    if (this.#rateLimits.get(name) === serialized) return
+    this.#rateLimits.set(name, serialized)
     this.events.emit({ type: 'rateLimits', turnIndex: this.turnIndex, of, limits })
   }
 

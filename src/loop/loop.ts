@@ -1,7 +1,7 @@
 import { usageBeyond } from '../contract/model/usage.ts'
 import type { TurnTrigger } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
-import { goesOnBeside, waitBeside } from './background.ts'
+import { hasBackgroundWork, waitForBackground } from './background.ts'
 import { repairCalls } from './calls/repair-calls.ts'
 import { type PlannedCall, planAndRecordIntents, runCalls } from './calls/tool-calls.ts'
 import { compactIfDue, pruneAndRevert } from './compaction.ts'
@@ -70,16 +70,16 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     } else {
       // Withdrawn during a filter or hook. After two such turns, the supplier's messages count as unavailable.
       const isInVain = intake.messages.length === 0
-      if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting) && !goesOnBeside(loop)) return end(idleEnding(loop))
+      if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting) && !hasBackgroundWork(loop)) return end(idleEnding(loop))
       hasLookedInVain = isInVain
       await acceptUnanswered(loop, intake)
     }
     if (mustAnswer || loop.inputs.isSteered) continue
 
     // The model has finished. Nothing is awaited from the last look at the queues to the end.
-    const wasBusy = goesOnBeside(loop)
-    if (wasBusy) await waitBeside(loop)
-    const more = loop.inputs.followUps() ?? (wasBusy && loop.inputs.isSteered ? {} : saidByPlugins(loop))
+    const wasBusy = hasBackgroundWork(loop)
+    if (wasBusy) await waitForBackground(loop)
+    const more = loop.inputs.followUps() ?? (wasBusy && loop.inputs.isSteered ? {} : pluginPrompts(loop))
     if (more === undefined) return end(idleEnding(loop))
     input = more
   }
@@ -137,7 +137,7 @@ async function takeResponse(loop: LoopState, intake: Intake, started: Promise<un
   return answered
 }
 
-function saidByPlugins({ plugins, inputs }: LoopState): TurnInput | undefined {
+function pluginPrompts({ plugins, inputs }: LoopState): TurnInput | undefined {
   const words = plugins?.idle()
   return words && inputs.more(words)
 }

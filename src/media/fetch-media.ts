@@ -166,11 +166,14 @@ async function takeBody(response: Response, url: URL, { mimeType }: MediaQuery, 
   const place = shownUrl(url.href)
   try {
     if (!response.ok) throw new MediaError('unavailable', `${place} answered ${response.status}.`)
-    checkSaid(response.headers.get('content-type'), mimeType, place)
-    const said = Number(response.headers.get('content-length') ?? 0)
-    const { bytes, isWhole } = said > maxBytes ? { bytes: new Uint8Array(), isWhole: false } : await readBytes(response, maxBytes)
+    checkContentType(response.headers.get('content-type'), mimeType, place)
+    const statedBytes = Number(response.headers.get('content-length') ?? 0)
+    const { bytes, isWhole } = statedBytes > maxBytes ? { bytes: new Uint8Array(), isWhole: false } : await readBytes(response, maxBytes)
     if (!isWhole)
-      throw new MediaError('tooLarge', `${place} has ${said > maxBytes ? said : 'more'} bytes; at most ${maxBytes} are taken (maxBytes).`)
+      throw new MediaError(
+        'tooLarge',
+        `${place} has ${statedBytes > maxBytes ? statedBytes : 'more'} bytes; at most ${maxBytes} are taken (maxBytes).`,
+      )
     if (bytes.length === 0) throw new MediaError('unavailable', `${place} is empty: there is nothing to send.`)
     const fault = sourceFault({ mimeType, data: toBase64(bytes.subarray(0, headBytes)) }, place, 'given')
     if (fault !== undefined) throw new MediaError('wrongType', `${fault}.`)
@@ -185,9 +188,9 @@ async function takeBody(response: Response, url: URL, { mimeType }: MediaQuery, 
  * Checks the declared type. A missing or generic type passes, because the bytes are checked later. Any text may be declared as plain
  * text.
  */
-function checkSaid(type: string | null, mimeType: string, place: string): void {
-  const said = baseType(type ?? '')
-  if (said === '' || said.endsWith('/octet-stream') || said === baseType(mimeType)) return
-  if (isTextType(mimeType) && said === 'text/plain') return
-  throw new MediaError('wrongType', `${place} is ${said}, and the message says ${baseType(mimeType)}.`)
+function checkContentType(type: string | null, mimeType: string, place: string): void {
+  const statedType = baseType(type ?? '')
+  if (statedType === '' || statedType.endsWith('/octet-stream') || statedType === baseType(mimeType)) return
+  if (isTextType(mimeType) && statedType === 'text/plain') return
+  throw new MediaError('wrongType', `${place} is ${statedType}, and the message says ${baseType(mimeType)}.`)
 }

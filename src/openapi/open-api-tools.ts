@@ -130,10 +130,10 @@ function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[
   const schemes = new Set(entriesField(field(api.root, 'components'), 'securitySchemes').map(([name]) => name))
   const unknown = Object.keys(options.credentials ?? {}).filter((name) => !schemes.has(name))
   if (unknown.length > 0) logWarning(options.logger, 'openApiSchemeNotFound', { credentials: unknown, schemes: [...schemes].slice(0, 100) })
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const lose = (tool: string, lost: ReadonlySet<string>): void => {
-    const fresh = [...lost].filter((what) => !told.has(what)).slice(0, 100)
-    for (const what of fresh) told.add(what)
+    const fresh = [...lost].filter((what) => !reported.has(what)).slice(0, 100)
+    for (const what of fresh) reported.add(what)
     if (fresh.length > 0) logWarning(options.logger, 'openApiSchemaNotEnforced', { tool, parts: fresh })
   }
   const tools: AgentTool[] = []

@@ -29,7 +29,7 @@ export function specLosses(messages: readonly AgentMessage[]): SpecLoss[] {
     if (message.role === 'extension') return []
     const path = `messages[${at}]`
     const blocks = message.content.flatMap((block, index) => lossesOf(block, `${path}.content[${index}]`))
-    return message.role === 'assistant' ? [...blocks, ...besideText(message, path)] : blocks
+    return message.role === 'assistant' ? [...blocks, ...nonTextLosses(message, path)] : blocks
   })
 }
 
@@ -55,11 +55,11 @@ function nameOf(block: Content): string {
   }
 }
 
-const besideAnswers = ['refusal', 'logprobs', 'serviceTier'] as const
-const besideUsage = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h', 'beside', 'reportedCost'] as const
+const messageFields = ['refusal', 'logprobs', 'serviceTier'] as const
+const usageFields = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h', 'beside', 'reportedCost'] as const
 
-function besideText(message: AssistantMessage, path: string): SpecLoss[] {
-  const own = besideAnswers.filter((name) => message[name] !== undefined).map((name) => `${path}.${name}`)
-  const counted = besideUsage.filter((name) => message.usage[name] !== undefined).map((name) => `${path}.usage.${name}`)
+function nonTextLosses(message: AssistantMessage, path: string): SpecLoss[] {
+  const own = messageFields.filter((name) => message[name] !== undefined).map((name) => `${path}.${name}`)
+  const counted = usageFields.filter((name) => message.usage[name] !== undefined).map((name) => `${path}.usage.${name}`)
   return [...own, ...counted].map((place) => ({ path: place, what: `${place.split('.').at(-1)} of an answer`, isRefused: false }))
 }

@@ -5,7 +5,13 @@ import type { JsonObject } from '../contract/json.ts'
 import type { PatchOperation, PatchStep, SavedState, StateAuthor, StateChange } from '../contract/session/shared-state.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, oneOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
-import type { SessionState, SharedState, StateChangeOptions, StateRecorder, ToldStateChange } from '../types/session/shared-state.ts'
+import type {
+  SessionState,
+  SharedState,
+  StateChangeNotification,
+  StateChangeOptions,
+  StateRecorder,
+} from '../types/session/shared-state.ts'
 
 /** Maximum diffs between two full records: a log is read from the last full one. */
 const wholeEvery = 50
@@ -34,7 +40,7 @@ const changeOptions = optionsOf<StateChangeOptions>({
 export class SharedDocument implements SessionState {
   readonly #rules: VersionRules
   readonly #recorder: StateRecorder
-  readonly #listeners = new Set<(change: ToldStateChange) => void>()
+  readonly #listeners = new Set<(change: StateChangeNotification) => void>()
   #saved: SavedState
   /** Serializes changes. */
   #turn: Promise<unknown> = Promise.resolve()
@@ -80,9 +86,9 @@ export class SharedDocument implements SessionState {
     return this.#patch(operations, options)
   }
 
-  subscribe(listener: (change: ToldStateChange) => void): () => void {
+  subscribe(listener: (change: StateChangeNotification) => void): () => void {
     // // A wrapper, because the same function may subscribe twice.
-    const own = (change: ToldStateChange) => listener(change)
+    const own = (change: StateChangeNotification) => listener(change)
     this.#listeners.add(own)
     return () => void this.#listeners.delete(own)
   }
@@ -160,7 +166,7 @@ export class SharedDocument implements SessionState {
     }
   }
 
-  #tell(change: ToldStateChange): void {
+  #tell(change: StateChangeNotification): void {
     for (const listener of [...this.#listeners]) {
       try {
         listener(change)

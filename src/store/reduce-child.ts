@@ -23,8 +23,8 @@ export function newestPart(child: RunState): RunState {
 }
 
 function withoutCallsOf(dropped: readonly MessageView[], tools: RunState['tools']): RunState['tools'] {
-  const gone = new Set(dropped.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'toolCall' ? [block.toolCallId] : []))))
-  return gone.size === 0 ? tools : withEntries(Object.fromEntries(Object.entries(tools).filter(([id]) => !gone.has(id))))
+  const removed = new Set(dropped.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'toolCall' ? [block.toolCallId] : []))))
+  return removed.size === 0 ? tools : withEntries(Object.fromEntries(Object.entries(tools).filter(([id]) => !removed.has(id))))
 }
 
 /**

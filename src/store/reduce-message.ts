@@ -150,9 +150,9 @@ export const hasContent = (message: AgentMessage): boolean => message.role === '
 function withNextAttempt(state: RunState, { loopId, messageId }: { loopId: string; messageId: string }): RunState {
   const messages = withoutFailedAttempts(state.messages, loopId)
   if (messages === state.messages) return state
-  const gone = state.messages.slice(messages.length).map(({ id }) => id)
+  const removed = state.messages.slice(messages.length).map(({ id }) => id)
   const afterMessageId = messages.at(-1)?.id ?? messageId
-  const notes = state.notes.map((note) => (gone.includes(note.afterMessageId ?? '') ? { ...note, afterMessageId } : note))
+  const notes = state.notes.map((note) => (removed.includes(note.afterMessageId ?? '') ? { ...note, afterMessageId } : note))
   return { ...state, messages, notes }
 }
 

@@ -40,8 +40,8 @@ export function pruned(state: RunState, event: PrunAppliedEvent): RunState {
 /** Records a revert. */
 export function reverted(state: RunState, event: RevertAppliedEvent): RunState {
   const { category, target, abandonedNodeIds, summary, applied, reason } = event
-  const said = { ...(summary !== undefined && { summary }), ...(reason !== undefined && { reason }) }
-  return withNote(state, { ...placeOf(state, event), type: 'revert', category, target, abandonedNodeIds, applied, ...said })
+  const details = { ...(summary !== undefined && { summary }), ...(reason !== undefined && { reason }) }
+  return withNote(state, { ...placeOf(state, event), type: 'revert', category, target, abandonedNodeIds, applied, ...details })
 }
 
 function placeOf(state: RunState, { runId, seq, at }: EventBase): Pick<NoteView, 'id' | 'at' | 'afterMessageId'> {

@@ -66,7 +66,7 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
   const schedule = options.schedule ?? queueMicrotask
   const listeners = new Set<() => void>()
   const agent = source === undefined || Symbol.asyncIterator in source ? undefined : source
-  let next = options.initial ?? (agent === undefined ? initialState() : saidBy(agent))
+  let next = options.initial ?? (agent === undefined ? initialState() : stateBeforeRun(agent))
   const first = next
   let published = first
   let isScheduled = false
@@ -167,11 +167,11 @@ function leftOf(state: RunState, { continuationKind, parentLoopId }: AgentStartE
   if (goesBack(continuationKind)) return rewoundState(state, agent.messages)
   const isElsewhere = state.loopId !== undefined && parentLoopId !== undefined && parentLoopId !== state.loopId
   // Somebody has gone on from another loop, or what was said before could not be read until now.
-  return isElsewhere || (state.messages.length === 0 && agent.messages.length > 0) ? saidBy(agent) : state
+  return isElsewhere || (state.messages.length === 0 && agent.messages.length > 0) ? stateBeforeRun(agent) : state
 }
 
 /** Without what the run that is on has said: its events tell that. */
-export function saidBy(agent: Heard): RunState {
+export function stateBeforeRun(agent: Heard): RunState {
   const { messages, currentRun } = agent
   const earlier = messages.filter((message) => message.role === 'extension' || message.turnId?.loopId !== currentRun?.loopId)
   return restoredState(currentRun === undefined ? messages : earlier, agent.pendingApprovals(), agent.pendingClientCalls())

@@ -23,14 +23,14 @@ export async function* outputElements(
   path: readonly string[],
 ): AsyncGenerator<JsonValue> {
   const output = new PartialOutput(form)
-  let told = 0
+  let emitted = 0
   let attempt: object | undefined
   for await (const event of events) {
     if (!output.take(event)) continue
-    if (output.attempt !== attempt) told = 0
+    if (output.attempt !== attempt) emitted = 0
     attempt = output.attempt
-    const whole = output.elements(path, told)
-    told += whole.length
+    const whole = output.elements(path, emitted)
+    emitted += whole.length
     yield* whole
   }
 }

@@ -67,11 +67,12 @@ export function clientTool(given: ClientToolOptions<ToolParameters, never, ToolP
   const { trust = 'untrusted', output, maxResultChars = defaultMaxResultChars, ...options } = given
   if (output !== undefined && !isStandardSchema(output)) enforceableAs(`${what}.output`, output)
   const { description } = options
-  const told = trust === 'untrusted' && typeof description === 'string' && description.trim() !== ''
-  const tool = defineTool({ ...options, ...(told && { description: `${description} ${untrusted}` }), execute: runElsewhere } as ToolOptions<
-    JsonSchema,
-    JsonObject
-  >) // The overloads of `defineTool` distinguish the schema kinds; here it may be either.
+  const isUntrusted = trust === 'untrusted' && typeof description === 'string' && description.trim() !== ''
+  const tool = defineTool({
+    ...options,
+    ...(isUntrusted && { description: `${description} ${untrusted}` }),
+    execute: runElsewhere,
+  } as ToolOptions<JsonSchema, JsonObject>) // The overloads of `defineTool` distinguish the schema kinds; here it may be either.
   return { ...tool, client: { maxResultChars, ...(output !== undefined && { output }) } }
 }
 

@@ -266,9 +266,9 @@ class Check {
     for (const name of Object.keys(value)) {
       const fitting = patterns.filter(([pattern]) => this.#occurs(pattern, name))
       for (const [, own] of fitting) this.#inside(own, name, value[name], found)
-      const isSaid = fitting.length > 0 || Object.hasOwn(properties, name)
-      if (!isSaid && additionalProperties !== undefined) this.#inside(additionalProperties, name, value[name], found, properties)
-      if (isSaid || additionalProperties !== undefined) seen?.names.add(name)
+      const isDeclared = fitting.length > 0 || Object.hasOwn(properties, name)
+      if (!isDeclared && additionalProperties !== undefined) this.#inside(additionalProperties, name, value[name], found, properties)
+      if (isDeclared || additionalProperties !== undefined) seen?.names.add(name)
       if (unevaluatedProperties === undefined || seen?.names.has(name) === true) continue
       seen?.names.add(name)
       this.#inside(unevaluatedProperties, name, value[name], found)

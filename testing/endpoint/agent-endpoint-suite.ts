@@ -83,13 +83,13 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
   it('is followed from run to run, by one who only watches', async () => {
     const client = clientOf('talk')
     const feed = await client.get('/events')
-    const told = [...(await allEvents(await client.prompt('First.'))), ...(await allEvents(await client.prompt('Second.')))]
+    const sentEvents = [...(await allEvents(await client.prompt('First.'))), ...(await allEvents(await client.prompt('Second.')))]
     const seen: AgentEvent[] = []
     for await (const event of eventsOf(feed)) {
       seen.push(event)
-      if (seen.length === told.length) break
+      if (seen.length === sentEvents.length) break
     }
-    expect(seen).toEqual(told)
+    expect(seen).toEqual(sentEvents)
   })
 
   it('refuses a second run, unknown runs, and cursors that are none', async () => {

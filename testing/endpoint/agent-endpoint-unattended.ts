@@ -16,11 +16,11 @@ export interface SessionNotice {
 export type NoticesOf = (sessionId: string, type: SessionNotice['type']) => Promise<readonly SessionNotice[]>
 
 /** Somebody is told what becomes of sessions that nobody watches. */
-export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, told: NoticesOf): void {
+export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, noticesOf: NoticesOf): void {
   it('tells that a run has ended, once, and whose it is', async () => {
     const client = clientOf('talk')
     const [first] = await allEvents(await client.prompt())
-    const notices = await told(client.sessionId, 'end')
+    const notices = await noticesOf(client.sessionId, 'end')
     expect(notices.map(({ status, loopId, identity }) => [status, loopId, identity])).toEqual([['completed', first?.loopId, 'ada']])
   })
 
@@ -28,10 +28,10 @@ export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string)
     const client = clientOf('ask')
     const asked = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
     if (asked?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
-    const [waiting, ...more] = await told(client.sessionId, 'waiting')
+    const [waiting, ...more] = await noticesOf(client.sessionId, 'waiting')
     expect([waiting?.approvals?.map(({ toolCallId }) => toolCallId), waiting?.loopId, more]).toEqual([[asked.toolCallId], asked.loopId, []])
     await client.post('/stop')
-    const [end] = await told(client.sessionId, 'end')
+    const [end] = await noticesOf(client.sessionId, 'end')
     expect([end?.status, end?.loopId]).toEqual(['aborted', asked.loopId])
   })
 }

@@ -121,8 +121,8 @@ function listTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
 }
 
 /** A summary without its times. */
-function withoutTimes({ createdAt: _, lastActiveAt: __, ...told }: SessionSummary): Partial<SessionSummary> {
-  return told
+function withoutTimes({ createdAt: _, lastActiveAt: __, ...rest }: SessionSummary): Partial<SessionSummary> {
+  return rest
 }
 
 function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
@@ -267,8 +267,8 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     await writer.close()
     await written()
     await listed()
-    const told = { sessionId: 's1', agentId: 'agent-1', title: 'Of bees and flowers', loops: 2, messages: 5, status: 'idle' }
-    expect((await other.list()).sessions.map(withoutTimes)).toEqual([told])
+    const summary = { sessionId: 's1', agentId: 'agent-1', title: 'Of bees and flowers', loops: 2, messages: 5, status: 'idle' }
+    expect((await other.list()).sessions.map(withoutTimes)).toEqual([summary])
     const session = await other.load('s1')
     expect(session.title).toBe('Of bees and flowers')
     await store.save(session)

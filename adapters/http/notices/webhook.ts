@@ -118,12 +118,12 @@ async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal |
     const {
       status,
       ok,
-      headers: told,
+      headers: responseHeaders,
       body: rest,
     } = await ask(new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' }))
     await rest?.cancel()
     if (ok) return undefined
-    const retryAfterMs = retryAfterIn(told.get('retry-after'), Date.now())
+    const retryAfterMs = retryAfterIn(responseHeaders.get('retry-after'), Date.now())
     const mayPass = status >= 500 || [408, 425, 429].includes(status)
     return { reason: `it answered ${status}`, mayPass, ...(retryAfterMs !== undefined && { retryAfterMs }) }
   } catch (error) {

@@ -132,7 +132,7 @@ export class SessionLeases {
   }
 
   /** Leaves an unfinished session to the first process that claims it. Notifies the others, unless `notify` is false. */
-  async leave({ owner, sessionId }: LeaseKey, { isTold: notify = true } = {}): Promise<void> {
+  async leave({ owner, sessionId }: LeaseKey, { notify = true } = {}): Promise<void> {
     await this.#rows(
       `WITH gone AS (
          UPDATE ${this.#table('leases')} SET process_id = '' WHERE tenant = $1 AND process_id = $2 AND owner = $3 AND session_id = $4 RETURNING 1

@@ -11,6 +11,7 @@ import {
   type AskedCommand,
   type BodyLimits,
   type CloseOptions,
+  claimAll,
   closeOptions,
   commandIn,
   type DrainOptions,
@@ -24,7 +25,6 @@ import {
   SessionsHere,
   soonMs,
   storeAgainMs,
-  takeUpAll,
   unknownRoute,
 } from '../../http/internal.ts'
 import { postgresLogDriver } from '../postgres-log-driver.ts'
@@ -309,7 +309,7 @@ export class SharedSessions implements PostgresLiveSessions {
     for (let isMore = true; isMore && !this.#isLeaving && this.#isCertain; ) {
       const left = await this.#leases.takeLeft()
       for (const key of left) this.#taken.add(textOf(key))
-      begun += await takeUpAll(
+      begun += await claimAll(
         left.map(addressOf),
         (address) => this.#here.takeOver(address),
         () => this.#isLeaving,
@@ -318,7 +318,7 @@ export class SharedSessions implements PostgresLiveSessions {
       const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
       const refused = left.filter((key) => !isHere.has(textOf(key)))
       // Without a notification: the processes that get one would claim them again and fail as well. Others poll soon.
-      for (const key of refused) await this.#leases.leave(key, { isTold: false })
+      for (const key of refused) await this.#leases.leave(key, { notify: false })
       isMore = refused.length < left.length
     }
     return begun

@@ -69,8 +69,8 @@ function statusOf(all: readonly BackgroundView[], wanted: unknown): string {
 }
 
 function describe({ backgroundId, isRunning, elapsedMs, task, latest }: BackgroundView): string {
-  const said = latest === undefined ? '' : textOf(latest.content).trimEnd()
-  const newest = said.length > shownOfEach ? `… ${said.slice(-shownOfEach)}` : said
+  const responseText = latest === undefined ? '' : textOf(latest.content).trimEnd()
+  const newest = responseText.length > shownOfEach ? `… ${responseText.slice(-shownOfEach)}` : responseText
   const status = isRunning ? 'running' : latest?.isError === true ? 'failed' : 'ended'
   const time = `${Math.round(elapsedMs / 1000)} s`
   return [`${backgroundId}: ${status}, ${time}. Task: ${task}`, newest === '' ? 'It has said nothing yet.' : newest].join('\n')

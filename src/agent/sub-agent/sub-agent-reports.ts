@@ -25,15 +25,15 @@ export class ChildReports {
   readonly #ctx: ToolContext
   readonly #passEvents: boolean
   /** A background task: its call is over and has no partial results. */
-  readonly #isBeside: boolean
+  readonly #isBackground: boolean
   #text = ''
   #shown = 0
   #sent = 0
 
-  constructor(ctx: ToolContext, passEvents: boolean, isBeside: boolean) {
+  constructor(ctx: ToolContext, passEvents: boolean, isBackground: boolean) {
     this.#ctx = ctx
     this.#passEvents = passEvents
-    this.#isBeside = isBeside
+    this.#isBackground = isBackground
   }
 
   /** Receives an event of the child. */
@@ -48,7 +48,7 @@ export class ChildReports {
         break
       case 'toolExecutionStart':
         this.#note(`[sub-agent calling tool: ${event.toolName}]`)
-        if (this.#isBeside) this.#ctx.progress(`calling tool: ${event.toolName}`)
+        if (this.#isBackground) this.#ctx.progress(`calling tool: ${event.toolName}`)
         break
       case 'progressMessage':
         this.#ctx.progress(event.text)
@@ -95,11 +95,11 @@ const noText = '(sub-agent produced no text output)'
  */
 export function subAgentResult(name: string, result: RunResult): ToolResult {
   const { status, messages, usage, loopId } = result
-  const said = lastAnswerText(messages)
+  const responseText = lastAnswerText(messages)
   const reason = stopReason(result)
-  const isResult = status === 'completed' || (status === 'limit' && said !== '')
+  const isResult = status === 'completed' || (status === 'limit' && responseText !== '')
   return {
-    content: [text([said || noText, reason].filter((part) => part !== undefined).join('\n\n'))],
+    content: [text([responseText || noText, reason].filter((part) => part !== undefined).join('\n\n'))],
     // The specification calls the number of messages `turns`.
     details: { subAgent: name, turns: messages.length, status, usage: { ...usage } },
     ...(!isResult && { isError: true }),

@@ -225,7 +225,7 @@ export class SubAgentTool implements AgentTool {
     return (await ctx.background()).start({
       ...this.#background,
       task,
-      steer: (said) => steering.add([withId(userMessage(said))]).status !== 'returned',
+      steer: (prompt) => steering.add([withId(userMessage(prompt))]).status !== 'returned',
       work: (own) => this.#work(task, own, steering),
     })
   }

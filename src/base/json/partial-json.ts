@@ -175,10 +175,10 @@ export class PartialJson {
   }
 
   /** Reads only `said`: access to the whole text would join all of its pieces. */
-  #say(said: string): void {
-    const isHalf = isHighSurrogate(said.charCodeAt(said.length - 1))
-    this.#text += this.#half + (isHalf ? said.slice(0, -1) : said)
-    this.#half = isHalf ? said.slice(-1) : ''
+  #say(chunk: string): void {
+    const isHalf = isHighSurrogate(chunk.charCodeAt(chunk.length - 1))
+    this.#text += this.#half + (isHalf ? chunk.slice(0, -1) : chunk)
+    this.#half = isHalf ? chunk.slice(-1) : ''
     this.#changes += 1
   }
 
@@ -216,15 +216,15 @@ export class PartialJson {
     this.#held += piece.slice(from, end)
     if (!this.#mayBegin || this.#held.length > 400) this.#break()
     else if (end < piece.length) {
-      const said = this.#held
+      const held = this.#held
       this.#held = ''
-      this.#scalar(said)
+      this.#scalar(held)
     }
     return end
   }
 
-  #scalar(said: string): void {
-    if (scalar.test(said)) this.#place(JSON.parse(said))
+  #scalar(literal: string): void {
+    if (scalar.test(literal)) this.#place(JSON.parse(literal))
     else this.#break()
   }
 

@@ -2,8 +2,8 @@ import { queueAdvice, refuseMore } from '../../base/argument-checks.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import type { ApprovalRef } from '../../types/run/question.ts'
 import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'
+import { outgoingPrompt } from '../outgoing-prompt.ts'
 import { codeOf } from '../remote-error.ts'
-import { saidIn } from '../said.ts'
 import type { Wire } from '../wire/wire.ts'
 
 /** Receipt of a message that waits on the server. */
@@ -84,7 +84,7 @@ export class Outbox {
   /** Queues `input` for `run`; where none is on it is returned at once. */
   queue(kind: QueuedReceipt['kind'], input: PromptInput, run: SpokenTo | undefined, more: readonly unknown[]): Receipt {
     refuseMore(kind, more, queueAdvice)
-    const { last, prompt, key } = saidIn(input)
+    const { last, prompt, key } = outgoingPrompt(input)
     const receipt = this.receiptOf(kind, last)
     if (run === undefined || run.hasEnded) return receipt.settle('returned')
     run.expect(receipt)

@@ -58,7 +58,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   loopId = ''
   readonly result: Promise<RunResult>
   readonly #host: RunHost
-  readonly #said: readonly AgentMessage[]
+  readonly #prompts: readonly AgentMessage[]
   readonly #stop = new AbortController()
   readonly #progress = new RunProgress()
   #open = nothingAsked
@@ -74,10 +74,10 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   #earlier = { messages: [] as AgentMessage[], usage: emptyUsage() }
 
   /** `said` is the input of a prompt. */
-  constructor(host: RunHost, said: readonly AgentMessage[] = []) {
+  constructor(host: RunHost, prompts: readonly AgentMessage[] = []) {
     super(host.logger)
     this.#host = host
-    this.#said = said
+    this.#prompts = prompts
     this.result = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -189,7 +189,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const isPartlyKnown = event.type === 'messageUpdate' && event.fromSeq !== undefined && event.fromSeq <= this.#after
     this.#after = event.seq
     // Joined deltas cannot be cut; the end of the message has the whole text.
-    if (isPartlyKnown || (this.#isRenumbered && this.#progress.isTold(event))) return
+    if (isPartlyKnown || (this.#isRenumbered && this.#progress.isDuplicate(event))) return
     if (this.id === '') this.id = event.runId
     this.loopId = event.loopId
     const own = this.#isRenumbered ? this.#renumbered(event) : event
@@ -226,8 +226,8 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const pendingClientCalls = waitingClientCalls(messages)
     this.#emit(this.#progress.cutOff())
     const status = endOf(record) ?? 'error'
-    const isKept = [...this.#earlier.messages, ...messages].some(({ id }) => id === this.#said.at(-1)?.id)
-    const returned = status === 'error' && !isKept ? [...this.#said] : []
+    const isKept = [...this.#earlier.messages, ...messages].some(({ id }) => id === this.#prompts.at(-1)?.id)
+    const returned = status === 'error' && !isKept ? [...this.#prompts] : []
     const end: AgentEndEvent = {
       ...this.#base(),
       ...{ type: 'agentEnd', status, messages, usage },
@@ -244,7 +244,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   refuse(error: RunFailure | undefined): void {
     this.id ||= newId()
     this.loopId ||= this.id
-    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: [...this.#said] }
+    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: [...this.#prompts] }
     this.#end(error === undefined ? { ...end, type: 'agentEnd', status: 'aborted' } : { ...end, type: 'agentEnd', status: 'error', error })
   }
 

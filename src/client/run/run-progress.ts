@@ -70,7 +70,7 @@ export class RunProgress {
   }
 
   /** Returns whether `event` repeats the start of something unfinished, or the end of something finished. */
-  isTold(event: AgentEvent): boolean {
+  isDuplicate(event: AgentEvent): boolean {
     if (event.type === 'toolExecutionEnd') return event.outcome !== undefined && !this.#openTools.has(event.toolCallId)
     return event.type === 'toolExecutionStart' && this.#openTools.has(event.toolCallId)
   }

@@ -2,8 +2,8 @@ import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { ClientToolDeclaration } from '../../contract/model/request-settings.ts'
 import type { ChatOptions } from '../../types/run/chat-agent.ts'
+import type { OutgoingPrompt } from '../outgoing-prompt.ts'
 import { codeOf, RemoteError } from '../remote-error.ts'
-import type { Said } from '../said.ts'
 import type { SessionFeed } from '../session-feed.ts'
 import type { EventStream } from '../wire/event-stream.ts'
 import type { Wire } from '../wire/wire.ts'
@@ -13,12 +13,12 @@ import type { RemoteRun } from './remote-run.ts'
 export interface Beginning {
   path: string
   body?: JsonObject
-  said?: Said
+  outgoing?: OutgoingPrompt
 }
 
 /** Builds the request that starts a run: its input, the start, its settings, and the client tools. */
 export function bodyOf(
-  { body, said }: Beginning,
+  { body, outgoing }: Beginning,
   { metadata, model, tools, thinking, ...settings }: Omit<ChatOptions, 'signal'>,
   { place, clientTools }: { place: string | undefined; clientTools: readonly ClientToolDeclaration[] },
 ): JsonObject {
@@ -28,7 +28,7 @@ export function bodyOf(
       ...{ from: place, model, tools, thinking },
       ...(Object.keys(settings).length > 0 && { settings }),
       ...(clientTools.length > 0 && { clientTools }),
-      ...(said !== undefined && { prompt: said.prompt, metadata }),
+      ...(outgoing !== undefined && { prompt: outgoing.prompt, metadata }),
     }),
   )
 }

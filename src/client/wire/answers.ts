@@ -65,9 +65,9 @@ async function problemIn(response: Response, signal: AbortSignal): Promise<Probl
   const { bytes } = await readBytes(response, maxRefusal, signal).catch((cause: unknown) => {
     throw new RemoteError('connectionLost', 'The connection broke before the server had said why it refused.', { isRetryable: true, cause })
   })
-  const said = parsedJson(new TextDecoder().decode(bytes))
+  const parsedBody = parsedJson(new TextDecoder().decode(bytes))
   const textAt = (name: string) => {
-    const value: unknown = fieldIn(said, name)
+    const value: unknown = fieldIn(parsedBody, name)
     return typeof value === 'string' ? value : undefined
   }
   return { code: textAt('code'), detail: textAt('detail'), loopId: textAt('loopId'), continuedBy: textAt('continuedBy') }

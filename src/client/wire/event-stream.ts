@@ -194,10 +194,10 @@ function versionIn(data: string): number | undefined {
 
 /** The server reports that it cannot continue its run for this reader. */
 function cutShort(data: string): RemoteError {
-  return new RemoteError('connectionLost', `The server cut the stream: ${saidIn(data)}`, { isRetryable: true })
+  return new RemoteError('connectionLost', `The server cut the stream: ${reasonIn(data)}`, { isRetryable: true })
 }
 
-function saidIn(data: string): string {
+function reasonIn(data: string): string {
   try {
     return errorText(JSON.parse(data))
   } catch {

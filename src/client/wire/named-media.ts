@@ -16,7 +16,7 @@ const maxKept = 32 * 1024 * 1024
 const mostOfEvent = { names: 1000, chars: 256 * 1024 * 1024 }
 
 /** Error codes of a server without data under a name. */
-const goneCodes = new Set<string>(['notFound', 'gone'])
+const missingCodes = new Set<string>(['notFound', 'gone'])
 
 /**
  * Resolves media that a server names in events.
@@ -28,7 +28,7 @@ const goneCodes = new Set<string>(['notFound', 'gone'])
  */
 export class NamedMedia {
   readonly #read: ReadBytes
-  readonly #onGone: (error: RemoteError) => void
+  readonly #onMissing: (error: RemoteError) => void
   /** Base64 by hash, newest last. */
   readonly #known = new Map<string, string>()
   #kept = 0
@@ -37,9 +37,9 @@ export class NamedMedia {
   /** Cached copies per object. */
   readonly #copies = new WeakMap<object, object>()
 
-  constructor(read: ReadBytes, onGone: (error: RemoteError) => void) {
+  constructor(read: ReadBytes, onMissing: (error: RemoteError) => void) {
     this.#read = read
-    this.#onGone = onGone
+    this.#onMissing = onMissing
   }
 
   /** Records messages that are about to be sent. */
@@ -60,7 +60,7 @@ export class NamedMedia {
     for (const name of names) {
       if (found.has(name.hash)) continue
       if (looked++ >= mostOfEvent.names || chars >= mostOfEvent.chars) {
-        this.#onGone(new RemoteError('unexpectedAnswer', 'An event names more media than a client takes: the rest stay named.'))
+        this.#onMissing(new RemoteError('unexpectedAnswer', 'An event names more media than a client takes: the rest stay named.'))
         break
       }
       const data = this.#known.get(name.hash) ?? (await this.#ownOf(name)) ?? (await this.#readOf(name))
@@ -82,14 +82,14 @@ export class NamedMedia {
 
   async #readOf(name: StoredBytes): Promise<string | undefined> {
     if (!isName(name)) {
-      this.#onGone(new RemoteError('unexpectedAnswer', 'An event names bytes that no session keeps: no hash, or too many of them.'))
+      this.#onMissing(new RemoteError('unexpectedAnswer', 'An event names bytes that no session keeps: no hash, or too many of them.'))
       return undefined
     }
     try {
       return toBase64(await this.#read(name))
     } catch (error) {
-      if (!RemoteError.isInstance(error) || !goneCodes.has(error.code)) throw error
-      this.#onGone(error)
+      if (!RemoteError.isInstance(error) || !missingCodes.has(error.code)) throw error
+      this.#onMissing(error)
       return undefined
     }
   }

@@ -38,7 +38,7 @@ export class Wire {
   readonly patience: Patience
   /** Media that events of the session name. */
   readonly media: NamedMedia
-  #toldState: (version: number) => void = () => undefined
+  #onState: (version: number) => void = () => undefined
   readonly #options: RemoteSessionOptions
   readonly #base: string
   readonly #closed = new AbortController()
@@ -63,7 +63,7 @@ export class Wire {
 
   /** `listener` is called with each version of shared state that a stream reports between events. */
   hearState(listener: (version: number) => void): void {
-    this.#toldState = listener
+    this.#onState = listener
   }
 
   /** Aborts all requests and waits. */
@@ -82,7 +82,7 @@ export class Wire {
       const { sessionId } = this.#options
       const { idleTimeoutMs: idleMs } = this.patience
       const beginsRun = ask.method === 'POST'
-      return new EventStream(response.body, { idleMs, beginsRun, media: this.media, sessionId, letGo, onState: this.#toldState })
+      return new EventStream(response.body, { idleMs, beginsRun, media: this.media, sessionId, letGo, onState: this.#onState })
     } catch (error) {
       letGo()
       throw error

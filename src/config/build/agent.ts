@@ -14,7 +14,15 @@ import { hooksOf, pluginsOf } from './hooks.ts'
 import { modelFor } from './model.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
-import { type AgentSource, agentSettings, contextConfigOf, executionOptions, resolveMediaOf, said, toolExecutionOf } from './settings.ts'
+import {
+  type AgentSource,
+  agentSettings,
+  contextConfigOf,
+  executionOptions,
+  layeredSetting,
+  resolveMediaOf,
+  toolExecutionOf,
+} from './settings.ts'
 import { chosenTools, skillsAt, type ToolWish, toolboxAt } from './toolbox.ts'
 import { choicesOf, choiceWish, clientToolsOf, isSubAgentName, subAgentsAt, subAgentWishes } from './tools.ts'
 
@@ -31,12 +39,12 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const { own, choices } = await ownTools(build, place)
   const options = {
     ...{ session, hooks, plugins, choices, workspace: place.workspace, logger: host.logger },
-    skills: await skillsAt(build, place, said(layers, 'skills')),
+    skills: await skillsAt(build, place, layeredSetting(layers, 'skills')),
     resolveMedia: resolveMediaOf(config),
     ...(await systemPrompt(build, source, place)),
     ...agentSettings(config, layers),
     ...executionOptions(config.execution, model),
-    contextConfig: contextConfigOf(build, said(layers, 'compaction'), model),
+    contextConfig: contextConfigOf(build, layeredSetting(layers, 'compaction'), model),
     toolExecution: toolExecutionOf(config.tools),
     offload: offloadOf(config.tools, own, place),
   }
@@ -71,12 +79,12 @@ async function agentWithServers(
 }
 
 async function placeOfSource(build: Build, { placeLayers }: AgentSource): Promise<AgentPlace> {
-  const workspace = said(placeLayers, 'workspace')
+  const workspace = layeredSetting(placeLayers, 'workspace')
   return workspace === undefined ? placeOfAgent(build, '.', ['default_workspace']) : placeOfAgent(build, workspace.value, workspace.path)
 }
 
 async function systemPrompt(build: Build, { promptLayers }: AgentSource, place: AgentPlace): Promise<Pick<AgentOptions, 'systemPrompt'>> {
-  const prompt = said(promptLayers, 'system_prompt')
+  const prompt = layeredSetting(promptLayers, 'system_prompt')
   return prompt === undefined ? {} : { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }
 }
 

@@ -185,7 +185,7 @@ function inSection(error: unknown, section: ModelSection, path: Path, asked?: As
   const keys = Object.keys(section)
   // // Messages may also suggest keys that the section does not set.
   const why = [...keys, 'base_url', 'api_key'].reduce(
-    (said, key) => said.replaceAll(new RegExp(`\\b${optionName(key)}\\b`, 'g'), key),
+    (message, key) => message.replaceAll(new RegExp(`\\b${optionName(key)}\\b`, 'g'), key),
     error.message,
   )
   const key = keys.find((name) => new RegExp(`^${name}[ .:[]`).test(why))

@@ -121,7 +121,7 @@ function strangersAccount({
  */
 function hasSomethingToTell(
   config: AgentConfig,
-  { api_key: _key, base_url: _address, resource: _account, project: _project, ...beside }: ModelSection,
+  { api_key: _key, base_url: _address, resource: _account, project: _project, ...rest }: ModelSection,
 ): boolean {
   const { tools, choices, client_tools, sub_agents } = config
   const own = [...(tools?.enabled ?? []), ...(choices?.tools ?? []), ...(choices?.client_tools ?? [])]
@@ -133,7 +133,7 @@ function hasSomethingToTell(
     (config.skills?.paths ?? []).length > 0 ||
     serversIn(config).some(([{ enabled }]) => enabled !== false) ||
     sentVariables(config).length > 0 ||
-    variablesIn(beside).size > 0
+    variablesIn(rest).size > 0
   )
 }
 

@@ -65,8 +65,9 @@ function serverOf(section: McpServerSection, path: Path, place: AgentPlace): Mcp
   const isFor = (key: 'url' | 'command' | 'roots', transport: string) => {
     if (section[key] !== undefined) throw invalidField([...path, key], section[key], `nothing: it is for transport "${transport}"`)
   }
-  const said = section.transport === undefined ? undefined : optionOf(connectionKeys.transport, section.transport, [...path, 'transport'])
-  const transport = said ?? (command === undefined ? 'http' : 'stdio')
+  const givenTransport =
+    section.transport === undefined ? undefined : optionOf(connectionKeys.transport, section.transport, [...path, 'transport'])
+  const transport = givenTransport ?? (command === undefined ? 'http' : 'stdio')
   if (transport === 'stdio') {
     if (command === undefined) throw invalidField([...path, 'command'], command, 'a program, for transport "stdio"')
     isFor('url', 'http')

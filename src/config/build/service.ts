@@ -34,20 +34,20 @@ const defaultService = 'anthropic'
 export async function servedSection(section: ModelSection, asked: AskedModel | undefined, path: Path): Promise<ServedSection> {
   const { api, provider, base_url, model = '' } = section
   const id = asked?.model ?? model
-  if (isSaid(api)) return { section: { ...section, model: id }, protocol: protocolOf(api.toLowerCase()) }
-  if (isSaid(provider) || isSaid(base_url)) {
-    const named = isSaid(provider) ? await serviceNamed(provider) : undefined
+  if (isGiven(api)) return { section: { ...section, model: id }, protocol: protocolOf(api.toLowerCase()) }
+  if (isGiven(provider) || isGiven(base_url)) {
+    const named = isGiven(provider) ? await serviceNamed(provider) : undefined
     return { section: { ...section, model: id }, protocol: named?.api ?? ownServices[defaultService].api }
   }
   const own = await nameAt(model, [...path, 'model'])
   const wished = asked === undefined ? own : await nameAt(asked.model, asked.path)
-  const name = own?.service ?? (isSaid(model) ? defaultService : (wished?.service ?? defaultService))
+  const name = own?.service ?? (isGiven(model) ? defaultService : (wished?.service ?? defaultService))
   if (asked !== undefined && wished !== undefined && wished.service !== name) throw otherService(asked, wished.service, name, path)
   const { api: protocol = ownServices[defaultService].api, backend } = (await serviceNamed(name)) ?? {}
   return { section: { ...section, model: wished?.id ?? id, ...(backend !== undefined && { provider: backend }) }, protocol }
 }
 
-function isSaid(text: string | undefined): text is string {
+function isGiven(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== ''
 }
 
@@ -90,7 +90,7 @@ export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, 
   if (!knownHosts.has(host)) return
   for (const { name, path: at } of variableUses({ api_key, headers })) {
     const hosts = hostsFor(name.trim().toUpperCase())
-    if (hosts === undefined || hosts.has(host) || isKeptBeside(base_url, name)) continue
+    if (hosts === undefined || hosts.has(host) || isPairedWith(base_url, name)) continue
     const field = [...path, ...at]
     const message = `${fieldOf(field)} names \${${name}}, which is a key of another service, but the model is asked at ${host}. Name the key of that service, or the service of the key with api or provider.`
     throw fieldError('invalidField', field, message)
@@ -98,7 +98,7 @@ export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, 
 }
 
 /** Whether URL and key are single variables with the same prefix. */
-function isKeptBeside(address: string, key: string): boolean {
+function isPairedWith(address: string, key: string): boolean {
   const [owner = ''] = key.trim().toUpperCase().split('_API_KEY')
   const [use] = isVariable(address.trim()) ? variableUses(address.trim()) : []
   return use?.name.trim().toUpperCase().startsWith(`${owner}_`) ?? false

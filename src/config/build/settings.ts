@@ -26,7 +26,7 @@ import {
 import type { Build } from './build.ts'
 
 /** A value with its path in the file. */
-export interface Said<T> {
+export interface LayeredSetting<T> {
   value: T
   path: Path
 }
@@ -103,7 +103,10 @@ function profileAt({ config, entities }: Build, text: string, path: Path): Layer
 }
 
 /** Returns the first value of `key` in `layers`. An empty text does not count. */
-export function said<K extends keyof ProfileSection>(layers: readonly Layer[], key: K): Said<NonNullable<ProfileSection[K]>> | undefined {
+export function layeredSetting<K extends keyof ProfileSection>(
+  layers: readonly Layer[],
+  key: K,
+): LayeredSetting<NonNullable<ProfileSection[K]>> | undefined {
   for (const [section, path] of layers) {
     const value = section?.[key]
     if (value !== undefined && value !== '') return { value, path: [...path, key] }
@@ -150,7 +153,7 @@ export function toolExecutionOf({ tool_strategy, batch_size: size = defaultBatch
  * Merges `[compaction]`, `[context]` and the instance that a profile names. Returns `false` without `max_context_tokens`, as the
  * specification requires. With a focus message the model writes the summaries, because the default summarizer ignores it.
  */
-export function contextConfigOf(build: Build, reference: Said<string> | undefined, model: Model): Partial<ContextConfig> | false {
+export function contextConfigOf(build: Build, reference: LayeredSetting<string> | undefined, model: Model): Partial<ContextConfig> | false {
   const settings = optionsOf(compactionSettingsKeys, { ...sharedSettings(build.config), ...variationOf(build, reference) }, ['compaction'])
   const { maxContextTokens, systemPromptTokens, compactionScope: scope, ...rest } = settings
   if (maxContextTokens === undefined) return false
@@ -182,7 +185,7 @@ function sharedSettings({ compaction = {}, context = {} }: AgentConfig): Compact
   return Object.fromEntries(merged)
 }
 
-function variationOf({ config, entities }: Build, reference: Said<string> | undefined): CompactionSettings {
+function variationOf({ config, entities }: Build, reference: LayeredSetting<string> | undefined): CompactionSettings {
   if (reference === undefined) return {}
   const { path } = resolveName(entities, reference.value, 'compaction', reference.path).entity
   const section = path[0] === 'context' ? config.context?.compaction : config.compaction

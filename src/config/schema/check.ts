@@ -135,8 +135,8 @@ function batchAdvice({ tools }: AgentConfig): Note[] {
 }
 
 function modelAdvice(config: AgentConfig): Note[] {
-  return modelsIn(config).flatMap(([{ model, api: said, provider, base_url }, path]) => {
-    if (model === undefined || model.includes('/') || [said, provider, base_url].some((each) => each !== undefined)) return []
+  return modelsIn(config).flatMap(([{ model, api: protocol, provider, base_url }, path]) => {
+    if (model === undefined || model.includes('/') || [protocol, provider, base_url].some((each) => each !== undefined)) return []
     const api = vendorOfModel(model)
     if (api === undefined || api === 'anthropic') return []
     const shown = model.slice(0, 60)

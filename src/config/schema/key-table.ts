@@ -96,8 +96,8 @@ export type OptionsOf<T, S> = { [K in keyof S as K extends keyof T & string ? Op
 export function optionsOf<T extends KeyTable, S extends object>(table: T, section: S, path: Path): OptionsOf<T, S> {
   const options = Object.entries(section).flatMap(([name, value]) => {
     const key = ownOf(table, name)
-    const isSaid = key !== undefined && value !== undefined && !(value === '' && key.mayBeEmpty)
-    return isSaid ? [[optionName(name), optionOf(key, value, [...path, name])]] : []
+    const isGiven = key !== undefined && value !== undefined && !(value === '' && key.mayBeEmpty)
+    return isGiven ? [[optionName(name), optionOf(key, value, [...path, name])]] : []
   })
   return Object.fromEntries(options) as OptionsOf<T, S> // // The type computes the same.
 }

@@ -135,8 +135,8 @@ function transcriptOf(messages: readonly AgentMessage[], toolOutputMaxLines: num
   return cutToolOutputs(messages, toolOutputMaxLines).flatMap((message) => {
     if (message.role === 'extension') return []
     if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) return []
-    const said = contentText(shownContent(message))
-    return said === '' ? [] : [indented(`${speaker(message)}: ${said}`)]
+    const messageText = contentText(shownContent(message))
+    return messageText === '' ? [] : [indented(`${speaker(message)}: ${messageText}`)]
   })
 }
 

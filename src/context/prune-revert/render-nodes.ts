@@ -81,8 +81,8 @@ function placedTags(messages: readonly AgentMessage[], reverts: readonly RevertR
     for (const tag of message.tags ?? []) placed.push({ tag, target: message.nodeId })
   }
   placed.sort((a, b) => a.tag.createdAtTurn - b.tag.createdAtTurn)
-  const gone = new Set(reverts.flatMap((revert) => revert.abandonedNodeIds))
-  for (const { tag, targetNodeId } of reverts) if (!gone.has(targetNodeId)) placed.push({ tag, target: targetNodeId })
+  const abandoned = new Set(reverts.flatMap((revert) => revert.abandonedNodeIds))
+  for (const { tag, targetNodeId } of reverts) if (!abandoned.has(targetNodeId)) placed.push({ tag, target: targetNodeId })
   return placed
 }
 

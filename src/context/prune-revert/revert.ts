@@ -45,14 +45,14 @@ export function planRevert({ messages, state, change, turnIndex }: RevertInput):
   const at = messages.findLastIndex((message) => nodeIdOf(message) === targetNodeId)
   const target = messages[at]
   if (target === undefined) return { refused: `revert target ${name} not found in message history` }
-  const gone = abandonedIds(messages, state.reverts ?? [])
-  if (gone.has(target.id)) return { refused: `revert refused: ${name} was abandoned by an earlier revert` }
+  const abandoned = abandonedIds(messages, state.reverts ?? [])
+  if (abandoned.has(target.id)) return { refused: `revert refused: ${name} was abandoned by an earlier revert` }
   if (at <= compactedEnd(messages, state.overlay)) {
     return { refused: `revert refused: ${name} lies in a part of the conversation that was compacted; go back to a later state` }
   }
   const starts = groupStarts(messages)
   const end = starts.lastIndexOf(starts[at] ?? at)
-  const later = messages.slice(end + 1).filter((message) => !gone.has(message.id))
+  const later = messages.slice(end + 1).filter((message) => !abandoned.has(message.id))
   if (later.some((message) => message.role === 'user')) {
     return { refused: 'revert refused: abandoned span contains a user message; auto-rebase is not implemented' }
   }
@@ -108,11 +108,11 @@ export function abandonedIds(messages: readonly AgentMessage[], reverts: readonl
     stays[at] = isOnTrunk || message?.role === 'user' || message?.role === 'extension'
   }
   const starts = groupStarts(messages)
-  const gone = new Set<string>()
+  const abandoned = new Set<string>()
   messages.forEach((message, at) => {
-    if (stays[starts[at] ?? at] === false) gone.add(message.id)
+    if (stays[starts[at] ?? at] === false) abandoned.add(message.id)
   })
-  return gone
+  return abandoned
 }
 
 /** Returns the node id of a message, if any. */

@@ -4,8 +4,8 @@ import {
   type ImageSize,
   littleEndian,
   pieceChars,
-  imageSize as saidImageSize,
-  pdfPages as saidPages,
+  imageSize as statedImageSize,
+  pdfPages as statedPages,
 } from '../../base/media-header.ts'
 
 export type { ImageSize } from '../../base/media-header.ts'
@@ -17,14 +17,14 @@ const mostSeconds = 36_000
 
 /** Returns the size of an image (base64), within provider limits. `undefined` if its first bytes do not contain it. */
 export function imageSize(data: string): ImageSize | undefined {
-  const said = saidImageSize(data)
-  return said && { width: Math.min(said.width, mostPixels), height: Math.min(said.height, mostPixels) }
+  const size = statedImageSize(data)
+  return size && { width: Math.min(size.width, mostPixels), height: Math.min(size.height, mostPixels) }
 }
 
 /** Returns the pages of a PDF (base64), within provider limits. `undefined` if unknown. */
 export function pdfPages(data: string): number | undefined {
-  const said = saidPages(data)
-  return said && Math.min(said, mostPages)
+  const pages = statedPages(data)
+  return pages && Math.min(pages, mostPages)
 }
 
 /** Returns the seconds of audio or video (base64): WAV, MP3 with a constant rate, MP4 and variants. `undefined` if unknown. */

@@ -11,9 +11,9 @@ export function mediaName(block: ImageContent | FileContent): string {
 }
 
 /** Returns the public fields of a media block, without `providerState`. */
-export function toldMedia(block: ImageContent | FileContent): JsonObject {
-  const { providerState: _own, ...told } = block
-  return definedFields(told)
+export function mediaFields(block: ImageContent | FileContent): JsonObject {
+  const { providerState: _own, ...fields } = block
+  return definedFields(fields)
 }
 
 /** Describes a provider-executed tool call as text, for other providers and for summaries. */

@@ -98,14 +98,14 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
   // An image with a wrong subtype is sent with its actual type, if its signature is an image's.
   const isPicture =
     type.startsWith('image/') && isType?.startsWith('image/') === true && (isType !== 'image/png' || headOf(data).startsWith('IHDR', 12))
-  const isRight = isType === undefined ? !toldByBytes(type, data) : isType === type || isPicture || !isMediaOf(type, checkedTypes)
+  const isRight = isType === undefined ? !hasDetectableType(type, data) : isType === type || isPicture || !isMediaOf(type, checkedTypes)
   if (isRight) return undefined
   const found = isType ?? (type === 'application/pdf' ? 'no PDF' : 'none of that type')
   return `${path} is told to be ${mimeType.slice(0, 100)}, and its bytes are ${found}. A service would refuse it with every later request`
 }
 
 /** Returns whether unrecognised bytes contradict `type`. Too few bytes prove nothing. */
-function toldByBytes(type: string, data: string): boolean {
+function hasDetectableType(type: string, data: string): boolean {
   return type === 'application/pdf' || (byteLengthOf(data) >= longestSignature && signedTypes.has(type))
 }
 
@@ -232,8 +232,8 @@ export function typeByName(name: string): string | undefined {
 }
 
 /** Returns the MIME type of a file: the declared one, or by its first bytes (base64), or by its name; `undefined` if unknown. */
-export function typeOfFile(said: string, head: string, name: string | undefined): string | undefined {
-  if (said !== '' && said !== 'application/octet-stream') return said.split(';', 1)[0]
+export function typeOfFile(statedType: string, head: string, name: string | undefined): string | undefined {
+  if (statedType !== '' && statedType !== 'application/octet-stream') return statedType.split(';', 1)[0]
   const byBytes = typeByBytes(head)
   if (byBytes?.includes('/') === true) return byBytes
   return name === undefined ? undefined : typeByName(name)

@@ -20,7 +20,7 @@ import {
   type Shape,
   type ShapeOf,
   tagged,
-  toldAs,
+  withExpected,
   written,
 } from '../shape/shape.ts'
 import { callOutcome } from '../tool/tool-result.ts'
@@ -53,7 +53,7 @@ export const stopReason = oneOf(
 export type StopReason = Infer<typeof stopReason>
 
 /** Content blocks; callers may pass a string. */
-const blocks: GivenShape<Content[], string | readonly Content[]> = written(listOf(content), aText, (said): Content[] => [text(said)])
+const blocks: GivenShape<Content[], string | readonly Content[]> = written(listOf(content), aText, (given): Content[] => [text(given)])
 const unknownName = filled(aText, () => 'unknown')
 
 const userFields = {
@@ -103,8 +103,8 @@ const refusedMedia: ShapeOf<RefusedMedia> = object<RefusedMedia>(refusedMediaFie
 const assistantFields = {
   role: oneOf('assistant'),
   content: blocks,
-  stopReason: filled(stopReason, (said: { content: readonly Content[] }) =>
-    said.content.some(({ type }) => type === 'toolCall') ? 'toolUse' : 'stop',
+  stopReason: filled(stopReason, (message: { content: readonly Content[] }) =>
+    message.content.some(({ type }) => type === 'toolCall') ? 'toolUse' : 'stop',
   ),
   /** Model id as requested. */
   model: unknownName,
@@ -239,7 +239,7 @@ const llmInputs = {
 /** An entry that models can see, with optional envelope fields. */
 export const llmMessageInput = tagged('role', llmInputs)
 /** An entry of a history without required id; callers may omit fields with defaults. */
-export const messageInput = toldAs(
+export const messageInput = withExpected(
   tagged('role', { ...llmInputs, extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }) }),
   "a text, or a message such as { role: 'user', content: 'hi' }",
 )
@@ -285,7 +285,7 @@ export function isReport({ provenanceHint }: Pick<MessageEnvelope, 'provenanceHi
 }
 
 /** Returns the index of the last user message at or before `until`, or -1. */
-export function lastSaidAt(messages: readonly AgentMessage[], until = messages.length): number {
+export function lastPromptIndex(messages: readonly AgentMessage[], until = messages.length): number {
   return messages.findLastIndex((message, at) => message.role === 'user' && !isReport(message) && at <= until)
 }
 
@@ -319,8 +319,8 @@ export function lastAnswerText(messages: readonly AgentMessage[]): string {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
     if (message?.role !== 'assistant') continue
-    const said = textOf(shownContent(message))
-    if (said.trim() !== '') return said
+    const shownText = textOf(shownContent(message))
+    if (shownText.trim() !== '') return shownText
   }
   return ''
 }
@@ -330,8 +330,8 @@ const maxLooked = 10_000
 
 /** Returns whether a response is empty: no call, no thinking, only blank text. */
 export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 'stopReason' | 'content'>): boolean {
-  const isSaid = stopReason === 'stop' || stopReason === 'toolUse'
-  return isSaid && content.every(isNothing)
+  const isComplete = stopReason === 'stop' || stopReason === 'toolUse'
+  return isComplete && content.every(isNothing)
 }
 
 /** A response of thinking alone counts as empty. */

@@ -21,8 +21,8 @@ import {
   type ShapeOf,
   tagged,
   texts,
-  toldAs,
   wholeFrom,
+  withExpected,
   withInside,
 } from '../shape/shape.ts'
 
@@ -83,7 +83,7 @@ const allowedNames = withInside(fixedListOf(aText), (value, path, reading) =>
   reading === 'given' && Array.isArray(value) && value.length === 0 ? `${path} is empty; name a tool, or say 'none'.` : undefined,
 )
 const toolNames = fieldsOf({ allowed: required(allowedNames), mode: optional(oneOf('auto', 'required')) })
-const toolChoice = toldAs(either(toolChoiceWord, aToolName, toolNames), '"auto", "none", "required", { tool } or { allowed }')
+const toolChoice = withExpected(either(toolChoiceWord, aToolName, toolNames), '"auto", "none", "required", { tool } or { allowed }')
 
 /** Providers reject an empty stop sequence, some of them with every later request. */
 const stopTexts = withInside(fixedListOf(aText), (value, path, reading) => {

@@ -12,7 +12,7 @@ import {
   wholeFrom,
 } from '../shape/shape.ts'
 
-const besideFields = {
+const separateFields = {
   input: aNumberFromZero,
   output: aNumberFromZero,
   cacheRead: aNumberFromZero,
@@ -22,7 +22,7 @@ const besideFields = {
 }
 
 /** Tokens of model calls that a provider makes internally. Source: docs/concepts/limits.md */
-export interface UsageBeside extends FieldsOf<typeof besideFields> {}
+export interface SeparateUsage extends FieldsOf<typeof separateFields> {}
 
 const tokens = filled(aNumber, () => 0)
 const usageFields = {
@@ -47,7 +47,7 @@ const usageFields = {
   /** Part of `cacheWrite` that is cached for an hour. */
   cacheWrite1h: optional(aNumberFromZero),
   /** Usage billed outside the request and counted in no other field: the provider's own compaction, or an advisor model. */
-  beside: optional(object<UsageBeside>(besideFields)),
+  beside: optional(object<SeparateUsage>(separateFields)),
   /** USD that the provider reports. Replaces the cost at `ModelConfig.cost`. A sum has it only if every part has it. */
   reportedCost: optional(aNumberFromZero),
   /** Tokens of the last prompt and its response, if a response took several requests. */
@@ -142,13 +142,13 @@ function merged(a: Usage, b: Usage, figure: (a: number, b: number) => number): U
     const isCounted = a[detail] !== undefined || b[detail] !== undefined
     if (isCounted) both[detail] = figure(a[detail] ?? 0, b[detail] ?? 0)
   }
-  if ((a.beside ?? b.beside) !== undefined) both.beside = mergedBeside(a.beside ?? nothing, b.beside ?? nothing, figure)
+  if ((a.beside ?? b.beside) !== undefined) both.beside = mergedSeparate(a.beside ?? nothing, b.beside ?? nothing, figure)
   return both
 }
 
-const nothing: UsageBeside = Object.freeze({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
+const nothing: SeparateUsage = Object.freeze({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
 
-function mergedBeside(a: UsageBeside, b: UsageBeside, figure: (a: number, b: number) => number): UsageBeside {
+function mergedSeparate(a: SeparateUsage, b: SeparateUsage, figure: (a: number, b: number) => number): SeparateUsage {
   const forAnHour = (a.cacheWrite1h ?? b.cacheWrite1h) === undefined ? undefined : figure(a.cacheWrite1h ?? 0, b.cacheWrite1h ?? 0)
   return {
     input: figure(a.input, b.input),
@@ -160,8 +160,8 @@ function mergedBeside(a: UsageBeside, b: UsageBeside, figure: (a: number, b: num
 }
 
 /** Returns whether the cost was reported, or is zero. */
-export function isPaidFor({ reportedCost, totalTokens, input, output, beside }: Usage): boolean {
-  return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0 && beside === undefined)
+export function isPaidFor({ reportedCost, totalTokens, input, output, beside: separate }: Usage): boolean {
+  return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0 && separate === undefined)
 }
 
 /**
@@ -229,9 +229,9 @@ export function estimatedCost(usage: Usage, cost: CostConfig): number {
   if (usage.reportedCost !== undefined) return usage.reportedCost
   const rates = ratesFor(usage, cost)
   const forAnHour = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite)
-  const beside = usage.beside === undefined ? 0 : estimatedCost({ ...emptyUsage(), ...usage.beside }, cost)
+  const separateCost = usage.beside === undefined ? 0 : estimatedCost({ ...emptyUsage(), ...usage.beside }, cost)
   return (
-    beside +
+    separateCost +
     (usage.input * rates.inputPerMillion +
       usage.output * rates.outputPerMillion +
       usage.cacheRead * rates.cacheReadPerMillion +

@@ -1,41 +1,41 @@
 import { aText, type Infer, object, oneOf, optional, tagged, wholeFrom } from '../shape/shape.ts'
 
 /** Request data as received; it is parsed and validated by the owner of the session. */
-const told = { query: optional(aText), contentType: optional(aText), body: optional(aText) }
+const requestData = { query: optional(aText), contentType: optional(aText), body: optional(aText) }
 /** Request data about the item with this id, which is still URL-encoded and may contain a slash. */
-const about = { ...told, id: aText }
+const about = { ...requestData, id: aText }
 
 /** All commands of clients to a session. */
 export const sessionCommand = tagged('type', {
   /** Read-only. `after` is the last event that the client has. */
   read: { method: oneOf('GET', 'HEAD'), path: aText, query: optional(aText), after: optional(aText) },
-  prompt: told,
-  send: told,
-  continue: told,
-  compact: told,
-  regenerate: told,
-  edit: told,
-  branch: told,
-  steer: told,
-  followUp: told,
+  prompt: requestData,
+  send: requestData,
+  continue: requestData,
+  compact: requestData,
+  regenerate: requestData,
+  edit: requestData,
+  branch: requestData,
+  steer: requestData,
+  followUp: requestData,
   withdraw: about,
   decide: about,
   answerInput: about,
   claimCall: about,
   answerCall: about,
-  stop: told,
-  rename: told,
+  stop: requestData,
+  rename: requestData,
   /** Changes the shared state. */
-  changeState: told,
-  import: told,
-  delete: told,
-  schedule: told,
+  changeState: requestData,
+  import: requestData,
+  delete: requestData,
+  schedule: requestData,
   unschedule: about,
   /** Chat request of another protocol: input, decisions and results at once. */
-  chat: told,
-  agUi: told,
-  chatCompletion: told,
-  response: told,
+  chat: requestData,
+  agUi: requestData,
+  chatCompletion: requestData,
+  response: requestData,
 })
 
 /** Command of a client to a session, as plain JSON. */

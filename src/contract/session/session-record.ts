@@ -5,7 +5,7 @@ import { aNumber, aText, type Infer, listOf, object, optional, tagged } from '..
 import { journalEntries } from './journal-entry.ts'
 import { childLoopRef, type LoopRecord, loopRecordFields, sessionFormation, sessionScope, spawnRef } from './session.ts'
 
-const { events: _keptBeside, ...withoutEvents } = loopRecordFields
+const { events: _events, ...withoutEvents } = loopRecordFields
 
 /** Entries of a session log, by type: those of runs, and those of the session. */
 export const sessionEntry = tagged('type', {

@@ -7,7 +7,7 @@ import { parseStored, readStored } from '../shape/read.ts'
 import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
 import { savedState } from './shared-state.ts'
 
-const fieldsBesideMessages = {
+const nonMessageFields = {
   /** Version of this format. */
   version: kind<1>('1', (value) => value === 1),
   /** Epoch milliseconds. */
@@ -45,12 +45,12 @@ const fieldsBesideMessages = {
  *
  * Source: docs/concepts/sessions.md
  */
-export interface AgentSnapshot extends FieldsOf<typeof fieldsBesideMessages> {
+export interface AgentSnapshot extends FieldsOf<typeof nonMessageFields> {
   messages: AgentMessage[]
 }
 
 /** Messages without an id get one. */
-const writtenSnapshot = fieldsOf({ ...fieldsBesideMessages, messages: listOf(messageInput) })
+const writtenSnapshot = fieldsOf({ ...nonMessageFields, messages: listOf(messageInput) })
 
 /**
  * Parses the output of `JSON.stringify(agent.checkpoint())`, for `agent.restore`. Keeps unknown keys. Throws `SessionError`

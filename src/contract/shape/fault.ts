@@ -130,7 +130,7 @@ function faultInEither(shapes: readonly Shape[], shape: Shape, value: unknown, r
 }
 
 /** Describes a fault in `name` to a caller: path, value, expected type, and the nearest known name. Redacts secrets. */
-export function toldCaller({ kind, path, value, shape }: Fault, name: string): string {
+export function describeGivenFault({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
   if (kind === 'inside') return shape.inside?.(value, place, 'given') ?? ''
   if (kind === 'instead') return shape.instead?.(value, place) ?? ''
@@ -148,7 +148,7 @@ export function toldCaller({ kind, path, value, shape }: Fault, name: string): s
  * Describes a fault in stored data: path, expected type, and actual type. Quotes only an invalid word, up to 40 characters; other values
  * may be private.
  */
-export function toldReader({ kind, path, value, shape }: Fault, name: string): string {
+export function describeStoredFault({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
   if (kind === 'inside') return shape.inside?.(value, place, 'stored')?.replace(/\.$/, '') ?? ''
   if (typeof value === 'number' && !Number.isFinite(value)) return `${place} is ${value}, which JSON cannot hold`

@@ -1,5 +1,5 @@
 import { ConfigError, type MisuseCode, SessionError } from '../errors.ts'
-import { expectation, faultIn, jsonType, toldCaller, toldReader } from './fault.ts'
+import { describeGivenFault, describeStoredFault, expectation, faultIn, jsonType } from './fault.ts'
 import { jsonFault, maxDocumentDepth } from './json-fault.ts'
 import type { Given, Infer, ObjectForm, Shape } from './shape.ts'
 
@@ -9,7 +9,7 @@ import type { Given, Infer, ObjectForm, Shape } from './shape.ts'
  */
 export function checkOptions(value: unknown, shape: Shape, name = '', code: MisuseCode = 'invalidOption'): void {
   const fault = faultIn(shape, value, 'given')
-  if (fault !== undefined) throw new ConfigError(code, toldCaller(fault, name))
+  if (fault !== undefined) throw new ConfigError(code, describeGivenFault(fault, name))
 }
 
 /**
@@ -35,7 +35,7 @@ export function checkDocument(value: unknown, name: string, code: MisuseCode): v
  */
 export function readStored<S extends Shape>(shape: S, value: unknown, name: string): Infer<S> {
   const fault = faultIn(shape, value, 'stored')
-  if (fault !== undefined) throw new SessionError('invalidMessages', toldReader(fault, name))
+  if (fault !== undefined) throw new SessionError('invalidMessages', describeStoredFault(fault, name))
   return value as Infer<S> // just checked
 }
 

@@ -289,7 +289,7 @@ export function withInside<S extends Shape>(shape: S, inside: (value: unknown, p
 
 /** Describes a shape to callers as `expected`. */
 /* @__NO_SIDE_EFFECTS__ */
-export function toldAs<S extends Shape>(shape: S, expected: string): S {
+export function withExpected<S extends Shape>(shape: S, expected: string): S {
   return { ...shape, expected }
 }
 

@@ -117,26 +117,26 @@ export class CallQuestions {
   #forward<Request, Answer>(
     above: RequestHandler<Request, Answer>,
     question: Question<Request, Answer>,
-    told: (answer: Answer) => void,
+    settle: (answer: Answer) => void,
     pauses: Asker['pauses'] = [],
   ): () => void {
-    const asked = this.#ask(above, question, told, { pauses })
+    const asked = this.#ask(above, question, settle, { pauses })
     return () => asked?.leave('the sub-agent no longer asks')
   }
 
   #ask<Request, Answer>(
     handler: RequestHandler<Request, Answer> | undefined,
     question: Question<Request, Answer>,
-    told: (answer: Answer) => void,
+    settle: (answer: Answer) => void,
     asker: Pick<Asker, 'timeoutMs' | 'signal' | 'pauses'>,
   ): AskedQuestion<Request, Answer> | undefined {
     const { stop } = this.#call
     if (handler === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
       // After the requester has returned.
-      queueMicrotask(() => told(question.none))
+      queueMicrotask(() => settle(question.none))
       return undefined
     }
-    const asked: AskedQuestion<Request, Answer> = new AskedQuestion(question, told, () => this.#open.delete(asked))
+    const asked: AskedQuestion<Request, Answer> = new AskedQuestion(question, settle, () => this.#open.delete(asked))
     this.#open.add(asked)
     asked.begin(handler, { ...asker, stop, whyStopped: () => 'the call was stopped' })
     return asked

@@ -20,7 +20,7 @@ export type ClientCallResult =
   | { kind: 'paused'; pending: PendingClientCall }
 
 /** Handler without clients. */
-const nobody: ClientCallHandler = {
+const unattended: ClientCallHandler = {
   wait: (_request, tell) => {
     queueMicrotask(() => tell({ type: 'left' }))
     return () => undefined
@@ -48,8 +48,8 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
     ...(deadline !== undefined && { deadline }),
   }
   stop.throwIfAborted()
-  const outcome = await new Promise<ClientCallOutcome>((told) => {
-    new AskedQuestion(clientCallQuestion(events, pending, asked.terms(maxResultChars)), told).begin(options.clientCalls ?? nobody, {
+  const outcome = await new Promise<ClientCallOutcome>((resolve) => {
+    new AskedQuestion(clientCallQuestion(events, pending, asked.terms(maxResultChars)), resolve).begin(options.clientCalls ?? unattended, {
       stop,
       whyStopped: () => 'the run was stopped',
       timeoutMs: deadline === undefined ? config.approvalTimeoutMs : Math.max(0, deadline - Date.now()),

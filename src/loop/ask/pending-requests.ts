@@ -62,9 +62,9 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
   }
 
   protected tell(request: Request, answer: Answer): void {
-    const told = this.#waiting.get(request)
+    const settle = this.#waiting.get(request)
     this.#waiting.delete(request)
-    told?.(answer)
+    settle?.(answer)
   }
 }
 

@@ -83,7 +83,7 @@ async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): 
 }
 
 /** Handler without clients. */
-const nobody: ApprovalHandler = {
+const unattended: ApprovalHandler = {
   wait: (_request, decide) => {
     queueMicrotask(() => decide({ type: 'timeout' }))
     return () => undefined
@@ -105,7 +105,7 @@ async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, writ
   // Stopped before the request.
   stop.throwIfAborted()
   const decision = await new Promise<ApprovalDecision>((decide) => {
-    new AskedQuestion(approvalQuestion(events, pending), decide).begin(options.approvals ?? nobody, {
+    new AskedQuestion(approvalQuestion(events, pending), decide).begin(options.approvals ?? unattended, {
       stop,
       whyStopped: () => (loop.stop.aborted ? 'the run was stopped' : 'withdrawn by the hook that asked'),
       timeoutMs: loop.config.approvalTimeoutMs,

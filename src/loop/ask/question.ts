@@ -49,16 +49,16 @@ export interface Asker {
  */
 export class AskedQuestion<Request, Answer> {
   readonly #question: Question<Request, Answer>
-  readonly #told: (answer: Answer) => void
+  readonly #settle: (answer: Answer) => void
   /** Cleanup at the end of the request. */
   readonly #atEnd: (() => void)[]
   #outcome: { answer: Answer; reason: string | undefined } | undefined
   #isShown = false
   #hasLeft = false
 
-  constructor(question: Question<Request, Answer>, told: (answer: Answer) => void, ended: () => void = () => undefined) {
+  constructor(question: Question<Request, Answer>, settle: (answer: Answer) => void, ended: () => void = () => undefined) {
     this.#question = question
-    this.#told = told
+    this.#settle = settle
     this.#atEnd = [ended]
   }
 
@@ -102,7 +102,7 @@ export class AskedQuestion<Request, Answer> {
 
   #tell({ answer, reason }: { answer: Answer; reason: string | undefined }): void {
     this.#question.resolve(answer, reason)
-    if (!this.#hasLeft) this.#told(answer)
+    if (!this.#hasLeft) this.#settle(answer)
   }
 }
 
@@ -114,9 +114,9 @@ export function approvalQuestion(events: EventEmitter, pending: PendingApproval)
     request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq },
     none: { type: 'timeout' },
     show: () => events.emit({ type: 'approvalRequested', ...pending }),
-    resolve: (decision, whyNobody = 'nobody answered in time') => {
+    resolve: (decision, timeoutReason = 'nobody answered in time') => {
       const approved = decision.type === 'approved'
-      const reason = decision.type === 'timeout' ? whyNobody : approved ? undefined : decision.reason
+      const reason = decision.type === 'timeout' ? timeoutReason : approved ? undefined : decision.reason
       const who = { toolCallId, toolName, approved, ...(subAgent !== undefined && { subAgent }) }
       events.emit({ type: 'approvalResolved', ...who, ...(reason !== undefined && { reason }) })
     },
@@ -148,10 +148,10 @@ export function clientCallQuestion(
     request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, ...terms },
     none: { type: 'unanswered' },
     show: () => events.emit({ type: 'clientCallRequested', ...copyJson(pending) }),
-    resolve: (outcome, whyNobody = 'no page answered in time') => {
+    resolve: (outcome, timeoutReason = 'no page answered in time') => {
       if (outcome.type === 'answered') {
         events.emit({ type: 'clientCallResolved', ...who, outcome: outcome.result.isError === true ? 'failed' : 'answered' })
-      } else events.emit({ type: 'clientCallResolved', ...who, outcome: 'unanswered', reason: whyNobody })
+      } else events.emit({ type: 'clientCallResolved', ...who, outcome: 'unanswered', reason: timeoutReason })
     },
   }
 }

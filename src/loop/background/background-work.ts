@@ -115,9 +115,9 @@ export class BackgroundWork implements LoopBackground {
 
   async close(): Promise<void> {
     await this.#stopAll()
-    const untold = this.#reports.filter(({ isKept }) => !isKept)
+    const undelivered = this.#reports.filter(({ isKept }) => !isKept)
     this.#reports = []
-    for (const { message } of untold) {
+    for (const { message } of undelivered) {
       // Through JSON, so that it equals what the next run reads.
       await addNotice(this.#loop, extensionMessage(keptReportKind, { message: JSON.parse(JSON.stringify(message)) }))
     }

@@ -177,7 +177,7 @@ class RunningCall implements CallInRun {
     if (LoadError.isInstance(error)) this.#loop.fail(error)
     // A ToolError is meant for the model. Any other error is a defect that the tool's author should see.
     else if (!this.#loop.stop.aborted && !ToolError.isInstance(error)) this.#warn(error)
-    return this.#loop.stop.aborted || LoadError.isInstance(error) ? errorResult('Cancelled') : this.#told(error)
+    return this.#loop.stop.aborted || LoadError.isInstance(error) ? errorResult('Cancelled') : this.#failureResult(error)
   }
 
   #warn(error: unknown): void {
@@ -229,12 +229,12 @@ class RunningCall implements CallInRun {
     const failed = this.#failed(reason)
     const late = await within(work, endingGraceMs)
     if (late === undefined) return failed
-    if ('error' in late) return isSameEnd(late.error, this.stop.reason) ? this.#told(late.error) : failed
+    if ('error' in late) return isSameEnd(late.error, this.stop.reason) ? this.#failureResult(late.error) : failed
     const { details, childLoopId } = toToolResult(this.#call.name, late.value)
     return { ...failed, ...(details !== undefined && { details }), ...(childLoopId !== undefined && { childLoopId }) }
   }
 
-  #told(error: unknown): ToolResult {
+  #failureResult(error: unknown): ToolResult {
     return errorResult(this.#loop.log.withoutSecrets(toolErrorText(error)))
   }
 

@@ -42,14 +42,14 @@ export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation 
   const { tools, searchable } = loop.turn
   const isCalled = ({ name }: AgentTool): boolean => name === call.name
   const tool = tools.find(isCalled) ?? searchable.find(isCalled)
-  if (tool === undefined) return loop.turn.goesOn === true ? gone(loop, call) : refused(`Tool ${call.name} not found`)
+  if (tool === undefined) return loop.turn.goesOn === true ? removedTool(loop, call) : refused(`Tool ${call.name} not found`)
   const { invalidArguments: raw } = call
   if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? cutFault}: ${excerpt(raw)}`)
   return validateArguments(loop, tool, call.id, call.arguments)
 }
 
 /** Refuses a pending call whose tool no longer exists. */
-function gone(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCall): RefusedCall {
+function removedTool(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCall): RefusedCall {
   const message = `Tool ${toolName} not found: the call waited, and the tool is not there any more. It was not run.`
   loop.log.warn('callRefused', {
     toolCallId,

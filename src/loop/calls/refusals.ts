@@ -6,7 +6,7 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 /** A refused call, and the number of consecutive turns that refused it. */
 interface Refusal {
   toolName: string
-  said: string
+  refusalText: string
   turns: number
 }
 
@@ -24,9 +24,9 @@ export class Refusals {
 
   /** Counts a refused `call`. */
   add({ name: toolName, arguments: args, invalidArguments }: ToolCallContent, { content }: ToolResult): void {
-    const said = textOf(content)
-    const key = JSON.stringify([toolName, invalidArguments ?? args, said])
-    this.#now.set(key, { toolName, said, turns: (this.#before.get(key)?.turns ?? 0) + 1 })
+    const refusalText = textOf(content)
+    const key = JSON.stringify([toolName, invalidArguments ?? args, refusalText])
+    this.#now.set(key, { toolName, refusalText, turns: (this.#before.get(key)?.turns ?? 0) + 1 })
   }
 
   /** Resets the count: a call is run, so the turn makes progress. */
@@ -41,9 +41,9 @@ export class Refusals {
     if (this.#now.size === 0 && this.#before.size === 0) return undefined
     this.#before = hasRun ? new Map() : this.#now
     this.#now = new Map()
-    for (const { toolName, said, turns } of this.#before.values()) {
+    for (const { toolName, refusalText, turns } of this.#before.values()) {
       if (turns < this.#max) continue
-      const reason = `The same call of ${toolName} was refused ${turns} times in a row (maxSameRefusals): ${said.slice(0, 200)}`
+      const reason = `The same call of ${toolName} was refused ${turns} times in a row (maxSameRefusals): ${refusalText.slice(0, 200)}`
       return { name: 'maxSameRefusals', reason, max: this.#max, used: turns }
     }
     return undefined

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import { type Content, content } from '../../contract/message/content.ts'
 import { newId } from '../../contract/message/identity.ts'
 import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../contract/message/message.ts'
-import { faultIn, toldCaller } from '../../contract/shape/fault.ts'
+import { describeGivenFault, faultIn } from '../../contract/shape/fault.ts'
 import { type ToolResult, toolResultFields } from '../../contract/tool/tool-result.ts'
 
 /** A tool result with its envelope, as in the history. */
@@ -28,8 +28,8 @@ export function toolErrorText(error: unknown): string {
   if (prefix === undefined || !ToolError.isInstance(error)) return errorText(error)
   const { message, code, cause } = error
   if (message === '') return prefix
-  const isSaid = message.startsWith(prefix) || (code === 'notFound' && (cause !== undefined || /not found/i.test(message)))
-  return isSaid ? message : `${prefix}: ${message}`
+  const isSelfExplanatory = message.startsWith(prefix) || (code === 'notFound' && (cause !== undefined || /not found/i.test(message)))
+  return isSelfExplanatory ? message : `${prefix}: ${message}`
 }
 
 /** Receives warnings about results that cannot be used in full. */
@@ -150,7 +150,7 @@ function plainBlock(value: unknown, place: string): Content {
     if (part !== undefined) copy[name] = typeof part === 'string' ? part : JSON.parse(JSON.stringify(part))
   }
   const fault = faultIn(content, copy, 'given')
-  if (fault !== undefined) throw new BlockFault(toldCaller(fault, place).replace(/\.$/, ''))
+  if (fault !== undefined) throw new BlockFault(describeGivenFault(fault, place).replace(/\.$/, ''))
   return copy as unknown as Content // just checked
 }
 

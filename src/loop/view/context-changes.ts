@@ -37,8 +37,8 @@ async function applyPrune(loop: LoopState, view: RequestView, { tokens, memo }: 
   await loop.record({ type: 'prune', record })
   view.change({ prunes: [...(state.prunes ?? []), record] })
   const { tokensRemoved, messageIds } = record
-  const said = record.memo === undefined ? {} : { memo: record.memo }
-  events.emit({ type: 'prunApplied', tokensRemoved, messagesRemoved: messageIds.length, prunedMessageIds: messageIds, ...said })
+  const memoField = record.memo === undefined ? {} : { memo: record.memo }
+  events.emit({ type: 'prunApplied', tokensRemoved, messagesRemoved: messageIds.length, prunedMessageIds: messageIds, ...memoField })
 }
 
 async function applyRevert(loop: LoopState, view: RequestView, change: Revert): Promise<void> {

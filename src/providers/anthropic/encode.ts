@@ -100,7 +100,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const blocks = system.map((text) => toJson({ type: 'text', text })).join(',')
   if (blocks !== '') body += `,"system":[${marks.putIn('cacheSystem', blocks)}]`
   if (tools !== '') body += `,"tools":[${marks.putIn('cacheTools', tools)}]`
-  body += serverTools.beside
+  body += serverTools.mcpServersJson
   body += `,"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}}`
   return {
     url,
@@ -119,10 +119,10 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
 function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): boolean {
   const { request } = plan
   if (!citesDocuments(plan, rules, warnings)) return false
-  const isSaid = (word: FileCitations) =>
+  const hasCitations = (word: FileCitations) =>
     request.messages.some(({ content }) => content.some((block) => block.type === 'file' && block.citations === word))
-  if (!isSaid(false)) return true
-  if (!isSaid(true)) return false
+  if (!hasCitations(false)) return true
+  if (!hasCitations(true)) return false
   adjusted(request, 'citations asked for of all documents: the service takes no request that cites only some', warnings)
   return true
 }
@@ -157,8 +157,8 @@ const rules: SettingRules = {
 }
 
 /** Recent models refuse both together. */
-const besideTemperature: SettingRules = { ...rules, topP: () => 'takes no topP beside temperature' }
+const temperatureRules: SettingRules = { ...rules, topP: () => 'takes no topP beside temperature' }
 
 function ruled({ temperature }: StreamRequest): SettingRules {
-  return temperature === undefined ? rules : besideTemperature
+  return temperature === undefined ? rules : temperatureRules
 }

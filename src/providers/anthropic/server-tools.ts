@@ -100,7 +100,7 @@ export interface ServerToolParts {
   /** Declarations, comma-separated. */
   tools: string
   /** `,"mcp_servers":[…]`, or empty. */
-  beside: string
+  mcpServersJson: string
   betas: readonly string[]
   /**
    * Whether one of the tools produced a block: the API refuses blocks of undeclared tools. Absent if none is declared here, because
@@ -138,11 +138,11 @@ export function checkServerTools(tools: ServerTools): void {
 /** Returns the request fields for `tools`. */
 export function serverToolParts(tools: ServerTools): ServerToolParts {
   const servers = serversOf(tools)
-  const declared = tools.filter(({ type }) => type !== 'url').map(({ server: _beside, ...tool }) => toJson(tool))
+  const declared = tools.filter(({ type }) => type !== 'url').map(({ server: _server, ...tool }) => toJson(tool))
   const wanted = betas.filter(([start]) => tools.some(({ type }) => String(type).startsWith(start))).map(([, beta]) => beta)
   return {
     tools: declared.join(','),
-    beside: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`,
+    mcpServersJson: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`,
     betas: wanted,
     knows: tools.length === 0 ? undefined : ({ name }) => tools.some((tool) => hasRun(tool, name)),
     searches: tools.some(({ type }) => String(type).startsWith(searchName)),
@@ -195,6 +195,6 @@ export function containerIn(messages: readonly Message[], { api, id: model, prov
   const state = named?.providerState
   if (named?.provider !== provider || state?.api !== api || state.model !== model) return undefined
   const { id, expires_at: expiresAt }: Record<string, unknown> = Object(state.payload.container)
-  const isGone = typeof expiresAt === 'string' && Date.parse(expiresAt) <= Date.now()
-  return typeof id === 'string' && !isGone ? id : undefined
+  const isExpired = typeof expiresAt === 'string' && Date.parse(expiresAt) <= Date.now()
+  return typeof id === 'string' && !isExpired ? id : undefined
 }

@@ -45,8 +45,8 @@ export class ServiceBlocks {
     const { id, name, server_name: server } = wire
     if (typeof id !== 'string' || typeof name !== 'string') return undefined
     warnOfRepeat(this.#builder, id)
-    const told = typeof server === 'string' ? `mcp.${server}.${name}` : name
-    this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // Parsed JSON.
+    const toolName = typeof server === 'string' ? `mcp.${server}.${name}` : name
+    this.#show({ type: 'serviceTool', id, name: toolName, status: 'running' }, { call: wire as JsonObject }) // Parsed JSON.
     return id
   }
 

@@ -80,7 +80,7 @@ export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void
  * Internal requests that the other counts exclude. Those of the advisor use another model without a known price: they count as this
  * one's.
  */
-const kindsBeside: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
+const separateKinds: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 /** Internal requests that the other counts include. */
 const kindsWithin: ReadonlySet<unknown> = new Set(['message', 'fallback_message'])
 
@@ -88,8 +88,8 @@ const kindsWithin: ReadonlySet<unknown> = new Set(['message', 'fallback_message'
 function addIterations(usage: Usage, iterations: unknown): void {
   if (!Array.isArray(iterations)) return
   const each = iterations.map((entry) => countsOf(objectOf(entry)))
-  const beside = each.filter(({ type }) => kindsBeside.has(type)).reduce((sum, { counts }) => combineUsage(sum, counts), emptyUsage())
-  const { input, output, cacheRead, cacheWrite, cacheWrite1h, totalTokens } = beside
+  const separate = each.filter(({ type }) => separateKinds.has(type)).reduce((sum, { counts }) => combineUsage(sum, counts), emptyUsage())
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h, totalTokens } = separate
   if (totalTokens > 0) usage.beside = { input, output, cacheRead, cacheWrite, ...(cacheWrite1h !== undefined && { cacheWrite1h }) }
   const within = each.filter(({ type }) => kindsWithin.has(type))
   const last = within.at(-1)

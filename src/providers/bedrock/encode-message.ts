@@ -39,9 +39,9 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
 /** Encodes a message again only if its documents have other numbers than before. */
 function numbered(rules: MessageRules): MessageEncoder['encode'] {
   const known = perObject((_message: Message): { from?: number; room?: number; encoded?: EncodedMessage } => ({}))
-  return (message, { before, beside }) => {
+  return (message, { before, loose }) => {
     const last = known(message)
-    const room = Math.max(0, maxDocuments - beside)
+    const room = Math.max(0, maxDocuments - loose)
     const isSame = last.from === before && last.room === room
     if (last.encoded !== undefined && (isSame || last.encoded.documents === undefined)) return last.encoded
     Object.assign(last, { from: before, room })
@@ -77,7 +77,7 @@ function encode(message: Message, withReasoning: boolean, rules: ShownRules): En
 const crowdedOut = text(`(file left out: this service takes ${maxDocuments} such files in a message)`)
 
 /** A document requires text in its message. */
-const besideDocument = text('(see attached document)')
+const seeDocument = text('(see attached document)')
 
 function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
   const documents = content.filter(isDocument).length
@@ -91,7 +91,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
     loose += 1
     return block
   })
-  const encoded = joinBlocks(isBare ? [...fitting, besideDocument] : fitting, (block, at) => shownBlocks(block, at, rules))
+  const encoded = joinBlocks(isBare ? [...fitting, seeDocument] : fitting, (block, at) => shownBlocks(block, at, rules))
   return { ...encoded, documents, loose, crowdedOut: documents - loose }
 }
 
@@ -109,8 +109,8 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   const documents = content.filter(isDocument).length
   const outside = after.filter((json) => json.startsWith('{"document"'))
   const excess = new Set(outside.slice(rules.room))
-  if (outside.length > 0) after.push(toJson({ text: besideDocument.text }))
-  const told = after.map((json) => (excess.has(json) ? toJson({ text: crowdedOut.text }) : json))
+  if (outside.length > 0) after.push(toJson({ text: seeDocument.text }))
+  const resultBlocks = after.map((json) => (excess.has(json) ? toJson({ text: crowdedOut.text }) : json))
   const hasMedia = shown.some(({ text }) => text === undefined)
   if (shown.length === 0) shown.push({ text: seeAttached(content) })
   const result: JsonObject = { toolUseId: toolCallId, content: shown }
@@ -118,7 +118,7 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   const blocks = toJson({ toolResult: result })
   const media = { before: '', end: blocks, after: '' }
   const counted = { documents, loose: outside.length - excess.size, crowdedOut: excess.size }
-  return { blocks, ...(hasMedia && { media }), after: told.join(','), ...(documents > 0 && counted) }
+  return { blocks, ...(hasMedia && { media }), after: resultBlocks.join(','), ...(documents > 0 && counted) }
 }
 
 function shownBlocks(block: Content, at: number, { citesPdf, cites, nameAt }: ShownRules): JsonObject[] {
@@ -130,7 +130,7 @@ function shownBlocks(block: Content, at: number, { citesPdf, cites, nameAt }: Sh
 function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
   switch (block.type) {
     case 'text':
-      return block.text.trim() === '' ? [] : [saidBlock(block)]
+      return block.text.trim() === '' ? [] : [textBlock(block)]
     case 'thinking':
       return withReasoning ? [reasoningBlock(block)] : []
     case 'toolCall':
@@ -141,7 +141,7 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
 }
 
 /** Encodes text with its citations as received. */
-function saidBlock({ text, providerState }: TextContent): JsonObject {
+function textBlock({ text, providerState }: TextContent): JsonObject {
   const citations = providerState?.payload.citations
   return Array.isArray(citations) ? { citationsContent: { content: [{ text }], citations } } : { text }
 }

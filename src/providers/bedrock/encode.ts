@@ -91,7 +91,7 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
 const onlyByProfile = /on-demand throughput isn.t supported/
 
 /** Hints for AWS credential errors, by message or error name. */
-const credentialHints: readonly (readonly [said: RegExp, hint: string])[] = [
+const credentialHints: readonly (readonly [pattern: RegExp, hint: string])[] = [
   [
     /signature (?:expired|not yet current)|RequestExpired/i,
     'The signature has expired: the clock of this machine is wrong, or the request was held back. Set the clock.',
@@ -106,9 +106,9 @@ const credentialHints: readonly (readonly [said: RegExp, hint: string])[] = [
   ],
 ]
 
-const refusalHint: RefusalHint = (code, said, names) => {
-  if (code === 'auth') return credentialHints.find(([pattern]) => pattern.test(`${said} ${names}`))?.[1]
-  return onlyByProfile.test(said)
+const refusalHint: RefusalHint = (code, message, names) => {
+  if (code === 'auth') return credentialHints.find(([pattern]) => pattern.test(`${message} ${names}`))?.[1]
+  return onlyByProfile.test(message)
     ? 'Put the region of an inference profile before the model id (us., eu., global.), or give its ARN.'
     : undefined
 }
@@ -138,7 +138,7 @@ function bodyOf(
   warnings.push(...leftOut)
   if (writer.crowdedOut > 0)
     warnings.push(`${writer.crowdedOut} files left out of a request: this service takes ${maxDocuments} such files in a message.`)
-  const { inferenceConfig, additional, beside } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
+  const { inferenceConfig, additional, topLevel } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = new CacheMarks(family.cachePoints === 'none' ? { type: 'disabled' } : request.cache, breakpointOf(request))
   const block = systemPrompt.trim() === '' ? '' : marks.putIn('cacheSystem', toJson({ text: systemPrompt }))
   const declared = family.cachePoints === 'all' ? marks.putIn('cacheTools', tools) : tools
@@ -148,7 +148,7 @@ function bodyOf(
   if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`
   if (tools !== '') body += `,"toolConfig":{"tools":[${declared}]${toolChoiceOf(plan)}}`
   if (Object.keys(additional).length > 0) body += `,"additionalModelRequestFields":${toJson(additional)}`
-  for (const [name, value] of Object.entries(beside)) body += `,${JSON.stringify(name)}:${toJson(value)}`
+  for (const [name, value] of Object.entries(topLevel)) body += `,${JSON.stringify(name)}:${toJson(value)}`
   if (format.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(format.name, format.schema))}`
   const cited: CitedDocuments = { messages: asked.messages, api: 'bedrockConverseStream', media: capabilities, isDocument }
   return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: format.answerTool, cited }
@@ -158,13 +158,13 @@ const toolRules = { none: false, subset: false, forcingStopsThinking: true }
 
 function toolChoiceOf({ choice }: RequestPlan): string {
   if (choice === undefined) return ''
-  const said =
+  const wireChoice =
     typeof choice === 'object' && 'tool' in choice
       ? { tool: { name: legalName(choice.tool) } }
       : choice === 'required'
         ? { any: {} }
         : { auto: {} }
-  return `,"toolChoice":${toJson(said)}`
+  return `,"toolChoice":${toJson(wireChoice)}`
 }
 
 function outputConfigOf(name: string, schema: JsonObject): JsonObject {
@@ -179,12 +179,12 @@ function toolsOf({ tools, messages }: StreamRequest, { toolSchemas }: ModelProfi
   for (const message of normalise(messages, target)) {
     if (message.role === 'assistant') for (const call of toolCallsOf(message.content)) names.add(legalName(call.name))
   }
-  const gone = (name: string): ToolDefinition => ({
+  const removedTool = (name: string): ToolDefinition => ({
     name,
     description: 'No longer available: do not call it.',
     parameters: { type: 'object' },
   })
-  return toolsJson(Array.from(names, gone))
+  return toolsJson(Array.from(names, removedTool))
 }
 
 function hasCalls(message: Message): boolean {

@@ -13,7 +13,7 @@ export interface Generation {
   /** `additionalModelRequestFields`; may be empty. */
   additional: JsonObject
   /** Fields at the top level. */
-  beside: JsonObject
+  topLevel: JsonObject
 }
 
 const rules: SettingRules = {
@@ -30,7 +30,7 @@ const claudeRules: SettingRules = {
   cacheTtl: () => ({}),
 }
 /** Recent models refuse both together. */
-const besideTemperature: SettingRules = { ...claudeRules, topP: () => 'takes no topP beside temperature' }
+const temperatureRules: SettingRules = { ...claudeRules, topP: () => 'takes no topP beside temperature' }
 
 /** Returns the generation fields for `request` as the model's family requires. Adds omitted settings to `warnings`. */
 export function generationOf(
@@ -45,19 +45,23 @@ export function generationOf(
   const maxTokens = statedLimit(request, capabilities)
   const settings = sorted(settingFieldsOf(request, { rules, capabilities }, warnings))
   const inferenceConfig: JsonObject = { ...(maxTokens !== undefined && { maxTokens }), ...settings.inferenceConfig }
-  const { beside } = settings
+  const { topLevel } = settings
   if (request.thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'does not count what it thinks', warnings)
   if (request.thinkingSummary !== undefined) leaveOut(request, 'thinkingSummary', undefined, warnings)
   if (field === 'none' || capabilities.thinking === 'none') {
     if (thinking !== 'off') leaveOut(request, `thinking level ${thinking}`, 'does not think, or cannot be asked to', warnings)
-    return { inferenceConfig, additional: {}, beside }
+    return { inferenceConfig, additional: {}, topLevel }
   }
   const effort = effortFor(request, capabilities, warnings) ?? 'low'
-  if (field === 'reasoningEffort') return { inferenceConfig, additional: { reasoning_effort: effort }, beside }
-  if (field === 'reasoning') return { inferenceConfig, additional: { reasoning: { effort } }, beside }
-  if (thinking === 'off') return { inferenceConfig, additional: {}, beside }
+  if (field === 'reasoningEffort') return { inferenceConfig, additional: { reasoning_effort: effort }, topLevel }
+  if (field === 'reasoning') return { inferenceConfig, additional: { reasoning: { effort } }, topLevel }
+  if (thinking === 'off') return { inferenceConfig, additional: {}, topLevel }
   const additional = { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
-  return { inferenceConfig: effort === 'high' ? withoutLimits(request, inferenceConfig, warnings) : inferenceConfig, additional, beside }
+  return {
+    inferenceConfig: effort === 'high' ? withoutLimits(request, inferenceConfig, warnings) : inferenceConfig,
+    additional,
+    topLevel,
+  }
 }
 
 /** Nova refuses these with its highest effort. */
@@ -74,13 +78,13 @@ function claudeGeneration(
   warnings: string[],
 ): Generation {
   const { max_tokens: maxTokens, ...thinking } = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
-  const own = request.temperature === undefined ? claudeRules : besideTemperature
+  const own = request.temperature === undefined ? claudeRules : temperatureRules
   const fields = settingFieldsOf(request, { rules: own, capabilities, noSampling: whyNoSampling(thinking) }, warnings)
-  const { inferenceConfig, additional, beside } = sorted(fields)
+  const { inferenceConfig, additional, topLevel } = sorted(fields)
   return {
     inferenceConfig: { ...(maxTokens !== undefined && { maxTokens }), ...inferenceConfig },
     additional: { ...thinking, ...additional },
-    beside,
+    topLevel,
   }
 }
 
@@ -89,6 +93,6 @@ function sorted({ top_k: topK, serviceTier, performanceConfig, ...inferenceConfi
   return {
     inferenceConfig,
     additional: topK === undefined ? {} : { top_k: topK },
-    beside: { ...(serviceTier !== undefined && { serviceTier }), ...(performanceConfig !== undefined && { performanceConfig }) },
+    topLevel: { ...(serviceTier !== undefined && { serviceTier }), ...(performanceConfig !== undefined && { performanceConfig }) },
   }
 }

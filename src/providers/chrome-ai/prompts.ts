@@ -55,13 +55,13 @@ function answerOf(message: Extract<Message, { role: 'assistant' }>, tools: ToolU
 
 function resultOf(message: Extract<Message, { role: 'toolResult' }>, tools: ToolUse): PromptContent[] {
   const { toolCallId: callId, toolName: name, content, isError } = message
-  const said = textOf(content)
+  const resultText = textOf(content)
   const media = content.flatMap(contentOf).filter(({ type }) => type !== 'text')
-  if (tools.kind !== 'native') return [{ type: 'text', value: `[${isError ? 'Error' : 'Result'} of ${name}]\n${said}` }, ...media]
+  if (tools.kind !== 'native') return [{ type: 'text', value: `[${isError ? 'Error' : 'Result'} of ${name}]\n${resultText}` }, ...media]
   const { LanguageModelToolSuccess, LanguageModelToolError } = tools.ai
   const value = isError
-    ? new LanguageModelToolError({ callId, name, errorMessage: said })
-    : new LanguageModelToolSuccess({ callId, name, result: [{ type: 'text', value: said }] })
+    ? new LanguageModelToolError({ callId, name, errorMessage: resultText })
+    : new LanguageModelToolSuccess({ callId, name, result: [{ type: 'text', value: resultText }] })
   return [{ type: 'tool-response', value }, ...media]
 }
 

@@ -264,7 +264,7 @@ class PlainAnswer {
 class ConstrainedAnswer {
   readonly #builder: AssistantBuilder
   readonly #json = new PartialJson()
-  #said = ''
+  #receivedText = ''
 
   constructor(builder: AssistantBuilder) {
     this.#builder = builder
@@ -273,9 +273,9 @@ class ConstrainedAnswer {
   take(chunk: AnswerChunk): void {
     this.#json.push(typeof chunk === 'string' ? chunk : String(chunk.value))
     const say = jsonObjectIn(this.#json.value)[sayName]
-    if (typeof say !== 'string' || say.length <= this.#said.length) return
-    this.#builder.text('text', say.slice(this.#said.length))
-    this.#said = say
+    if (typeof say !== 'string' || say.length <= this.#receivedText.length) return
+    this.#builder.text('text', say.slice(this.#receivedText.length))
+    this.#receivedText = say
   }
 
   end(): void {

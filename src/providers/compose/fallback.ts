@@ -6,7 +6,7 @@ import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { kindOf } from '../../contract/shape/json-fault.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFunction, aNumberFromZero, either, listOf, options as optionsOf, toldAs } from '../../contract/shape/shape.ts'
+import { aFunction, aNumberFromZero, either, listOf, options as optionsOf, withExpected } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { answererOf, CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
@@ -24,7 +24,7 @@ export interface FallbackOptions {
 }
 
 const fallbackOptions = optionsOf<FallbackOptions>({ on: either(aFunction, listOf(providerErrorCode)), coolDownMs: aNumberFromZero })
-const someModels = listOf(toldAs(aDescribedModel, 'a model, as a factory makes it'))
+const someModels = listOf(withExpected(aDescribedModel, 'a model, as a factory makes it'))
 
 const usual: readonly ProviderErrorCode[] = ['api', 'network', 'auth', 'rateLimited', 'schemaMismatch', 'unsupported', 'unsupportedMedia']
 /** Errors that concern one request and not the model. */

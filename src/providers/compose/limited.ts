@@ -41,7 +41,7 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
       const key = conversationOf(request)
       const { provider: service, id } = request.model
       const ask = { key, ...(known.get(key) ?? unknown), model: `${service}/${id}`, priority, signal }
-      const turn = await turnInTime(shared, ask, id, maxWaitMs)
+      const turn = await turnBeforeDeadline(shared, ask, id, maxWaitMs)
       const watched = (event: StreamEvent): void => {
         // // A composed model emits limits of its inner models.
         if (event.type === 'rateLimits' && event.of.model === id && event.of.provider === service) turn.said(event.limits)
@@ -78,7 +78,7 @@ export function isNeverSent(error: ProviderError): boolean {
 }
 
 /** Waits for the turn of a call, up to `maxWaitMs`. */
-async function turnInTime(shared: Limiter, ask: LimiterAsk, id: string, maxWaitMs: number): Promise<LimiterTurn> {
+async function turnBeforeDeadline(shared: Limiter, ask: LimiterAsk, id: string, maxWaitMs: number): Promise<LimiterTurn> {
   const waiting = new AbortScope(ask.signal)
   const stopTimer = startTimer(maxWaitMs, () => waiting.abort())
   try {

@@ -178,7 +178,7 @@ class Turns implements Limiter {
     return {
       said: (limits) => {
         if (isOver) return
-        stated.said(call, limits, performance.now())
+        stated.update(call, limits, performance.now())
         this.#next()
       },
       end: (tokens = expected) => {

@@ -32,7 +32,7 @@ export class StatedLimits {
     for (const [limited, left] of this.#left) left.amount -= needOf(call, limited)
   }
 
-  said(call: BegunCall, limits: RateLimits, now: number): void {
+  update(call: BegunCall, limits: RateLimits, now: number): void {
     this.#unheard.delete(call)
     for (const limited of limitedThings) {
       const { remaining, limit, resetMs = maxServerDelayMs } = limits[limited] ?? {}

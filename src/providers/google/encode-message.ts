@@ -73,9 +73,9 @@ function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): st
   // // Only the first of parallel calls is signed, so unsigned calls after a signed one are valid.
   const first = content.find((block) => block.type === 'toolCall')
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
-  const told = content.map((block) => (isUnsigned(block) ? text(serviceToolText(block)) : block))
-  const late = lateResults(told)
-  const parts = told.flatMap((block, at) => {
+  const sentBlocks = content.map((block) => (isUnsigned(block) ? text(serviceToolText(block)) : block))
+  const late = lateResults(sentBlocks)
+  const parts = sentBlocks.flatMap((block, at) => {
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
     // // An empty part counts only with its signature.
     const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
@@ -136,11 +136,11 @@ function legalName(name: string): string {
 function encodeResult(message: ToolResultMessage, name: string, { family, capabilities }: GeminiProfile): EncodedResult {
   const images = message.content.filter(isMedia).map(mediaPart)
   const words = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
-  const said = words === '' ? seeAttached(message.content) : words
+  const outputText = words === '' ? seeAttached(message.content) : words
   const result: JsonObject = {
     ...idOf(message.toolCallId, family),
     name: legalName(name),
-    response: message.isError ? { error: said } : { output: said },
+    response: message.isError ? { error: outputText } : { output: outputText },
   }
   const isInside = capabilities.mediaInToolResults.length > 0
   if (isInside && images.length > 0) result.parts = images

@@ -109,15 +109,15 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   const { writer, leftOut } = history.write(messages, hasSystem && !takesSystem ? [systemPrompt] : [])
   warnings.push(...leftOut)
   const { serviceTier: tier } = request
-  const isTold = tier !== undefined && tier !== 'fast'
-  if (isTold && !isVertex) body += `,"serviceTier":"${tier}"`
+  const isTierSent = tier !== undefined && tier !== 'fast'
+  if (isTierSent && !isVertex) body += `,"serviceTier":"${tier}"`
   if (continuation !== undefined) body += `,"continuationToken":${JSON.stringify(continuation)}`
   body += `,"contents":${writer.toJson()}}`
   const { url, headers } = addressed(request, service)
   // // Vertex AI reads it from a header.
-  const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
+  const allHeaders = isTierSent && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
   const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
-  return { url, headers: told, body, warnings, answerTool: format.answerTool, ...hidden }
+  return { url, headers: allHeaders, body, warnings, answerTool: format.answerTool, ...hidden }
 }
 
 /** Returns the token that continues a paused response: the same request is sent again, without the response so far. */

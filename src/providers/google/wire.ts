@@ -29,7 +29,7 @@ export interface GeminiCandidate {
 
 /** Sources of a response. */
 export interface GroundingMetadata {
-  [beside: string]: unknown
+  [name: string]: unknown
   webSearchQueries?: unknown[] | null
   groundingChunks?: (object | null)[] | null
   groundingSupports?: ({ segment?: object | null; groundingChunkIndices?: unknown[] | null } | null)[] | null

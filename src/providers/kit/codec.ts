@@ -6,7 +6,7 @@ import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 import type { RefusalHint } from './errors/classify.ts'
-import type { MediaBeside } from './optional/media/media-json.ts'
+import type { DetachedMedia } from './optional/media/media-json.ts'
 import type { FileWord, MediaRules } from './optional/media/media-rules.ts'
 import type { TransportOptions } from './provider-options.ts'
 
@@ -18,7 +18,7 @@ export interface EncodedCall {
   /** The body, with placeholders for `media`. */
   body: string
   /** Long data that `defineProvider` inserts into the body when it is sent. */
-  media?: MediaBeside | undefined
+  media?: DetachedMedia | undefined
   /** Warnings about dropped or changed input. */
   warnings: readonly string[]
   /** Name of the tool whose arguments are the response; for the `AssistantBuilder`. */

@@ -8,9 +8,9 @@ import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from 
 import type { Codec, DecoderContext, EncodedCall, Exchange } from './codec.ts'
 import { placesOfMedia } from './history/beginnings.ts'
 import { loadedMedia, loadMedia, withReadyMedia } from './optional/media/late-media.ts'
-import { mediaBeside, wholeText } from './optional/media/media-json.ts'
+import { detachedMedia, wholeText } from './optional/media/media-json.ts'
 import type { Refusal } from './optional/media/media-part.ts'
-import { unsaidOf } from './optional/media/media-rules.ts'
+import { omissionWarnings } from './optional/media/media-rules.ts'
 import { refusedSettings, withoutKnown, withoutRefusedSettings } from './optional/settings/refused-settings.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { schemasReady } from './schema/fitted-schema.ts'
@@ -150,10 +150,10 @@ async function encoded<Call extends EncodedCall>(
     const hasMedia = places.length > 0
     const asked = hasMedia ? await withReadyMedia(request, definition, places) : request
     await schemasReady(request)
-    const media = hasMedia ? mediaBeside(asked.messages, places) : undefined
+    const media = hasMedia ? detachedMedia(asked.messages, places) : undefined
     const made = await codec.encode(asked)
-    const told = hasMedia ? [...unsaidIn(codec, asked, places), ...warnings] : warnings
-    const call = told.length === 0 ? made : { ...made, warnings: [...made.warnings, ...told] }
+    const allWarnings = hasMedia ? [...omissionsIn(codec, asked, places), ...warnings] : warnings
+    const call = allWarnings.length === 0 ? made : { ...made, warnings: [...made.warnings, ...allWarnings] }
     const isComplete = request.body === undefined && request.headers === undefined && call.sign === undefined
     return isComplete && media === undefined ? call : await completed({ ...call, media }, request, codec.guards)
   } catch (error) {
@@ -163,14 +163,14 @@ async function encoded<Call extends EncodedCall>(
 }
 
 /** Returns warnings about file metadata that the provider cannot receive. */
-function unsaidIn<Call extends EncodedCall>(
+function omissionsIn<Call extends EncodedCall>(
   { media, says }: Codec<Call>,
   { messages, model }: StreamRequest,
   places: readonly number[],
 ): readonly string[] {
   if (media === undefined || says === undefined) return []
   const asked = places.flatMap((at) => messages[at] ?? [])
-  return unsaidOf(asked, says, { rules: media(model), api: model.api })
+  return omissionWarnings(asked, says, { rules: media(model), api: model.api })
 }
 
 /** Returns the call with the extra body of the request, signed. */

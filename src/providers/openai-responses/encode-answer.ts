@@ -34,16 +34,16 @@ export function wholeAnswer({ content }: Pick<AssistantMessage, 'content'>): Enc
 /** Encodes a response without container output and the reasoning that led to it. */
 export function answerWithoutContainers({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   const led = new Set<string>()
-  const gone = new Set<string>()
+  const omitted = new Set<string>()
   for (const block of content) {
     const { items, after } = replayPayload(block.providerState)
     if (!items?.some(usesContainer)) continue
     if (after !== undefined) led.add(after)
-    if (block.type === 'serviceTool') gone.add(block.id)
+    if (block.type === 'serviceTool') omitted.add(block.id)
   }
   const kept = content.filter((block) => {
     const { item, items, shownBy = '' } = replayPayload(block.providerState)
-    return !items?.some(usesContainer) && !gone.has(shownBy) && !(item !== undefined && led.has(reasoningId(item)))
+    return !items?.some(usesContainer) && !omitted.has(shownBy) && !(item !== undefined && led.has(reasoningId(item)))
   })
   return kept.length === content.length ? wholeAnswer({ content }) : new OwnItems().write(kept)
 }

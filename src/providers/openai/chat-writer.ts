@@ -84,11 +84,11 @@ export class ChatWriter implements HistoryWriter {
     for (const { json } of this.#results) pieces.push(json)
     const users = this.#users
     const images = this.#results.map(({ imageParts }) => imageParts).filter((parts) => parts !== '')
-    const said = users.length + images.length
-    if (said > 0 && this.#results.length > 0 && encoder.answersBeforeUser) pieces.push(bridge)
+    const userPartCount = users.length + images.length
+    if (userPartCount > 0 && this.#results.length > 0 && encoder.answersBeforeUser) pieces.push(bridge)
     const [only] = users
-    if (only !== undefined && said === 1) pieces.push(encoder.user(only))
-    else if (said > 0) pieces.push(userOfParts(joinedAll([...images, ...users.map(encoder.userParts)])))
+    if (only !== undefined && userPartCount === 1) pieces.push(encoder.user(only))
+    else if (userPartCount > 0) pieces.push(userOfParts(joinedAll([...images, ...users.map(encoder.userParts)])))
     return pieces
   }
 }

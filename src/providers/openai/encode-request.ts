@@ -71,9 +71,9 @@ function encodeRequest(
   const warnings: string[] = []
   const plan = planRequest(asked, profile, profile.toolRules, warnings)
   const { request, format, deferred } = plan
-  const { declared, beside } = serverToolParts(serverTools)
-  const fields = { ...parametersOf(request, profile, 'web_search_options' in beside, warnings), ...formatFields(format) }
-  const parameters = toJson({ ...fields, ...toolChoiceFields(plan), ...beside })
+  const { declared, topLevel } = serverToolParts(serverTools)
+  const fields = { ...parametersOf(request, profile, 'web_search_options' in topLevel, warnings), ...formatFields(format) }
+  const parameters = toJson({ ...fields, ...toolChoiceFields(plan), ...topLevel })
   const { writer, leftOut } = history.write(request.messages)
   warnings.push(...leftOut)
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })

@@ -26,14 +26,14 @@ export function reasoningRequest(request: StreamRequest, profile: ChatProfile, w
     if (request.thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', why, warnings)
     return { fields: {}, allowsSampling: capabilities.sampling }
   }
-  noteUnsaid(request, compat, warnings)
+  warnOmitted(request, compat, warnings)
   const effort = effortFor(request, capabilities, warnings)
   if (compat.thinkingFormat === 'openAi' || compat.thinkingFormat === 'xai') return byEffort(request, profile, effort, warnings)
   return { fields: bySwitch(request, profile, effort), allowsSampling: capabilities.sampling }
 }
 
 /** Warns about unsupported reasoning options: two backends support a token budget, and one can hide reasoning. */
-function noteUnsaid(request: StreamRequest, { thinkingFormat }: OpenAiCompat, warnings: string[]): void {
+function warnOmitted(request: StreamRequest, { thinkingFormat }: OpenAiCompat, warnings: string[]): void {
   const isRouter = thinkingFormat === 'openRouter'
   if (request.thinkingBudget !== undefined && !isRouter && thinkingFormat !== 'qwen')
     leaveOut(request, 'thinkingBudget', 'is asked to think by an effort or a switch', warnings)

@@ -80,7 +80,7 @@ export const openrouterTools = {
 } as const
 
 /** Request fields that may accompany the tools. */
-const besideTools: ReadonlySet<string> = new Set([
+const topLevelNames: ReadonlySet<string> = new Set([
   ...['web_search_options', 'plugins', 'max_tool_calls', 'stop_server_tools_when', 'compound_custom', 'search_settings'],
 ])
 
@@ -95,7 +95,7 @@ export function checkServerTools(tools: ServerTools): void {
       refuseServerTools(
         'xAI has taken search_parameters out of Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai',
       )
-    if (type === undefined) checkBeside(tool)
+    if (type === undefined) checkTopLevel(tool)
     else if (typeof type !== 'string' || ofCaller.has(type))
       refuseServerTools(`the service does not run ${JSON.stringify(type)}. Make it a tool of the agent`)
     const { allowed_domains: allowed, excluded_domains: excluded }: Record<string, unknown> = Object(parameters)
@@ -115,9 +115,9 @@ export function checkOpenAiTools(tools: ServerTools): void {
     )
 }
 
-function checkBeside(tool: JsonObject): void {
+function checkTopLevel(tool: JsonObject): void {
   const names = Object.keys(tool)
-  const odd = names.find((name) => !besideTools.has(name))
+  const odd = names.find((name) => !topLevelNames.has(name))
   if (names.length > 0 && odd === undefined) return
   const what = odd === undefined ? 'an entry is empty' : `${JSON.stringify(odd)} is no tool of the service`
   refuseServerTools(`${what}. Use chatTools or openrouterTools, or a declaration with a type`)
@@ -131,14 +131,14 @@ export function searchJson(tools: ServerTools): string {
 }
 
 /** Returns the request fields for `tools`: comma-separated declarations, and other fields. */
-export function serverToolParts(tools: ServerTools): { declared: string; beside: JsonObject } {
+export function serverToolParts(tools: ServerTools): { declared: string; topLevel: JsonObject } {
   const declared = tools.filter(({ type }) => type !== undefined).map((tool) => toJson(tool))
-  const beside: JsonObject = {}
+  const topLevel: JsonObject = {}
   for (const tool of tools) {
     if (tool.type !== undefined) continue
-    for (const [name, value] of Object.entries(tool)) beside[name] = joined(beside[name], value)
+    for (const [name, value] of Object.entries(tool)) topLevel[name] = joined(topLevel[name], value)
   }
-  return { declared: declared.join(','), beside }
+  return { declared: declared.join(','), topLevel }
 }
 
 /** Merges plugins into one list; of other fields the last wins. */

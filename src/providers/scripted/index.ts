@@ -23,8 +23,8 @@ import {
   listOf,
   options,
   required,
-  toldAs,
   wholeFrom,
+  withExpected,
 } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import { checkedPace } from './player.ts'
@@ -70,7 +70,7 @@ const anAnswer = options<ScriptedStep>({
     afterText: aFlag,
   }),
 })
-const aScript = either(aFunction, listOf(toldAs(anAnswer, "an answer, such as { text: 'hi' }")))
+const aScript = either(aFunction, listOf(withExpected(anAnswer, "an answer, such as { text: 'hi' }")))
 const scriptedOptions = options<ScriptedOptions>({
   id: aText,
   name: aText,

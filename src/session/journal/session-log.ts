@@ -121,7 +121,7 @@ export class SessionLog {
     this.#requests.forget()
     const writer = this.#writer
     this.#writer = undefined
-    if (this.#missed?.isUntold === true) this.#readAgain()
+    if (this.#missed?.isUnreported === true) this.#readAgain()
     if (writer !== undefined) this.#closing = writer.then((open) => open.close())
     await this.#closing
   }
@@ -145,7 +145,7 @@ export class SessionLog {
     try {
       const writer = await opening
       // // No conversation knows yet what it missed.
-      if (this.#missed?.isUntold === true) throw this.#changed()
+      if (this.#missed?.isUnreported === true) throw this.#changed()
       this.#missed = undefined
       await writer.append(group.flatMap(({ records }) => records))
       for (const { record, resolve } of group) {

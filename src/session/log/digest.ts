@@ -34,7 +34,7 @@ export function advanceDigest(
     case 'input':
     case 'assistant':
     case 'toolResult':
-      return { ...digest, messages: digest.messages + 1, ...titled(digest.title ?? saidIn([entry.message])) }
+      return { ...digest, messages: digest.messages + 1, ...titled(digest.title ?? promptTextIn([entry.message])) }
     case 'recovered':
       return { ...digest, messages: digest.messages + entry.messages.length }
     case 'loop':
@@ -46,7 +46,7 @@ export function advanceDigest(
 
 function withLoop({ loops, messages, ...digest }: SessionDigest, { loop }: Extract<SessionEntry, { type: 'loop' }>): SessionDigest {
   const counts = { loops: loops + 1, messages: messages + loop.messages.length }
-  return { ...digest, ...counts, status: statusAfter(loop.status), ...titled(digest.title ?? saidIn(loop.messages)) }
+  return { ...digest, ...counts, status: statusAfter(loop.status), ...titled(digest.title ?? promptTextIn(loop.messages)) }
 }
 
 /** Returns the status of a session whose last loop ended like this. */
@@ -84,7 +84,7 @@ export function addStep(digest: SessionDigest, { loops, messages, title, isNamed
 }
 
 /** Returns the first user text. */
-function saidIn(messages: readonly AgentMessage[]): string | undefined {
+function promptTextIn(messages: readonly AgentMessage[]): string | undefined {
   for (const message of messages) {
     const text = message.role === 'user' ? textOf(message.content).slice(0, lookedAt).trim() : ''
     if (text !== '') return text

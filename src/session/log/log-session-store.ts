@@ -190,7 +190,7 @@ function notFound(sessionId: string): SessionError {
 /** Opens a writer that knows the existing records. */
 async function openLog(driver: LogDriver, sessionId: string, options: SessionOpenOptions): Promise<LogSessionWriter> {
   const { agentId, after = 0, onProgress, mediaFrom } = options
-  const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, told: onProgress })
+  const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, onProgress })
   if (driver.blobs === undefined) return new LogSessionWriter(driver, claim, reading)
   // // Unread or damaged records may refer to blobs too.
   const isWhole = after === 0 && reading.damage === undefined && reading.replaced === undefined
@@ -203,13 +203,13 @@ async function claimLog(
   driver: LogDriver,
   sessionId: string,
   agentId: string,
-  { after = 0, told }: { after?: number; told?: (() => void) | undefined } = {},
+  { after = 0, onProgress: reportProgress }: { after?: number; onProgress?: (() => void) | undefined } = {},
 ): Promise<{ claim: LogClaim; reading: LogReading }> {
   const claiming = (isLate: () => boolean, onProgress: () => void) =>
     attempt(`Session ${sessionId}`, async () => {
       const tell = () => {
         onProgress()
-        told?.()
+        reportProgress?.()
       }
       const claim = await driver.claim(sessionId, agentId, tell)
       const reading = await readClaimed(driver, claim, after, isLate, tell)

@@ -95,7 +95,7 @@ export async function* exportAllSessions(
     try {
       const first = await lines.next()
       yield { sessionId, lines: linesFrom(first, lines) }
-      told(logger, 'sessionExported', { sessionId })
+      logEvent(logger, 'sessionExported', { sessionId })
     } catch (cause) {
       const error = errorText(cause)
       logWarning(logger, 'sessionNotExported', { sessionId, message: error })
@@ -120,7 +120,7 @@ async function deleteWhere(
     try {
       if (!(await store.delete(sessionId))) continue
       report.deleted += 1
-      told(logger, 'sessionDeleted', { sessionId, reason, ...(summary.owner !== undefined && { owner: summary.owner }) })
+      logEvent(logger, 'sessionDeleted', { sessionId, reason, ...(summary.owner !== undefined && { owner: summary.owner }) })
     } catch (error) {
       const message = errorText(error)
       report.failed.push({ sessionId, message })
@@ -156,7 +156,7 @@ async function* linesFrom(first: IteratorResult<string>, rest: AsyncGenerator<st
 
 async function* nothing(): AsyncGenerator<string, void, undefined> {}
 
-function told(logger: Logger | false | undefined, event: string, fields: { [name: string]: string }): void {
+function logEvent(logger: Logger | false | undefined, event: string, fields: { [name: string]: string }): void {
   if (logger === false) return
   try {
     logger?.info?.(event, fields)

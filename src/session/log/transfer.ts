@@ -84,11 +84,11 @@ export async function* exportSessionLines(
   const head: ExportHead = { format, version, sessionId, agentId: agentIdOf(records), records: records.length }
   yield `${JSON.stringify(head)}\n`
   const place = { epoch: 1, writer, from: 1, whole: records.length }
-  const told = new Set<string>()
+  const writtenHashes = new Set<string>()
   for (const [at, record] of records.entries()) {
     const media = mediaIn(record).flatMap(({ blob }) => blob ?? [])
-    for (const blob of media) if (!told.has(blob.hash)) yield await blobLine(store, sessionId, blob)
-    for (const { hash } of media) told.add(hash)
+    for (const blob of media) if (!writtenHashes.has(blob.hash)) yield await blobLine(store, sessionId, blob)
+    for (const { hash } of media) writtenHashes.add(hash)
     yield `${encodeLine(lineStart(place, media.length > 0), at + 1, encodeRecord(record))}\n`
   }
 }

@@ -28,7 +28,7 @@ export class Missed {
   /** State before them. */
   readonly known: KnownLog
   /** Whether no conversation was notified yet. */
-  isUntold = true
+  isUnreported = true
   readonly #sessionId: string
   readonly #records: readonly SessionRecord[]
   readonly #snapshots = new Map<string | undefined, ResumableSnapshot>()
@@ -44,15 +44,15 @@ export class Missed {
    * history that the owner replaced stays. Throws `SessionError` `notFound` if the log does not know the loop.
    */
   of(loopId: string | undefined, conversation: JournaledConversation): Found {
-    this.isUntold = false
+    this.isUnreported = false
     const { ends, seq } = this.known
     // // Without a loop it was cleared, unless there was nothing to continue from.
     const isKnown = ends.hasLoops === (loopId !== undefined)
     const added = isKnown ? ends.beyond(loopId, conversation) : undefined
     const latest = added === undefined ? undefined : latestFrom(this.#records, loopId, seq)
-    const told = this.#snapshots.get(latest)
+    const knownSnapshot = this.#snapshots.get(latest)
     const at = { sessionId: this.#sessionId, ...(latest !== undefined && { loopId: latest }) }
-    const snapshot = told ?? snapshotOf(this.#records, at)
+    const snapshot = knownSnapshot ?? snapshotOf(this.#records, at)
     if (added === undefined) return { caughtUp: ownHistory(snapshot, loopId, conversation), isFirst: false }
     this.#snapshots.set(latest, snapshot)
     const { messages, state, loopCounts, lastLoopId, asked, clientCalls } = snapshot
@@ -62,7 +62,11 @@ export class Missed {
       ...(asked !== undefined && { asked }),
       ...(clientCalls !== undefined && { clientCalls }),
     }
-    return { caughtUp: { messages: [...messages, ...added], state, loopCounts, ...line, ...shared }, snapshot, isFirst: told === undefined }
+    return {
+      caughtUp: { messages: [...messages, ...added], state, loopCounts, ...line, ...shared },
+      snapshot,
+      isFirst: knownSnapshot === undefined,
+    }
   }
 }
 

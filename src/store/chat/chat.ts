@@ -6,7 +6,7 @@ import type { AgentRun } from '../../types/run/run.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import { restoredState } from '../restored-state.ts'
 import type { RunState } from '../state.ts'
-import { createStore, type Store, type StoreOptions, saidBy } from '../store.ts'
+import { createStore, type Store, type StoreOptions, stateBeforeRun } from '../store.ts'
 import type { ChatActions, ChatBranch, ChatError, ChatPart, ChatState } from './chat-state.ts'
 import { Show } from './show.ts'
 import { answerAt, branchAt, decide, errorOf, lastLoopOf, partingOf, Queue, type SomeAgent, taken } from './talk.ts'
@@ -113,14 +113,14 @@ class LiveChat implements Chat {
     this.#options = options
     this.#queue = new Queue(agent, () => this.#publish())
     this.#isLoading = this.#lacksHistory
-    this.#run = saidBy(agent)
+    this.#run = stateBeforeRun(agent)
     this.#state = this.#look()
   }
 
   getSnapshot = (): ChatState => {
     if (!this.#isOpen && this.agent.messages.at(-1) !== this.#last) {
       // Something was said while nobody listened.
-      this.#run = saidBy(this.agent)
+      this.#run = stateBeforeRun(this.agent)
       this.#state = this.#look()
     }
     return this.#state

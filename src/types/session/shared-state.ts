@@ -13,7 +13,7 @@ export interface StateChangeOptions {
 }
 
 /** A change as listeners receive it, with the SHA-256 of the resulting state. */
-export interface ToldStateChange extends StateChange {
+export interface StateChangeNotification extends StateChange {
   hash: string
 }
 
@@ -38,7 +38,7 @@ export interface SharedState<State extends JsonObject = JsonObject> {
   /** Applies all patch operations, or none. */
   patch(operations: readonly PatchOperation[], options?: StateChangeOptions): Promise<number>
   /** Calls `listener` after each change. Returns a function that unsubscribes. */
-  subscribe(listener: (change: ToldStateChange) => void): () => void
+  subscribe(listener: (change: StateChangeNotification) => void): () => void
 }
 
 /** Records the state of a session. */

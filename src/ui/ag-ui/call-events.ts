@@ -32,8 +32,12 @@ export class CallEvents extends OpenCalls {
     this.#subAgents.callEnded(toolCallId)
     // Results created before this run are in the displayed history.
     if (call === undefined && outcome !== undefined) return
-    const told = resultOf(this.#ids.current(toolCallId), { content: result.content, isError, ...(outcome !== undefined && { outcome }) })
-    if (!this.#sentResults.includes(told.toolCallId)) this.#send(resultEvent(told))
+    const resultMessage = resultOf(this.#ids.current(toolCallId), {
+      content: result.content,
+      isError,
+      ...(outcome !== undefined && { outcome }),
+    })
+    if (!this.#sentResults.includes(resultMessage.toolCallId)) this.#send(resultEvent(resultMessage))
   }
 
   /** Ends the run. A client would treat a call without a result as its own. */

@@ -50,7 +50,7 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
   protected readonly calls: CallEvents
   protected readonly message: MessageEvents
   /** The conversation so far, by the ids of its messages. */
-  readonly #said = new Map<string, AgentMessage>()
+  readonly #messagesById = new Map<string, AgentMessage>()
   /** That branches have begun, until what was said is told. */
   #announced: AgentEvent | undefined
 
@@ -59,7 +59,7 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
     const { history = [], restate = false, sentResults = [], cost } = options
     const { approvals = waitingApprovals(history), clientCalls = waitingClientCalls(history) } = options
     this.#cost = cost
-    for (const message of history) this.#said.set(message.id, message)
+    for (const message of history) this.#messagesById.set(message.id, message)
     const shown = toAgUiMessages(history, this.#ids)
     this.#frame = new RunFrame(options, restate ? shown : undefined, (event) => this.out.push(event))
     const send = (event: AgUiEvent) => this.#frame.send(event)
@@ -129,18 +129,18 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
   }
 
   protected override heard({ messageId, message }: MessageEndEvent): void {
-    this.#said.set(messageId, { ...message, id: messageId })
+    this.#messagesById.set(messageId, { ...message, id: messageId })
     if (message.role !== 'user') return
-    const said = userMessageOf({ ...message, id: messageId })
+    const prompt = userMessageOf({ ...message, id: messageId })
     if (this.#frame.isBeginning) {
       this.calls.clear()
-      this.#frame.beginWith(said)
-    } else this.#frame.say(said)
+      this.#frame.beginWith(prompt)
+    } else this.#frame.say(prompt)
   }
 
   protected override answered(messageId: string, message: AssistantMessage): void {
-    this.#said.set(messageId, { ...message, id: messageId })
-    if (this.message.isChanged) this.#frame.send(snapshotOf(toAgUiMessages([...this.#said.values()])))
+    this.#messagesById.set(messageId, { ...message, id: messageId })
+    if (this.message.isChanged) this.#frame.send(snapshotOf(toAgUiMessages([...this.#messagesById.values()])))
     this.#frame.counts.add(message)
     const { model, provider, usage, stopReason } = message
     const costUsd = this.#cost?.(message)

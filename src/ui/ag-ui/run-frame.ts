@@ -7,7 +7,7 @@ import { StateEvents } from './shared-state.ts'
 import { snapshotOf } from './to-ag-ui-messages.ts'
 import { TokenCounts } from './token-counts.ts'
 
-type Said = AgUiMessage & { role: 'user' | 'system' }
+type PromptMessage = AgUiMessage & { role: 'user' | 'system' }
 /** The end of a run. */
 export type Outcome = (AgUiRunEvent & { type: 'RUN_FINISHED' })['outcome']
 
@@ -28,7 +28,7 @@ export class RunFrame {
   /** Events that precede everything else. */
   #restated: AgUiMessage[] | undefined
   /** User messages, until the start sends them. */
-  #said: AgUiMessage[] = []
+  #prompts: AgUiMessage[] = []
   /** The turn; `isShown` after its step has started. */
   #step: { name: string; isShown: boolean } | undefined
   /** Position of the response in its text, if the run has a JSON format. */
@@ -71,12 +71,12 @@ export class RunFrame {
   }
 
   /** Records a user message before the start, which sends it once. */
-  beginWith(said: Said): void {
-    if (!this.#said.some(({ id }) => id === said.id)) this.#said.push(said)
+  beginWith(prompt: PromptMessage): void {
+    if (!this.#prompts.some(({ id }) => id === prompt.id)) this.#prompts.push(prompt)
   }
 
   /** Encodes a user message during the run: its text. Images are only in the history. */
-  say({ id: messageId, role, content }: Said): void {
+  say({ id: messageId, role, content }: PromptMessage): void {
     const delta = typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join('')
     this.send({ type: 'TEXT_MESSAGE_START', messageId, role })
     if (delta !== '') this.send({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
@@ -85,9 +85,9 @@ export class RunFrame {
 
   /** Encodes a change of the shared state. Returns whether the client knows the previous state. */
   stateChanged(event: SharedStateChangedEvent): boolean {
-    const told = this.#state.changed(event)
-    for (const each of told ?? []) this.send(each)
-    return told !== undefined
+    const events = this.#state.changed(event)
+    for (const each of events ?? []) this.send(each)
+    return events !== undefined
   }
 
   beginStep(name: string): void {
@@ -115,7 +115,7 @@ export class RunFrame {
   forget(): void {
     this.#isStarted = false
     this.#isLater = true
-    this.#said = []
+    this.#prompts = []
     this.#step = undefined
     this.counts.clear()
   }
@@ -127,15 +127,15 @@ export class RunFrame {
 
   #start(): void {
     this.#isStarted = true
-    const messages = this.#said
+    const messages = this.#prompts
     const restated = this.#restated
-    const isTold = messages.length === 0 || restated !== undefined
-    const input = isTold ? {} : { input: { ...this.#thread, messages, tools: [] as [], context: [] as [] } }
+    const isInputSent = messages.length === 0 || restated !== undefined
+    const input = isInputSent ? {} : { input: { ...this.#thread, messages, tools: [] as [], context: [] as [] } }
     this.#write({ type: 'RUN_STARTED', ...this.#thread, protocolVersion: '1.0', ...input })
     if (restated !== undefined) this.#write(snapshotOf([...restated, ...messages]))
     for (const event of this.#state.begin()) this.#write(event)
     this.#restated = undefined
-    this.#said = []
+    this.#prompts = []
     if (this.form !== undefined) this.#write({ type: 'CUSTOM', name: 'phi.output', value: this.form })
   }
 }

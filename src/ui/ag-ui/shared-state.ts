@@ -64,8 +64,8 @@ export class StateEvents {
     if (version <= this.#version) return []
     this.#version = version
     if (value !== undefined) return [snapshotOf({ version, value }, hash)]
-    const told = { op: 'add' as const, path: `/${versionName}`, value: versionMark(version, hash) }
-    return [{ type: 'STATE_DELTA', delta: [...(patch ?? []), told] }]
+    const versionPatch = { op: 'add' as const, path: `/${versionName}`, value: versionMark(version, hash) }
+    return [{ type: 'STATE_DELTA', delta: [...(patch ?? []), versionPatch] }]
   }
 }
 

@@ -24,7 +24,7 @@ interface SubAgent {
 export class SubAgentEvents {
   readonly #running = new Map<string, SubAgent>()
   /** Calls with background loops. */
-  readonly #beside = new Set<string>()
+  readonly #background = new Set<string>()
   readonly #counts: TokenCounts
   readonly #send: Send
 
@@ -77,17 +77,17 @@ export class SubAgentEvents {
 
   /** The task of the call continues in the background. */
   goOn(toolCallId: string): void {
-    this.#beside.add(toolCallId)
+    this.#background.add(toolCallId)
   }
 
   /** Ends a call of the run: unfinished nested loops were cut off. */
   callEnded(toolCallId: string): void {
-    if (!this.#beside.has(toolCallId)) this.ended(toolCallId)
+    if (!this.#background.has(toolCallId)) this.ended(toolCallId)
   }
 
   /** Does the same as `callEnded`, also for background loops. */
   ended(toolCallId: string): void {
-    this.#beside.delete(toolCallId)
+    this.#background.delete(toolCallId)
     for (const child of this.#running.values()) {
       if (child.toolCallId !== toolCallId) continue
       this.#fail(child, 'The sub-agent was stopped.', 'aborted')

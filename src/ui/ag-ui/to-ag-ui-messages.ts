@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../contract/json.ts'
-import { toldMedia } from '../../contract/message/block-words.ts'
+import { mediaFields } from '../../contract/message/block-words.ts'
 import {
   type Content,
   type FileContent,
@@ -186,8 +186,8 @@ function outputText(output: JsonValue | undefined): string {
 export function activitiesOf(messageId: string, content: readonly Content[]): (AgUiMessage & { role: 'activity' })[] {
   const shown = content.flatMap((block, contentIndex): (AgUiMessage & { role: 'activity' })[] => {
     if (!isMedia(block)) return []
-    const told = { messageId, contentIndex, ...toldMedia(block) }
-    return [{ id: `${messageId}:${contentIndex}`, role: 'activity', activityType: `phi.${block.type}`, content: told }]
+    const shownMedia = { messageId, contentIndex, ...mediaFields(block) }
+    return [{ id: `${messageId}:${contentIndex}`, role: 'activity', activityType: `phi.${block.type}`, content: shownMedia }]
   })
   const sources = content.flatMap((block, contentIndex) =>
     block.type === 'text' ? (block.citations ?? []).map((citation) => ({ contentIndex, ...citation })) : [],
@@ -238,11 +238,11 @@ function answerOf(message: AssistantMessage & MessageEnvelope, calls: ShownCall[
   const { id } = message
   const content = shownContent(message)
   const shown: AgUiMessage[] = []
-  const said = textOf(content)
+  const responseText = textOf(content)
   const answer: AgUiMessage = {
     id,
     role: 'assistant',
-    ...(said !== '' && { content: said }),
+    ...(responseText !== '' && { content: responseText }),
     ...(calls.length > 0 && {
       toolCalls: calls.map(({ block, id: callId }) => ({
         id: callId,

@@ -224,8 +224,8 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.message.close()
     this.turnEnded()
     // Without a message there is nothing to tell it of, and the hook would make an empty one.
-    const told = this.#id === undefined || metadata === undefined ? {} : { messageMetadata: metadata }
-    this.#send({ type: 'finish', finishReason, ...told })
+    const metadataField = this.#id === undefined || metadata === undefined ? {} : { messageMetadata: metadata }
+    this.#send({ type: 'finish', finishReason, ...metadataField })
     this.isEnded = true
   }
 

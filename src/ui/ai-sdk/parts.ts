@@ -20,8 +20,8 @@ export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
 
 /** What is said in sound that a model made, as a part of its own: a page can show no words of a file. */
 export function transcriptPart(block: ImageContent | FileContent): (UiTextPart & { state: 'done' })[] {
-  const said = block.type === 'file' && block.mimeType.startsWith('audio/') ? (block.context ?? '') : ''
-  return said === '' ? [] : [{ type: 'text', text: said, state: 'done' }]
+  const transcript = block.type === 'file' && block.mimeType.startsWith('audio/') ? (block.context ?? '') : ''
+  return transcript === '' ? [] : [{ type: 'text', text: transcript, state: 'done' }]
 }
 
 /** A file in a stream: chunks know no name of it, so it is beside. */

@@ -20,8 +20,8 @@ export function serviceStateOf({ status, output, error }: ServiceToolContent, is
 /** Sources of a response. Quotes and positions are in `providerMetadata.phi.citations`. */
 export function sourceParts(content: readonly Content[], step: number): UiSourcePart[] {
   return sourcesOf(content).map(({ title, url, citations }, index) => {
-    const told = citations.map(toJson)
-    const shared = { sourceId: `source-${blockId(step, index)}`, providerMetadata: { phi: { citations: told } } }
+    const citationData = citations.map(toJson)
+    const shared = { sourceId: `source-${blockId(step, index)}`, providerMetadata: { phi: { citations: citationData } } }
     return url === undefined
       ? { type: 'source-document', ...shared, mediaType: mediaTypeOf(citations[0]), title }
       : { type: 'source-url', ...shared, url, title }

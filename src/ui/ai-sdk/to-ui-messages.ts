@@ -169,13 +169,13 @@ export class OpenAnswer {
     for (const [index, block] of shownContent(message).entries()) {
       if (block.type === 'toolCall') this.#call(callOf(block), isUnfinished)
       else if (block.type === 'serviceTool') this.#service(block, isUnfinished)
-      else parts.push(...this.#said(block, index))
+      else parts.push(...this.#messageParts(block, index))
     }
     parts.push(...sourceParts(message.content, this.steps))
     this.message.metadata = metadataAfter(this.message.metadata, message, this.#cost)
   }
 
-  #said(block: Exclude<Content, ToolCallContent | ServiceToolContent>, index: number): UiPart[] {
+  #messageParts(block: Exclude<Content, ToolCallContent | ServiceToolContent>, index: number): UiPart[] {
     if (isMedia(block)) return [...fileParts(block), ...transcriptPart(block)]
     if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }]
     if (block.type !== 'thinking') return []

@@ -77,8 +77,8 @@ export class SentMessages {
   #withoutGrown(message: Extract<AgentMessage, { role: 'assistant' }>): object {
     const grown: number[] = []
     const content = message.content.map((block, at) => {
-      const said = block.type === 'text' ? block.text : block.type === 'thinking' ? block.thinking : undefined
-      if (said === undefined || this.#grown.of(message.id, at) !== said) return block
+      const blockText = block.type === 'text' ? block.text : block.type === 'thinking' ? block.thinking : undefined
+      if (blockText === undefined || this.#grown.of(message.id, at) !== blockText) return block
       grown.push(at)
       return block.type === 'text' ? { ...block, text: '' } : { ...block, thinking: '' }
     })
@@ -138,9 +138,9 @@ export class ReadMessages {
     if (!isObject(message) || !Array.isArray(blocks) || !Array.isArray(grown)) throw this.#broken('a message is none')
     const content = blocks.map((block: unknown, at) => {
       if (!grown.includes(at) || !isObject(block)) return block
-      const said = this.#grown.of(messageId, at)
-      if (said === undefined) throw this.#broken('deltas of a message are missing')
-      return block.type === 'thinking' ? { ...block, thinking: said } : { ...block, text: said }
+      const grownText = this.#grown.of(messageId, at)
+      if (grownText === undefined) throw this.#broken('deltas of a message are missing')
+      return block.type === 'thinking' ? { ...block, thinking: grownText } : { ...block, text: grownText }
     })
     return { ...message, content }
   }

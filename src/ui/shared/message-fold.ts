@@ -32,8 +32,8 @@ export abstract class MessageFold {
   #live: string | undefined
   #open: OpenBlock | undefined
   /** Sent characters of text and thinking, and of arguments, by block index. */
-  #told: number[] = []
-  #toldArguments: number[] = []
+  #sentLengths: number[] = []
+  #sentArgumentLengths: number[] = []
 
   /** Sends a fragment of the open block; never an empty one. */
   protected abstract grown(block: OpenBlock, delta: string): void
@@ -53,8 +53,8 @@ export abstract class MessageFold {
   begin(messageId: string): void {
     this.close()
     this.#live = messageId
-    this.#told = []
-    this.#toldArguments = []
+    this.#sentLengths = []
+    this.#sentArgumentLengths = []
   }
 
   delta({ messageId, delta }: MessageUpdateEvent): void {
@@ -78,16 +78,16 @@ export abstract class MessageFold {
   }
 
   #complete(block: Content, index: number, isUnfinished: boolean): void {
-    if (block.type === 'text') this.#grow('text', index, block.text.slice(this.#told[index] ?? 0))
-    else if (block.type === 'thinking') this.#grow('reasoning', index, block.thinking.slice(this.#told[index] ?? 0))
+    if (block.type === 'text') this.#grow('text', index, block.text.slice(this.#sentLengths[index] ?? 0))
+    else if (block.type === 'thinking') this.#grow('reasoning', index, block.thinking.slice(this.#sentLengths[index] ?? 0))
     else this.close()
     this.completed?.(block, index, isUnfinished)
   }
 
   #grow(kind: BlockKind, contentIndex: number, delta: string, call?: GrowingCall): void {
     if (delta === '') return
-    const told = kind === 'call' ? this.#toldArguments : this.#told
-    const before = told[contentIndex]
+    const lengths = kind === 'call' ? this.#sentArgumentLengths : this.#sentLengths
+    const before = lengths[contentIndex]
     let block = this.#open
     if (block?.contentIndex !== contentIndex || block.kind !== kind) {
       this.close()
@@ -95,13 +95,13 @@ export abstract class MessageFold {
       this.#open = block
       this.opened?.(block, call)
     }
-    told[contentIndex] = (before ?? 0) + delta.length
+    lengths[contentIndex] = (before ?? 0) + delta.length
     this.grown(block, delta)
   }
 
   /** Returns whether arguments of the call at `contentIndex` were sent. */
   protected wasStreamed(contentIndex: number): boolean {
-    return this.#toldArguments[contentIndex] !== undefined
+    return this.#sentArgumentLengths[contentIndex] !== undefined
   }
 
   close(): void {

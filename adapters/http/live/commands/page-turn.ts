@@ -1,4 +1,4 @@
-import { callsToAnswer, isReport, lastSaidAt } from '../../../../src/contract/message/message.ts'
+import { callsToAnswer, isReport, lastPromptIndex } from '../../../../src/contract/message/message.ts'
 import { type Agent, type AgentMessage, type AgentRun, ConfigError, type UserMessage } from '../../../../src/index.ts'
 import { messagesWithBytes } from '../../../../src/session.ts'
 import { ProblemError, refuse } from '../../access/problem.ts'
@@ -62,7 +62,7 @@ async function joinLate(live: LiveSession, answered: readonly CallRef[]): Promis
   const since = resolvedIn(live, run, answered)
   if (since.length > 0) return { run: about(run), isJoined: true, since }
   const before = live.historyBefore(run)
-  const last = before.slice(lastSaidAt(before) + 1)
+  const last = before.slice(lastPromptIndex(before) + 1)
   const made = last.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : []))
   return answered.some(({ toolCallId }) => made.some(({ id }) => id === toolCallId)) ? { run: about(run), isJoined: true } : inHistory
 }

@@ -36,7 +36,9 @@ export function historyIn(records: readonly SessionRecord[], sessionId: string, 
   const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
   const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
   const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
-  const queued = waiting.flatMap(({ kind, loopId: of, messages: said }) => said.slice(-1).map((message) => ({ kind, loopId: of, message })))
+  const queued = waiting.flatMap(({ kind, loopId: of, messages: queuedMessages }) =>
+    queuedMessages.slice(-1).map((message) => ({ kind, loopId: of, message })),
+  )
   const open = { approvals: waitingApprovals(messages), clientCalls: waitingClientCalls(messages), queued }
   return { messages, ...open, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
 }

@@ -1,4 +1,4 @@
-import { lastSaidAt } from '../../../../src/contract/message/message.ts'
+import { lastPromptIndex } from '../../../../src/contract/message/message.ts'
 import { ConfigError, textOf } from '../../../../src/index.ts'
 import { mostLines, showChange } from '../questions/change-question.ts'
 import type { Command } from './command.ts'
@@ -35,7 +35,7 @@ export const undo: Command = {
     const { screen, meter } = host
     const { agent, snapshots } = host.assistant
     const { paint, plain } = screen.paint
-    const at = lastSaidAt(agent.messages)
+    const at = lastPromptIndex(agent.messages)
     const prompt = agent.messages[at]
     if (prompt?.role !== 'user') throw new ConfigError('invalidOption', 'There is nothing to undo.')
     const after = agent.messages.slice(at)

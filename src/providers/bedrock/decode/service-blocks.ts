@@ -40,8 +40,8 @@ export class ServiceBlocks {
     const call = this.#builder.serviceToolOf(id)
     const words = content.flatMap((each) => (typeof Object(each).text === 'string' ? [String(Object(each).text)] : []))
     const values = content.flatMap((each) => (Object(each).json === undefined ? [] : [Object(each).json as JsonValue]))
-    const said = values.length > 0 && words.length > 0 ? [...values, words.join('')] : values
-    const output = shownOutput(said.length === 0 ? words.join('') : said.length === 1 ? said[0] : said)
+    const outputs = values.length > 0 && words.length > 0 ? [...values, words.join('')] : values
+    const output = shownOutput(outputs.length === 0 ? words.join('') : outputs.length === 1 ? outputs[0] : outputs)
     const name = call?.name ?? String(type).replace(/_result$/, '')
     const toolResult: JsonObject = { toolUseId: id, content }
     if (typeof status === 'string') toolResult.status = status

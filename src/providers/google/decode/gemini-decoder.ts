@@ -138,8 +138,8 @@ export class GeminiDecoder implements StreamDecoder {
     const reason = ownOf(stopReasons, finish)
     if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)
     if (reason !== undefined) return this.builder.finish(reason, this.#counts.usage)
-    const said = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`
-    const message = `${this.#context.service} gave up on the answer (finishReason ${finish})${said}`
+    const detail = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`
+    const message = `${this.#context.service} gave up on the answer (finishReason ${finish})${detail}`
     throw new ProviderError('api', message, { isRetryable: isSlip.test(finish) })
   }
 

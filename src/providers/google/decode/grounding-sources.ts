@@ -46,12 +46,12 @@ export class GroundingSources {
 
   /** Adds `chunks`; returns the index of the first one in the whole list. */
   #takeChunks(chunks: readonly unknown[]): number {
-    const told = chunks.map((chunk) => JSON.stringify(chunk))
-    const isRepeated = this.#chunks.every((known, at) => told[at] === known)
+    const serialized = chunks.map((chunk) => JSON.stringify(chunk))
+    const isRepeated = this.#chunks.every((known, at) => serialized[at] === known)
     const base = isRepeated ? 0 : this.#chunks.length
     for (const [at, chunk] of chunks.entries()) {
       if (base + at < this.#chunks.length) continue
-      this.#chunks.push(told[at] ?? '')
+      this.#chunks.push(serialized[at] ?? '')
       this.#cited.push(this.#sourceOf(Object(chunk), base + at))
     }
     return base

@@ -38,7 +38,7 @@ export class Grounding {
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #sources: GroundingSources
   /** Search data that the API requires to be displayed or kept. */
-  #beside: JsonObject = {}
+  #otherFields: JsonObject = {}
   /** Fetched pages by URL. Chunks repeat or continue them. */
   readonly #pages = new Map<string, { retrievedUrl?: unknown; urlRetrievalStatus?: unknown }>()
   readonly #recited: object[] = []
@@ -77,7 +77,7 @@ export class Grounding {
     const { queries } = this.#sources
     if (queries.length > 0) this.#usage.searches = queries.length
     this.#cite()
-    if (Object.keys(this.#beside).length > 0) this.#builder.message.providerState = this.#stateOf({ grounding: this.#beside })
+    if (Object.keys(this.#otherFields).length > 0) this.#builder.message.providerState = this.#stateOf({ grounding: this.#otherFields })
     if (hasCalls) return
     if (queries.length > 0) this.#search(queries)
     for (const [index, page] of [...this.#pages.values()].entries()) this.#page(page, index)
@@ -85,11 +85,11 @@ export class Grounding {
 
   #keep(metadata: GroundingMetadata): void {
     this.#sources.add(metadata)
-    const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...beside } = metadata
-    Object.assign(this.#beside, beside as JsonObject) // Parsed JSON.
+    const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...otherFields } = metadata
+    Object.assign(this.#otherFields, otherFields as JsonObject) // Parsed JSON.
     const pictures = Array.isArray(chunks) ? chunks.flatMap((chunk) => Object(chunk).image ?? []) : []
     // // The pages are sources; the image URLs fit no citation.
-    if (pictures.length > 0) this.#beside.images = pictures as JsonValue[] // Parsed JSON.
+    if (pictures.length > 0) this.#otherFields.images = pictures as JsonValue[] // Parsed JSON.
   }
 
   #logprobs({ chosenCandidates: tokens, topCandidates: tops }: NonNullable<GeminiCandidate['logprobsResult']>): void {
@@ -192,7 +192,7 @@ function spanAt(spans: readonly TextSpan[], unit: number): TextSpan | undefined 
 function segmentOf(value: unknown): Segment | undefined {
   const { startIndex = 0, endIndex, text, partIndex = 0 }: Record<string, unknown> = Object(value)
   if (!isOffset(startIndex) || !isOffset(endIndex)) return undefined
-  return { start: startIndex, end: endIndex, said: typeof text === 'string' ? text : '', part: isOffset(partIndex) ? partIndex : 0 }
+  return { start: startIndex, end: endIndex, quote: typeof text === 'string' ? text : '', part: isOffset(partIndex) ? partIndex : 0 }
 }
 
 function isOffset(value: unknown): value is number {

@@ -5,12 +5,12 @@ const contents = ['text', 'inlineData', 'executableCode', 'codeExecutionResult',
 const contentNames: ReadonlySet<string> = new Set(contents)
 
 /** Fields that accompany the content. */
-export const besideContent: ReadonlySet<string> = new Set([
+export const metadataNames: ReadonlySet<string> = new Set([
   ...['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution', 'mediaProcessing'],
 ])
 
 /** All fields of a part that are read. */
-export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...besideContent])
+export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...metadataNames])
 
 const plainNames: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'])
 
@@ -27,10 +27,10 @@ export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean 
   let isKnown = false
   let hasUnknown = false
   for (const name in part) {
-    if (!contentNames.has(name)) hasUnknown ||= !besideContent.has(name)
+    if (!contentNames.has(name)) hasUnknown ||= !metadataNames.has(name)
     else if (Reflect.get(part, name) !== null) {
       isKnown = true
-      if (isSaid(Reflect.get(part, name))) count += 1
+      if (isPresent(Reflect.get(part, name))) count += 1
     }
   }
   return { count, hasMore: isKnown && hasUnknown }
@@ -40,11 +40,11 @@ export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean 
 export function splitPart({ thoughtSignature, ...part }: GeminiPart): GeminiPart[] {
   const { thought } = part
   const parts = contents.flatMap((name): GeminiPart[] =>
-    isSaid(part[name]) ? [{ [name]: part[name], ...(thought !== undefined && { thought }) }] : [],
+    isPresent(part[name]) ? [{ [name]: part[name], ...(thought !== undefined && { thought }) }] : [],
   )
   return parts.map((each, at) => (at === parts.length - 1 && thoughtSignature ? { ...each, thoughtSignature } : each))
 }
 
-function isSaid(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }

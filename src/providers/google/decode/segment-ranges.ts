@@ -5,7 +5,7 @@ export interface Segment {
   start: number
   end: number
   /** The text that it claims to cover. */
-  said: string
+  quote: string
   part: number
 }
 
@@ -34,18 +34,18 @@ export function segmentRanges(
   const units = unitOffsets(text, wanted)
   let searches = 0
   return segments.map((segment) => {
-    const { start, end, said, part } = segment
+    const { start, end, quote, part } = segment
     const from = (base: number): TextRange | undefined => {
       const [first, last] = [units.get(base + start), units.get(base + end)]
       return first === undefined || last === undefined || first > last ? undefined : { start: first, end: last }
     }
     const own = from(baseOf(segment))
     const whole = from(0)
-    if (said === '') return part > 0 ? own : whole
-    const fitting = [own, whole].find((range) => range !== undefined && text.slice(range.start, range.end) === said)
+    if (quote === '') return part > 0 ? own : whole
+    const fitting = [own, whole].find((range) => range !== undefined && text.slice(range.start, range.end) === quote)
     if (fitting !== undefined) return fitting
-    const at = searches++ < maxSearches ? text.indexOf(said) : -1
-    return at === -1 ? whole : { start: at, end: at + said.length }
+    const at = searches++ < maxSearches ? text.indexOf(quote) : -1
+    return at === -1 ? whole : { start: at, end: at + quote.length }
   })
 }
 

@@ -9,7 +9,7 @@ import { shownOutput, warnOfRepeat } from '../../kit/optional/server-tools/servi
 import { payloadOf, type ServicePayload, withResult } from '../../kit/optional/server-tools/service-payload.ts'
 import { isBareSound } from '../encode-message.ts'
 import type { GeminiPart } from '../wire.ts'
-import { besideContent } from './part-contents.ts'
+import { metadataNames } from './part-contents.ts'
 
 /** Decodes other parts: media, provider-executed tools, unknown parts. Source: docs/providers/google.md */
 export class ServiceParts {
@@ -115,7 +115,7 @@ export class ServiceParts {
   }
 
   #unknown(part: JsonObject): boolean {
-    const kind = Object.keys(part).find((name) => !besideContent.has(name) && part[name] !== null)
+    const kind = Object.keys(part).find((name) => !metadataNames.has(name) && part[name] !== null)
     if (kind === undefined) return false
     this.#builder.unknown(`part ${++this.#count}`, kind, this.#stateOf({ part }))
     return true

@@ -316,9 +316,9 @@ export class AssistantBuilder {
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
-    const { stopReason: told } = this.message
+    const { stopReason: reason } = this.message
     // A tool that waits for an approval continues after the decision.
-    if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools))
+    if (reason !== 'paused' && !(reason === 'toolUse' && this.keepsTools))
       for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
     if (this.#placed.size > 0) this.message.content = settled(this.message.content, this.#placed)
     if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))

@@ -16,7 +16,7 @@ const maxNames = 100
  */
 export class UnknownFields {
   readonly #builder: AssistantBuilder
-  #told: Set<string> | undefined
+  #reported: Set<string> | undefined
 
   constructor(builder: AssistantBuilder) {
     this.#builder = builder
@@ -44,10 +44,10 @@ export class UnknownFields {
 
   /** The number of names is limited; the last warning says so. */
   #isNew(name: string): boolean {
-    this.#told ??= new Set()
-    if (this.#told.has(name) || this.#told.size > maxNames) return false
-    this.#told.add(name)
-    if (this.#told.size <= maxNames) return true
+    this.#reported ??= new Set()
+    if (this.#reported.has(name) || this.#reported.size > maxNames) return false
+    this.#reported.add(name)
+    if (this.#reported.size <= maxNames) return true
     this.#builder.warn('The service sent more kinds of content that this version does not know. They are left out.')
     return false
   }

@@ -23,7 +23,7 @@ export interface EncodedMessage extends JoinedBlocks {
 /** Number of documents before a message: in the conversation, and outside results in the same wire message. */
 export interface DocumentCount {
   before: number
-  beside: number
+  loose: number
 }
 
 /** Encoders of single messages for one provider. Their results are cached per message. */
@@ -91,7 +91,7 @@ export class TurnWriter implements HistoryWriter {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     if (role !== this.#role) this.#loose = 0
     const isBare = this.#prefix !== undefined && message.role === 'assistant' && !isBoundTo(message, this.#prefix)
-    const numbers = { before: this.#documents, beside: this.#loose }
+    const numbers = { before: this.#documents, loose: this.#loose }
     const encoded = isBare ? this.#encoder.bare(message) : this.#encoder.encode(message, numbers)
     if (encoded.blocks === '') return
     this.#documents += encoded.documents ?? 0

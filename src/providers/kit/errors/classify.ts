@@ -10,7 +10,7 @@ import { retryAfterMs } from './retry-after.ts'
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
 /** Returns advice for rejections of one provider, from its error names and texts; `undefined` if there is none. */
-export type RefusalHint = (code: ProviderErrorCode, said: string, names: string) => string | undefined
+export type RefusalHint = (code: ProviderErrorCode, message: string, names: string) => string | undefined
 
 /** Facts about a rejection: an HTTP response, or an error object in a stream. */
 export interface Failure {
@@ -78,24 +78,24 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const where = status === undefined ? '' : ` (${status})`
   const at = url === undefined ? '' : ` at ${withoutSecret(bareUrl(url), credential)}`
   const quoted = quote(facts.text, credential)
-  const said = quoted === '' ? '.' : `: ${quoted}`
+  const detail = quoted === '' ? '.' : `: ${quoted}`
   const advice = hint?.(code, facts.text, facts.names)
   if (status === 407) return `A proxy on the way to ${service} wants credentials${where}. Set them where the proxy is set.`
   if (code === 'auth') {
     // Providers echo keys in unpredictable ways, and their messages about keys add little. Other 403s concern a country, a model, an account.
     const isQuoted = status === 403 && !facts.isBadKey && !ofKeys.test(facts.text)
-    const what = isQuoted ? `refused access${at}${where}${said}` : `rejected the API key${at}${where}.`
+    const what = isQuoted ? `refused access${at}${where}${detail}` : `rejected the API key${at}${where}.`
     return `${service} ${what} ${advice ?? 'Check the key and what it may access.'}`
   }
   if (facts.isExhausted)
-    return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
+    return `${service} refused: the quota or credit of this account is used up${where}${detail} Check its plan and billing.`
   if (code === 'rateLimited')
-    return `${service} is limiting the rate of requests${where}${said} Wait before asking again, ask less often, or raise the limit of the account.`
-  if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
+    return `${service} is limiting the rate of requests${where}${detail} Wait before asking again, ask less often, or raise the limit of the account.`
+  if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${detail} Shorten or compact the conversation.`
   if (status === 404 || status === 405 || facts.isMissingModel)
-    return `${service} found nothing${at || ' there'}${where}${said} Check the model id and baseUrl.`
-  if (isTransientStatus(status)) return `${service} reported an error${where}${said} Such errors pass: ask again later.`
-  return `${service} reported an error${where}${said}${advice === undefined ? '' : ` ${advice}`}`
+    return `${service} found nothing${at || ' there'}${where}${detail} Check the model id and baseUrl.`
+  if (isTransientStatus(status)) return `${service} reported an error${where}${detail} Such errors pass: ask again later.`
+  return `${service} reported an error${where}${detail}${advice === undefined ? '' : ` ${advice}`}`
 }
 
 /**

@@ -119,7 +119,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   const base = fieldsOf(outer.base_resp)
   const named = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
   const names = named.filter((name) => typeof name === 'string' || typeof name === 'number')
-  const said =
+  const messageText =
     firstString(
       inner.message,
       base.status_msg,
@@ -132,7 +132,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
       outer.code,
     ) ?? raw
   const upstream = upstreamText(fieldsOf(inner.metadata ?? outer.metadata))
-  const text = upstream === '' || said.includes(upstream) ? said : `${said}: ${upstream}`
+  const text = upstream === '' || messageText.includes(upstream) ? messageText : `${messageText}: ${upstream}`
   const isInside = httpStatus === undefined || httpStatus < 300
   const isMissingModel = isInside && missingModel.test(`${text} ${names.join(' ')}`)
   const nameStatus = isMissingModel ? 404 : (statusOf(names) ?? baseStatus[String(base.status_code)])
@@ -161,8 +161,8 @@ function upstreamText({ raw, provider_name: name }: Fields): string {
   if (body === '') return ''
   const outer = fieldsOf(parse(body))
   const inner = fieldsOf(outer.error)
-  const said = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error) ?? body
-  return typeof name === 'string' && name !== '' ? `${name}: ${said}` : said
+  const messageText = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error) ?? body
+  return typeof name === 'string' && name !== '' ? `${name}: ${messageText}` : messageText
 }
 
 /** Parses JSON text, or the data of server-sent events, because some providers send errors in the format of the rejected response. */

@@ -132,8 +132,8 @@ export class HistoryWalk {
   #keepStopped(): void {
     const stopped = this.#stopped
     this.#stopped = undefined
-    const said = stopped && stoppedText(stopped)
-    if (said !== undefined) this.#addCleaned(said)
+    const stopNote = stopped && stoppedText(stopped)
+    if (stopNote !== undefined) this.#addCleaned(stopNote)
     else if (this.#hasFailed && this.list.length > 0 && this.list.at(-1)?.role !== 'assistant') this.list.push(noResponse)
     this.#hasFailed = false
   }

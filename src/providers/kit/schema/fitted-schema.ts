@@ -19,8 +19,8 @@ export function schemasReady({ tools, searchable, responseFormat }: StreamReques
 export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSchema => {
   if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) {
     // The draft version is irrelevant, and some providers require properties for every object.
-    const { $schema: draft, ...said } = schema
-    return { schema: draft === undefined && said.properties !== undefined ? schema : { properties: {}, ...said }, leftOut: [] }
+    const { $schema: draft, ...fields } = schema
+    return { schema: draft === undefined && fields.properties !== undefined ? schema : { properties: {}, ...fields }, leftOut: [] }
   }
   if (chunk.loaded === undefined) throw new TypeError('A schema was to be encoded before the part that fits it was loaded.')
   return chunk.loaded.fitSchema(schema, dialect)

@@ -70,9 +70,9 @@ function fieldsOf(
   else if ('field' in rule)
     return { [rule.field]: value as JsonValue } // settings are JSON
   else {
-    const said = rule(value, (sentence) => adjusted(request, `${name} ${sentence}`, warnings))
-    if (typeof said !== 'string') return said
-    leaveOut(request, name, said, warnings)
+    const outcome = rule(value, (sentence) => adjusted(request, `${name} ${sentence}`, warnings))
+    if (typeof outcome !== 'string') return outcome
+    leaveOut(request, name, outcome, warnings)
   }
   return undefined
 }

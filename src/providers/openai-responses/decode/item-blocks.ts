@@ -90,9 +90,9 @@ export class ItemBlocks {
   /** Whether `open` has this index, or its text starts like that of `parts`. */
   isAlike(open: OutputItem, index: number, parts: readonly { text?: unknown }[]): boolean {
     if (this.items.isAt(open, index)) return true
-    const said = open.keys.map((key) => this.builder.written(key)).join('')
+    const writtenText = open.keys.map((key) => this.builder.written(key)).join('')
     const whole = parts.map(({ text }) => textIn(text, 'text')).join('')
-    return whole.startsWith(said) || said.startsWith(whole)
+    return whole.startsWith(writtenText) || writtenText.startsWith(whole)
   }
 
   /** Returns the id of an item for sending it back, if any. */

@@ -26,9 +26,9 @@ export interface MissingPart extends WholePart {
  */
 export function missingParts(streamed: readonly StreamedPart[], whole: readonly WholePart[]): MissingPart[] {
   const parts = whole.filter(({ text }) => text !== '')
-  const said = streamed.map(({ text }) => text).join('')
+  const streamedText = streamed.map(({ text }) => text).join('')
   const all = parts.map(({ text }) => text).join('')
-  return all.startsWith(said) ? behind(said.length, parts, streamed.at(-1)?.key) : unmatched(streamed, parts)
+  return all.startsWith(streamedText) ? behind(streamedText.length, parts, streamed.at(-1)?.key) : unmatched(streamed, parts)
 }
 
 /** Returns the rest of `parts` after their first `length` characters. */

@@ -108,15 +108,15 @@ export class ServiceWriter implements ItemKindWriter {
   }
 
   #settleAllowed(): void {
-    const told = new Set(this.#ids)
+    const knownIds = new Set(this.#ids)
     const allowed = new Set<string>()
     for (let at = this.#history.length - 1; at >= 0; at -= 1) {
       const message = this.#history[at]
       if (message?.role === 'toolResult' && !message.isError) allowed.add(message.toolCallId)
       else if (message?.role === 'assistant') {
         for (const block of message.content) {
-          if (block.type !== 'serviceTool' || told.has(block.id)) continue
-          told.add(block.id)
+          if (block.type !== 'serviceTool' || knownIds.has(block.id)) continue
+          knownIds.add(block.id)
           if (block.needsApproval && allowed.has(block.id)) this.#fail(block, 'The service did not say what came of it.')
         }
       }
@@ -130,11 +130,13 @@ export class ServiceWriter implements ItemKindWriter {
   #begun(open: OutputItem, item: JsonObject): Call {
     const known = this.#callOf(open)
     if (known !== undefined) return known
-    const said = idOf(item)
-    const isTaken = this.#ids.has(said)
+    const givenId = idOf(item)
+    const isTaken = this.#ids.has(givenId)
     if (isTaken)
-      this.#builder.warn(`The service gave the id "${said.slice(0, 60)}" to two of its tool calls. The second one is shown under a new id.`)
-    const id = said === '' || isTaken ? newId() : said
+      this.#builder.warn(
+        `The service gave the id "${givenId.slice(0, 60)}" to two of its tool calls. The second one is shown under a new id.`,
+      )
+    const id = givenId === '' || isTaken ? newId() : givenId
     this.#ids.add(id)
     const call: Call = { open, id, item, after: this.#blocks.after(open), isDone: false, isOver: false }
     this.#calls.push(call)

@@ -139,14 +139,14 @@ export class ChatExtras {
     if (audio === undefined || (audio.pieces.length === 0 && audio.transcript === '')) return
     const { id, expiresAt, transcript } = audio
     const payload = { ...(id !== undefined && { audioId: id }), ...(expiresAt !== undefined && { expiresAt }), transcript }
-    const said = transcript === '' ? {} : { context: transcript }
+    const contextField = transcript === '' ? {} : { context: transcript }
     const data = joinBase64(audio.pieces)
     if (data === undefined) {
       this.#builder.warn('The service sent sound that is no base64. The text is kept, the sound is left out.')
       if (transcript !== '') this.#builder.text('audio', transcript)
       return
     }
-    this.#builder.whole('audio', { type: 'file', mimeType: 'audio/pcm', data, ...said, providerState: this.#stateOf(payload) })
+    this.#builder.whole('audio', { type: 'file', mimeType: 'audio/pcm', data, ...contextField, providerState: this.#stateOf(payload) })
   }
 
   #annotated(text: string): Citation[] {
@@ -170,11 +170,11 @@ export class ChatExtras {
       const { title, snippet }: Record<string, unknown> = results.get(url) ?? {}
       if (typeof url !== 'string') return []
       used.add(index)
-      const told = {
+      const details = {
         ...(typeof title === 'string' && { title }),
         ...(typeof snippet === 'string' && snippet !== '' && { citedText: snippet }),
       }
-      return [{ url, ...told, ...(range !== undefined && { range }) }]
+      return [{ url, ...details, ...(range !== undefined && { range }) }]
     }
     const marked = [...text.matchAll(/\[(\d{1,3})\]/g)].flatMap((mark) =>
       cite(Number(mark[1]) - 1, { start: mark.index, end: mark.index + mark[0].length }),

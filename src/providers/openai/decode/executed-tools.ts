@@ -79,7 +79,7 @@ function outputOf({ output, code_results: code, browser_results: pages }: Record
     const result = { ...(text !== output && text !== undefined && { text }), ...rest }
     return Object.keys(result).length > 0 ? [result] : []
   })
-  const beside = [...results, ...jsonObjectsIn(pages)]
-  if (beside.length === 0) return shownOutput(output)
-  return shownOutput(typeof output === 'string' && output.trim() !== '' ? [output, ...beside] : beside)
+  const details = [...results, ...jsonObjectsIn(pages)]
+  if (details.length === 0) return shownOutput(output)
+  return shownOutput(typeof output === 'string' && output.trim() !== '' ? [output, ...details] : details)
 }

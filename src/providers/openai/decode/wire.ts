@@ -124,8 +124,8 @@ export function reportIn({ usage, x_groq: groq }: ChatChunk): ChatUsage | null |
 /** Merges a later report over an earlier one: zero and absent counts keep the earlier value. */
 export function laterReport(before: ChatUsage | undefined, raw: ChatUsage): ChatUsage {
   if (before === undefined) return raw
-  const said = Object.entries(raw).filter(([, value]) => Boolean(value))
-  const merged: ChatUsage = { ...before, ...Object.fromEntries(said) }
+  const reported = Object.entries(raw).filter(([, value]) => Boolean(value))
+  const merged: ChatUsage = { ...before, ...Object.fromEntries(reported) }
   // // A total with a missing count is not usable.
   const counts = ['prompt_tokens', 'completion_tokens'] as const
   if (counts.some((name) => !raw[name] && merged[name])) merged.total_tokens = Math.max(sumOf(merged), tokenCount(merged.total_tokens))

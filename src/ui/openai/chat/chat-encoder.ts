@@ -89,7 +89,7 @@ class ChatWriter implements AnswerWriter {
   readonly #write: (delta: ChatDelta) => void
   #isBegun = false
   /** Units of text that were told. */
-  #said = 0
+  #sentChars = 0
   /** The text that is told: of which message, which block of it, and where it begins. */
   #speaker: { messageId: string; contentIndex: number; start: number } | undefined
   /** How many calls were told. */
@@ -101,7 +101,7 @@ class ChatWriter implements AnswerWriter {
 
   clear(): void {
     this.#isBegun = false
-    this.#said = 0
+    this.#sentChars = 0
     this.#speaker = undefined
     this.calls = 0
   }
@@ -115,9 +115,9 @@ class ChatWriter implements AnswerWriter {
   text(messageId: string, contentIndex: number, delta: string): void {
     const isNext = this.#speaker !== undefined && this.#speaker.messageId !== messageId
     const content = isNext ? `\n\n${delta}` : delta
-    const start = this.#said + content.length - delta.length
+    const start = this.#sentChars + content.length - delta.length
     if (isNext || this.#speaker?.contentIndex !== contentIndex) this.#speaker = { messageId, contentIndex, start }
-    this.#said += content.length
+    this.#sentChars += content.length
     this.#send({ content })
   }
 
@@ -128,7 +128,7 @@ class ChatWriter implements AnswerWriter {
   cite(messageId: string, contentIndex: number, citation: Citation): void {
     const speaker = this.#speaker
     const isOfIt = speaker?.messageId === messageId && speaker.contentIndex === contentIndex
-    const cited = isOfIt ? urlCitation(citation, speaker.start, this.#said) : undefined
+    const cited = isOfIt ? urlCitation(citation, speaker.start, this.#sentChars) : undefined
     if (cited === undefined) return
     const { type, ...place } = cited
     this.#send({ annotations: [{ type, url_citation: place }] })

@@ -47,7 +47,7 @@ export function readResponseRequest(body: unknown, options: ReadOptions = {}): R
 }
 
 /** What the items of an input say besides messages. */
-interface Said {
+interface ParsedInput {
   conversation: CallerConversation
   decisions: ToolDecision[]
   /** The newest thing of ours that was named. */
@@ -63,13 +63,13 @@ function responseRequest(body: JsonObject, options: ReadOptions): ResponseReques
     refuse('background', 'background must be true or false.')
   if (background === true && store === false) refuse('background', 'What is not stored cannot be asked for later: leave store out.')
   refuseAsked(body, unsupported)
-  const said: Said = { conversation: new CallerConversation(options), decisions: [] }
-  const { conversation, decisions } = said
+  const parsed: ParsedInput = { conversation: new CallerConversation(options), decisions: [] }
+  const { conversation, decisions } = parsed
   conversation.instruct(textContent(body.instructions, 'instructions'))
   if (typeof input === 'string') conversation.user(userContent(input, 'input'))
-  else if (Array.isArray(input)) for (const [index, item] of input.entries()) addItem(said, item, `input[${index}]`)
+  else if (Array.isArray(input)) for (const [index, item] of input.entries()) addItem(parsed, item, `input[${index}]`)
   else refuse('input', 'input must be a text or a list of items.')
-  const place = placeIn(body, said.reference)
+  const place = placeIn(body, parsed.reference)
   if (decisions.length === 0) conversation.end('input', options.isKept === true || place !== undefined)
   if (decisions.length > 0 && place === undefined) refuse('input', 'An approval names no request of this server.')
   const responseFormat = callerFormat(isJsonObject(body.text) ? body.text.format : undefined, 'text.format', (format) => format)
@@ -90,9 +90,9 @@ function responseRequest(body: JsonObject, options: ReadOptions): ResponseReques
   }
 }
 
-function addItem(said: Said, item: JsonValue, param: string): void {
+function addItem(parsed: ParsedInput, item: JsonValue, param: string): void {
   if (!isJsonObject(item)) refuse(param, `${param} must be an object.`)
-  const { conversation } = said
+  const { conversation } = parsed
   switch (item.type ?? 'message') {
     case 'message':
       addSpoken(conversation, item, [], param)
@@ -112,11 +112,11 @@ function addItem(said: Said, item: JsonValue, param: string): void {
       return
     case 'item_reference':
     case 'mcp_approval_request':
-      said.reference = textIn(item.id) ?? refuse(param, `${param} needs an id.`)
+      parsed.reference = textIn(item.id) ?? refuse(param, `${param} needs an id.`)
       conversation.answered()
       return
     case 'mcp_approval_response':
-      addDecision(said, item, param)
+      addDecision(parsed, item, param)
       return
     default:
       refuse(`${param}.type`, `${param}.type is none that is taken: messages, function calls with their outputs, and answers to approvals.`)
@@ -124,12 +124,12 @@ function addItem(said: Said, item: JsonValue, param: string): void {
 }
 
 /** Anything but a clear approval denies. */
-function addDecision(said: Said, { approval_request_id: id, approve, reason }: JsonObject, param: string): void {
+function addDecision(parsed: ParsedInput, { approval_request_id: id, approve, reason }: JsonObject, param: string): void {
   const request = typeof id === 'string' ? approvalIn(id) : undefined
   if (typeof id !== 'string' || request === undefined) refuse(param, `${param}.approval_request_id names no request of this server.`)
-  said.reference = id
-  said.conversation.answered()
-  said.decisions.push({ ...request, approved: approve === true, ...(typeof reason === 'string' && reason !== '' && { reason }) })
+  parsed.reference = id
+  parsed.conversation.answered()
+  parsed.decisions.push({ ...request, approved: approve === true, ...(typeof reason === 'string' && reason !== '' && { reason }) })
 }
 
 function placeIn({ conversation, previous_response_id: previous }: JsonObject, reference: string | undefined): ResponseRequest['place'] {

@@ -159,7 +159,7 @@ export class AnswerCalls extends OpenCalls {
   readonly #writer: AnswerWriter
   readonly #ask: ((pending: PendingApproval) => void) | undefined
   /** Written calls and approvals. */
-  readonly #told = new Set<string>()
+  readonly #sentKeys = new Set<string>()
 
   /** `ask`: the caller decides whether the agent may run its own tool. */
   constructor(writer: AnswerWriter, ask?: (pending: PendingApproval) => void) {
@@ -193,8 +193,8 @@ export class AnswerCalls extends OpenCalls {
 
   #isNew(type: string, { toolCallId, argumentsHash, subAgent }: PendingApproval): boolean {
     const key = `${type}/${subAgent?.loopId ?? ''}/${toolCallId}/${argumentsHash}`
-    const isNew = !this.#told.has(key)
-    this.#told.add(key)
+    const isNew = !this.#sentKeys.has(key)
+    this.#sentKeys.add(key)
     return isNew
   }
 }

@@ -87,8 +87,8 @@ export function textContent(given: JsonValue | undefined, param: string): string
 }
 
 function textPart(part: JsonValue, param: string): string {
-  const said = isJsonObject(part) ? (textIn(part.text) ?? textIn(part.refusal)) : undefined
-  return said ?? refuse(param, `${param} must be a text.`)
+  const partText = isJsonObject(part) ? (textIn(part.text) ?? textIn(part.refusal)) : undefined
+  return partText ?? refuse(param, `${param} must be a text.`)
 }
 
 /** Parses the result of a caller's tool: a text, or parts as for a user. */

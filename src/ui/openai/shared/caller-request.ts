@@ -68,10 +68,10 @@ export class CallerConversation {
     this.#newestAt = this.messages.length
   }
 
-  instruct(said: string): void {
-    if (said.trim() === '') return
-    if (this.#place === 'append') this.#instructions.push(said)
-    else this.user([text(`[Instructions of the caller]\n${said}`)])
+  instruct(instruction: string): void {
+    if (instruction.trim() === '') return
+    if (this.#place === 'append') this.#instructions.push(instruction)
+    else this.user([text(`[Instructions of the caller]\n${instruction}`)])
   }
 
   user(content: Content[]): void {
@@ -79,12 +79,12 @@ export class CallerConversation {
   }
 
   /** Adds an assistant's text, and its calls of the caller's tools. Parts of one response are consecutive. */
-  assistant(said: string, calls: ToolCallContent[], param: string): void {
+  assistant(responseText: string, calls: ToolCallContent[], param: string): void {
     for (const { id, name } of calls) {
       if (this.#open.has(id)) refuse(param, `Two calls have the id ${JSON.stringify(id.slice(0, 100))}.`)
       this.#open.set(id, name)
     }
-    const content: Content[] = [...(said === '' ? [] : [text(said)]), ...calls]
+    const content: Content[] = [...(responseText === '' ? [] : [text(responseText)]), ...calls]
     const last = this.messages.at(-1)
     if (last?.role === 'assistant') last.content.push(...content)
     else if (content.length > 0) this.messages.push(answer(content))

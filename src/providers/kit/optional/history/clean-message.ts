@@ -45,9 +45,9 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
   const isOwn = isAuthor(message, target)
   const mayBeOpen = message.stopReason === 'paused' || message.stopReason === 'toolUse'
-  const said = shownContent(message)
-  const isUncited = said.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
-  let content = mapBlocks(said, (block) => {
+  const shownBlocks = shownContent(message)
+  const isUncited = shownBlocks.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
+  let content = mapBlocks(shownBlocks, (block) => {
     // A provider-executed tool without an outcome is not requested again.
     if (!mayBeOpen && isUnended(block)) return undefined
     // Citations are not sent back.

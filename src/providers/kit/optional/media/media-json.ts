@@ -9,21 +9,21 @@ const longData = 64 * 1024
 const otherThanBase64 = /[^A-Za-z0-9+/=]/
 
 /** Data outside a body, by their placeholders in it. */
-export type MediaBeside = ReadonlyMap<string, string>
+export type DetachedMedia = ReadonlyMap<string, string>
 
 /** The placeholder of data in encoded blocks. Unguessable, so that no name or text can contain it. */
 const nameOf = perObject((_: MediaContent) => `beside:${newId()}`)
-const canStandBeside = perObject(({ data = '' }: MediaContent) => data.length >= longData && !otherThanBase64.test(data))
+const canDetach = perObject(({ data = '' }: MediaContent) => data.length >= longData && !otherThanBase64.test(data))
 /** Blocks of requests whose sender inserts the data. */
-const beside = new WeakSet<MediaContent>()
+const detached = new WeakSet<MediaContent>()
 
 /** Replaces long data of the messages at `places` by placeholders when they are encoded. `undefined` if there are none. */
-export function mediaBeside(messages: readonly Message[], places: readonly number[]): MediaBeside | undefined {
+export function detachedMedia(messages: readonly Message[], places: readonly number[]): DetachedMedia | undefined {
   let found: Map<string, string> | undefined
   for (const at of places) {
     for (const block of messages[at]?.content ?? []) {
-      if (!isMedia(block) || block.data === undefined || !canStandBeside(block)) continue
-      beside.add(block)
+      if (!isMedia(block) || block.data === undefined || !canDetach(block)) continue
+      detached.add(block)
       found ??= new Map()
       found.set(nameOf(block), block.data)
     }
@@ -32,12 +32,12 @@ export function mediaBeside(messages: readonly Message[], places: readonly numbe
 }
 
 /** Returns `body` in parts: data for their placeholders, and `write` applied to the text between them. */
-export function bodyParts<Text>(body: string, media: MediaBeside, write: (text: string) => Text): (string | Text)[] {
+export function bodyParts<Text>(body: string, media: DetachedMedia, write: (text: string) => Text): (string | Text)[] {
   return body.split(/(beside:[\da-f-]{36})/).map((part) => media.get(part) ?? write(part))
 }
 
 /** Returns a body as one text. */
-export function wholeText(body: string, media: MediaBeside | undefined): string {
+export function wholeText(body: string, media: DetachedMedia | undefined): string {
   return media === undefined ? body : bodyParts(body, media, (text) => text).reduce((text, part) => text + part)
 }
 
@@ -56,12 +56,12 @@ export interface AroundData {
  */
 export function partsAround(block: MediaContent, encode: (block: MediaContent) => string): AroundData | undefined {
   const { data } = block
-  if (data === undefined || !canStandBeside(block)) return undefined
+  if (data === undefined || !canDetach(block)) return undefined
   const name = nameOf(block)
   const json = encode({ ...block, data: name })
   const at = json.indexOf(name)
   if (at < 0 || json.includes(name, at + name.length)) return undefined
-  return { before: json.slice(0, at), shown: beside.has(block) ? name : data, data, after: json.slice(at + name.length) }
+  return { before: json.slice(0, at), shown: detached.has(block) ? name : data, data, after: json.slice(at + name.length) }
 }
 
 /** Returns the same as one text. */

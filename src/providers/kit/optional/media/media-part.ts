@@ -5,7 +5,7 @@ import type { StreamRequest } from '../../../../types/model/provider.ts'
 import { checkNewMedia, isResponseOf } from './media-checks.ts'
 import { factsOf, kit, type MediaKit, takeKit } from './media-facts.ts'
 import { type MediaTarget, readyMedia, replaced } from './ready-media.ts'
-import { isTooLarge, saidOfMedia } from './refusal-words.ts'
+import { isTooLarge, mediaRefusalIn } from './refusal-words.ts'
 
 /** The message of a rejection, and the body that was sent. */
 export interface Refusal {
@@ -72,12 +72,12 @@ function mayAskAgain({ request, signal }: RefusedCall, error: unknown): error is
 function refusedBlocks(call: RefusedCall, { messages, model }: StreamRequest, error: ProviderError, mayName: boolean): MediaContent[] {
   const { body, sent } = call.refusal() ?? { body: undefined, sent: () => '' }
   const facts = kit.readErrorFacts(body, undefined)
-  const said = saidOfMedia(facts, error)
+  const refusal = mediaRefusalIn(facts, error)
   const given = messages.flatMap(({ content }) => content.filter(kit.isMedia))
-  if (said === undefined || given.length === 0) return []
-  const named = mayName ? namedBlocks(said.places, `${facts.text} ${facts.param ?? ''}`, given, sent) : []
+  if (refusal === undefined || given.length === 0) return []
+  const named = mayName ? namedBlocks(refusal.places, `${facts.text} ${facts.param ?? ''}`, given, sent) : []
   if (named.length > 0) return named
-  if (!said.mayBeAny || (isTooLarge(error) && !isMostly(given, sent()))) return []
+  if (!refusal.mayBeAny || (isTooLarge(error) && !isMostly(given, sent()))) return []
   const accepted = messages.findLastIndex((message) => isResponseOf(model, message))
   // The response itself may contain media, which the next request was the first to send.
   const unaccepted = messages.slice(Math.max(0, accepted)).flatMap(({ content }) => content.filter(kit.isMedia))

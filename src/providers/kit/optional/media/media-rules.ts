@@ -159,24 +159,24 @@ export function isToBeCited(block: Content): block is FileContent {
 }
 
 /** Returns warnings about metadata that the provider cannot receive with a file. */
-export function unsaidOf(
+export function omissionWarnings(
   messages: readonly Message[],
   says: readonly FileWord[],
   { rules, api }: { rules: MediaRules; api: ApiProtocol },
 ): string[] {
-  const told: string[] = []
+  const warnings: string[] = []
   for (const { role, content } of messages) {
     for (const block of role === 'assistant' ? [] : content) {
       if (block.type !== 'file' || whyNotSent(block, rules, api, content) !== undefined) continue
       if (block.context !== undefined && !says.includes('context'))
-        told.push(
+        warnings.push(
           `The context of ${mediaName(block)} was left out of a request: this service has no place for it. Say it in the text beside the file.`,
         )
       if (block.citations === true && !says.includes('citations'))
-        told.push(`citations of ${mediaName(block)} left out: this service cites no files that it is sent`)
+        warnings.push(`citations of ${mediaName(block)} left out: this service cites no files that it is sent`)
     }
   }
-  return [...new Set(told)]
+  return [...new Set(warnings)]
 }
 
 /** Metadata of a file other than its name. */

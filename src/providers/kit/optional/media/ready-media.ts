@@ -33,15 +33,15 @@ const maxReason = 500
  */
 export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
   const { model, messages, resolveMedia, requireMedia } = request
-  const gone = forgotten(request)
-  const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
+  const placeholders = forgotten(request)
+  const ready = placeholders === undefined ? request : { ...request, messages: replaced(messages, placeholders) }
   const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(({ url, blob }) => url ?? blob))
   const rules = mayFetch || requireMedia === true ? target.codec.media?.(model) : undefined
   if (rules === undefined) return sendable(ready)
   const open = mayFetch ? unfetched(messages, rules, target.api) : []
   if (resolveMedia === undefined || open.length === 0) return checked(sendable(ready), rules, target)
   return fetchAll(open, resolveMedia).then((fetched) => {
-    const found = new Map<Content, Content>([...(gone ?? []), ...fetched])
+    const found = new Map<Content, Content>([...(placeholders ?? []), ...fetched])
     return checked(sendable({ ...request, messages: replaced(messages, found) }), rules, target)
   })
 }

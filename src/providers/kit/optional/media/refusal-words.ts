@@ -17,7 +17,7 @@ const tooLarge = /\b(?:payload|request|body)\b(?: entity)?(?: is)?(?: size)? (?:
 /** A path in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
 const placeForm = /\b(?:messages|contents|input)(?:\.?\[\d+\]|\.\d+)(?:\.?\[\w+\]|\.\w+)*/g
 /** Other fields of a media block: if one is wrong, the media are not the reason. */
-const besideMedia = /(?:cache_?control|citations|title|context|detail|(?:file)?name|(?:tool_use|call)_id)$/i
+const siblingOfMedia = /(?:cache_?control|citations|title|context|detail|(?:file)?name|(?:tool_use|call)_id)$/i
 /** A path step that leads into media. */
 const intoMedia = /image|source|inline_?data|file|document|media|audio|video|bytes/i
 
@@ -36,7 +36,7 @@ const badRequest: ReadonlySet<number | undefined> = new Set([undefined, 400, 413
 const seldom: ReadonlySet<number | undefined> = new Set([404, 500, 501])
 
 /** What a rejection says about media. */
-export interface SaidOfMedia {
+export interface MediaRefusal {
   /** Paths in the request that it names. */
   places: readonly string[]
   /** Whether it may be about media although no named path has some. */
@@ -49,13 +49,13 @@ export function isTooLarge({ status, message }: ProviderError): boolean {
 }
 
 /** Parses what a rejection says about media; `undefined` if it is about something else. */
-export function saidOfMedia({ text, param, raw }: RefusalWords, error: ProviderError): SaidOfMedia | undefined {
+export function mediaRefusalIn({ text, param, raw }: RefusalWords, error: ProviderError): MediaRefusal | undefined {
   const { status } = error
   if (isTooLarge(error)) return { places: [], mayBeAny: true }
   const words = plainWords(text)
   if (!badRequest.has(status) && !(seldom.has(status) && takesNone.test(words))) return undefined
-  const all = [...new Set([param ?? '', text, raw].flatMap((said) => said.match(placeForm) ?? []))]
-  const places = all.filter((place) => !besideMedia.test(place))
+  const all = [...new Set([param ?? '', text, raw].flatMap((source) => source.match(placeForm) ?? []))]
+  const places = all.filter((place) => !siblingOfMedia.test(place))
   if (all.length > 0) {
     const isOfMedia =
       aboutMedia.test(words) || places.some((place) => intoMedia.test(place)) || /must be a string|unknown variant/i.test(words)

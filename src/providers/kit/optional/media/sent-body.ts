@@ -1,6 +1,6 @@
 import type { EncodedCall } from '../../codec.ts'
 import { nodeDispatcher } from '../../transport/stall-clock.ts'
-import { bodyParts, type MediaBeside, wholeText } from './media-json.ts'
+import { bodyParts, type DetachedMedia, wholeText } from './media-json.ts'
 
 /** Characters converted to bytes at a time. */
 const pieceChars = 256 * 1024
@@ -21,7 +21,7 @@ interface SentBody {
  *   three times. Browsers cannot stream over HTTP/1.1, and other runtimes differ in how they treat a length with a stream.
  * - Each call creates a new body, so that a request can be sent again.
  */
-export function sentBody({ headers, body }: EncodedCall, media: MediaBeside, isOwnFetch: boolean): SentBody {
+export function sentBody({ headers, body }: EncodedCall, media: DetachedMedia, isOwnFetch: boolean): SentBody {
   // Node loads its `fetch` implementation on first access of one of its classes.
   const isStreamed = isOwnFetch && typeof Response === 'function' && nodeDispatcher() !== undefined
   if (!isStreamed) return { headers: { ...headers }, body: wholeText(body, media) }

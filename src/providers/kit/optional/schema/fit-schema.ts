@@ -18,7 +18,7 @@ const sayable = words(
   'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties ' +
     'format pattern default const enum',
 )
-const maxSaidChars = 200
+const maxHintChars = 200
 /** Draft 4 marks exclusive limits with a flag. */
 const strictLimits = [
   ['exclusiveMinimum', 'minimum'],
@@ -101,20 +101,20 @@ class Fitting {
     if (typeof value.$ref === 'string' && !this.#isSent(value.$ref)) return this.#inlined(value, value.$ref, place)
     const schema = this.#rewritten(value, place)
     const fitted: JsonSchema = {}
-    const said: string[] = []
+    const hints: string[] = []
     for (const [keyword, each] of Object.entries(schema)) {
       const kept = this.#keyword(keyword, each, schema, place)
       if (kept !== undefined) fitted[keyword] = kept
-      else if (sayable.has(keyword)) said.push(`${keyword}: ${JSON.stringify(each)}`)
+      else if (sayable.has(keyword)) hints.push(`${keyword}: ${JSON.stringify(each)}`)
     }
     const unnamed = Object.keys(Object(schema.properties)).filter((name) => !this.#isNameTaken(name))
     if (unnamed.length > 0) {
       // The property may still be given; only its name cannot be declared here.
       if (fitted.additionalProperties === false) delete fitted.additionalProperties
-      said.push(`also takes ${unnamed.join(', ')}`)
+      hints.push(`also takes ${unnamed.join(', ')}`)
     }
-    if (said.length > 0 && this.#takes('description')) {
-      const words = `(${said.join(', ').slice(0, maxSaidChars)})`
+    if (hints.length > 0 && this.#takes('description')) {
+      const words = `(${hints.join(', ').slice(0, maxHintChars)})`
       fitted.description = typeof fitted.description === 'string' ? `${fitted.description} ${words}` : words
     }
     return this.#finished(fitted)
@@ -171,11 +171,11 @@ class Fitting {
   }
 
   /** Inlines a reference; a recursive one accepts anything. */
-  #inlined({ $ref: _, ...beside }: JsonSchema, ref: string, place: Place): JsonSchema {
+  #inlined({ $ref: _, ...siblings }: JsonSchema, ref: string, place: Place): JsonSchema {
     const found = this.#resolve(ref, place.seen)
-    if (found !== undefined) return this.#fitted(combined(found.schema, beside), { ...place, seen: found.seen })
+    if (found !== undefined) return this.#fitted(combined(found.schema, siblings), { ...place, seen: found.seen })
     this.#tell(`$ref ${ref}`, place.path)
-    return this.#fitted(beside, place)
+    return this.#fitted(siblings, place)
   }
 
   /** Expresses the same in keywords that the provider accepts, if possible. */
@@ -220,14 +220,14 @@ class Fitting {
   #withTypes(schema: JsonSchema): JsonSchema {
     const { hasSingleTypes, hasTypesInUnions, enums } = this.#rules
     const { type, anyOf, enum: values, description, title, ...rest } = schema
-    const said = { ...(description !== undefined && { description }), ...(title !== undefined && { title }) }
+    const annotations = { ...(description !== undefined && { description }), ...(title !== undefined && { title }) }
     const refusesNull = Array.isArray(values) && values.includes(null) && enums?.has('null') === false
     if (Array.isArray(type) && !Array.isArray(anyOf) && (hasSingleTypes || refusesNull)) {
       const listing = type.map(
         (each): JsonSchema => (each === 'null' ? { type: each } : { ...rest, type: each, ...valuesOf(each, values) }),
       )
       const forms = listing.filter((form) => !Array.isArray(form.enum) || form.enum.length > 0)
-      return forms.length === 1 ? { ...said, ...forms[0] } : { ...said, anyOf: forms }
+      return forms.length === 1 ? { ...annotations, ...forms[0] } : { ...annotations, anyOf: forms }
     }
     if (hasTypesInUnions && type !== undefined && Array.isArray(anyOf)) {
       const { type: _, ...outer } = schema

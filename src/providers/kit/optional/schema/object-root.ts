@@ -17,8 +17,9 @@ const nowhere: ReadonlySet<string> = new Set()
 export function objectRoot(schema: JsonSchema, resolve: Resolve): JsonSchema {
   const root = asObject(schema, resolve, nowhere)
   const variants = [schema.anyOf, schema.oneOf].find(Array.isArray)
-  const told = variants === undefined ? '' : toldVariants(variants.map((each) => asObject(each, resolve, nowhere)))
-  if (told !== '') root.description = [root.description, told].filter((text) => typeof text === 'string' && text !== '').join('\n')
+  const variantsText = variants === undefined ? '' : describeVariants(variants.map((each) => asObject(each, resolve, nowhere)))
+  if (variantsText !== '')
+    root.description = [root.description, variantsText].filter((text) => typeof text === 'string' && text !== '').join('\n')
   return root
 }
 
@@ -92,10 +93,10 @@ function anyForm(forms: readonly unknown[]): unknown {
   const [first] = distinct
   if (distinct.length === 1) return first
   if (!isObject(first) || !distinct.every(isEnumerated)) return { anyOf: distinct }
-  const { const: _, enum: __, ...said } = first
+  const { const: _, enum: __, ...rest } = first
   const types = new Set(distinct.flatMap(({ type }) => (type === undefined ? [] : [type])))
   if (types.size > 1) return { anyOf: distinct }
-  return { ...said, enum: [...new Set(distinct.flatMap(valuesOf))] }
+  return { ...rest, enum: [...new Set(distinct.flatMap(valuesOf))] }
 }
 
 function isEnumerated(schema: unknown): schema is JsonSchema {
@@ -109,22 +110,22 @@ function propertiesOf({ properties }: JsonSchema): [string, unknown][] {
 }
 
 /** Maximum length of the description of variants. */
-const maxTold = 20
-const maxToldChars = 2000
+const maxDescribed = 20
+const maxDescriptionChars = 2000
 
 /** Describes the variants for the model: `Give one of: {kind: "a", x} or {kind: "b", y?}`. */
-function toldVariants(variants: readonly JsonSchema[]): string {
-  const told = variants.slice(0, maxTold).map((variant) => {
+function describeVariants(variants: readonly JsonSchema[]): string {
+  const descriptions = variants.slice(0, maxDescribed).map((variant) => {
     const demanded = listOf(variant.required)
-    const described = propertiesOf(variant).map(([name, schema]) => toldProperty(name, schema, demanded.includes(name)))
+    const described = propertiesOf(variant).map(([name, schema]) => describeProperty(name, schema, demanded.includes(name)))
     const bare = demanded.filter((name) => propertiesOf(variant).every(([each]) => each !== name))
     return `{${[...described, ...bare].join(', ')}}`
   })
-  const distinct = [...new Set(told)]
-  return distinct.length < 2 ? '' : `Give one of: ${distinct.join(' or ')}`.slice(0, maxToldChars)
+  const distinct = [...new Set(descriptions)]
+  return distinct.length < 2 ? '' : `Give one of: ${distinct.join(' or ')}`.slice(0, maxDescriptionChars)
 }
 
-function toldProperty(name: string, schema: unknown, isRequired: boolean): string {
+function describeProperty(name: string, schema: unknown, isRequired: boolean): string {
   if (isObject(schema) && 'const' in schema) return `${name}: ${JSON.stringify(schema.const)}`
   return isRequired ? name : `${name}?`
 }

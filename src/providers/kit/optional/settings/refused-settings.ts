@@ -105,20 +105,22 @@ function without(request: StreamRequest, names: readonly Dispensable[], warnings
 function namedBy(body: unknown, request: StreamRequest): Dispensable[] {
   const { text, names, param, raw } = readErrorFacts(body, undefined)
   // If the message is generic, the details contain the name.
-  const said = `${text} ${names} ${raw}`
-  if (!refusing.test(said) || insideConversation.test(said)) return []
-  const named = dispensable.filter((name) => request[name] !== undefined && fieldNames[name].some((field) => isNamed(field, said, param)))
-  const isOneTooMany = /\bboth\b/i.test(said) && named.length > 1
+  const refusalText = `${text} ${names} ${raw}`
+  if (!refusing.test(refusalText) || insideConversation.test(refusalText)) return []
+  const named = dispensable.filter(
+    (name) => request[name] !== undefined && fieldNames[name].some((field) => isNamed(field, refusalText, param)),
+  )
+  const isOneTooMany = /\bboth\b/i.test(refusalText) && named.length > 1
   const [, ...others] = named
-  if (!depends.test(said)) remember(request, named)
+  if (!depends.test(refusalText)) remember(request, named)
   return isOneTooMany ? others : named
 }
 
 /** A field name that is also a common word counts only in quotes. */
-function isNamed(field: string, said: string, param: string | undefined): boolean {
+function isNamed(field: string, refusalText: string, param: string | undefined): boolean {
   if (param !== undefined) return param === field || param.endsWith(`.${field}`)
   const isWord = /^(stop|seed|user)$/.test(field)
-  return new RegExp(isWord ? `["'\`[]${field}["'\`\\]]` : `(?<!\\w)${field.replace('.', '\\.')}(?!\\w)`).test(said)
+  return new RegExp(isWord ? `["'\`[]${field}["'\`\\]]` : `(?<!\\w)${field.replace('.', '\\.')}(?!\\w)`).test(refusalText)
 }
 
 function remember(request: StreamRequest, names: readonly Dispensable[]): void {

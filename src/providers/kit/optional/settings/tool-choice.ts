@@ -91,8 +91,8 @@ function chosen(
 function isUnknown(request: StreamRequest, names: readonly string[], warnings: string[]): boolean {
   const missing = names.find((name) => !request.tools.some((tool) => tool.name === name))
   if (missing === undefined && names.length > 0) return false
-  const said = missing === undefined ? 'is allowed no tool by it' : `is given no tool ${JSON.stringify(missing)}`
-  leaveOut(request, 'toolChoice', said, warnings)
+  const reason = missing === undefined ? 'is allowed no tool by it' : `is given no tool ${JSON.stringify(missing)}`
+  leaveOut(request, 'toolChoice', reason, warnings)
   return true
 }
 

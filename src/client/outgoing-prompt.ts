@@ -1,13 +1,13 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { toldMedia } from '../contract/message/block-words.ts'
+import { mediaFields } from '../contract/message/block-words.ts'
 import { type Content, isMedia } from '../contract/message/content.ts'
 import { toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/identity.ts'
 import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
 
 /** A user's input, as sent and as stored in the history. */
-export interface Said {
+export interface OutgoingPrompt {
   /** Id under which the server accepts it once; that of the last message. */
   key: string
   messages: AgentMessage[]
@@ -19,7 +19,7 @@ export interface Said {
  * Converts input. Throws `ConfigError`: `emptyPrompt` if empty, `invalidMessage` for messages other than the user's, because only the server
  * knows those.
  */
-export function saidIn(input: PromptInput): Said {
+export function outgoingPrompt(input: PromptInput): OutgoingPrompt {
   const given = toHistory(input, 'prompt')
   const key = newId()
   const messages = given.map((message, at) => (at === given.length - 1 ? { ...message, id: key } : message))
@@ -45,6 +45,6 @@ function isBlank({ content }: UserMessage): boolean {
 /** Fields of a user message that a server accepts. */
 function sent(block: Content): JsonObject {
   if (block.type === 'text') return { type: 'text', text: block.text }
-  if (isMedia(block)) return toldMedia(block)
+  if (isMedia(block)) return mediaFields(block)
   throw new ConfigError('invalidMessage', `A user message holds text, images and files; this one has a ${block.type} block.`)
 }
