@@ -74,7 +74,7 @@ export class MessageQueue {
     return lastOf(items)
   }
 
-  /** Calls `told` on every enqueue. Returns a function that unsubscribes. */
+  /** Calls `listener` on every enqueue. Returns a function that unsubscribes. */
   onQueued(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

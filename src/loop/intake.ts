@@ -150,7 +150,7 @@ export class InputGate {
   }
 
   /**
-   * Calls `told` on every enqueue. Returns a function that unsubscribes. Suppliers without notifications are polled at the next checkpoint.
+   * Calls `listener` on every enqueue. Returns a function that unsubscribes. Suppliers without notifications are polled at the next checkpoint.
    */
   onQueued(listener: () => void): () => void {
     const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(listener))

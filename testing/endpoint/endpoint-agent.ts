@@ -8,7 +8,7 @@ import { defineTool } from '../../src/tools/define-tool.ts'
 const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
 
-/** `said`: how a mail that was sent is told of. */
+/** `response`: the text after the mail was sent. */
 function mailing(id?: string, response: string | string[] = 'Sent.'): Script {
   return ({ messages }) => {
     const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')

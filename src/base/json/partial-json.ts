@@ -174,7 +174,7 @@ export class PartialJson {
     return from + 1
   }
 
-  /** Reads only `said`: access to the whole text would join all of its pieces. */
+  /** Reads only `chunk`: access to the whole text would join all of its pieces. */
   #say(chunk: string): void {
     const isHalf = isHighSurrogate(chunk.charCodeAt(chunk.length - 1))
     this.#text += this.#half + (isHalf ? chunk.slice(0, -1) : chunk)

@@ -73,7 +73,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   /** Totals of earlier loops. */
   #earlier = { messages: [] as AgentMessage[], usage: emptyUsage() }
 
-  /** `said` is the input of a prompt. */
+  /** `prompts`: the messages of the prompt that starts the run. */
   constructor(host: RunHost, prompts: readonly AgentMessage[] = []) {
     super(host.logger)
     this.#host = host

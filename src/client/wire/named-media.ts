@@ -23,7 +23,7 @@ const missingCodes = new Set<string>(['notFound', 'gone'])
  *
  * **Contract**
  * - Each name is requested once while it stays in the cache; media of this client are not requested.
- * - A name without data stays, and `onGone` gets the reason; so does a name beyond a thousand per event, or beyond 256 MB. Rejects if a
+ * - A name without data stays, and `onMissing` gets the reason; so does a name beyond a thousand per event, or beyond 256 MB. Rejects if a
  *   request fails.
  */
 export class NamedMedia {

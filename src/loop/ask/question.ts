@@ -45,7 +45,7 @@ export interface Asker {
  * - The handler gets the request before it is shown, so a client may respond at once. Each shown request is resolved exactly once.
  * - It ends with a response, on its timeout, if no client can respond, if the requester is stopped, or if it is withdrawn. It cannot be
  *   responded to afterwards. No timer or listener is left.
- * - `told` is called with the response after the resolving event, but not after `leave`.
+ * - `settle` is called with the response after the resolving event, but not after `leave`.
  */
 export class AskedQuestion<Request, Answer> {
   readonly #question: Question<Request, Answer>
