@@ -331,8 +331,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Creates a branch: an agent in the same session with its own copy of the history. Its loops descend from the last loop of this agent,
-   * and forks never share loop ids. See `exploreBranches`.
+   * Creates a branch: an agent in the same session with its own copy of the history. The loops of the branch descend from the last loop of
+   * this agent, and forks never share loop ids. See `exploreBranches`.
    */
   fork<Answer = Output>(overrides: Partial<Omit<AgentOptions<Answer>, 'agentId' | 'sessionId'>> = {}): Agent<NoInfer<Answer>> {
     checkOptions(overrides, anObject, 'overrides')

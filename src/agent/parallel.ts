@@ -42,8 +42,8 @@ const parallelModels = optionsOf<ParallelModels>({
  * - Each branch has the settings, tools and history of `agent`, and its own model. Tools of all branches run.
  * - `result` is the selected run, `reason` the reason of the judge, `totalUsage` the usage of all branches and the judge.
  * - Approvals are not requested: a branch with a pending call ends `paused`.
- * - Rejects with `AgentBusyError` during a run, or if one starts meanwhile; with `ConfigError` for an agent with a session store (use
- *   `parallelLoop` with a journal instead); and as `parallelLoop`.
+ * - Rejects with `AgentBusyError` during a run, or if one starts before this call ends. Rejects with `ConfigError` for an agent with a
+ *   session store (use `parallelLoop` with a journal instead), and as `parallelLoop`.
  *
  * Source: docs/concepts/several-agents.md
  *

@@ -33,8 +33,8 @@ const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethod
  * - A Standard Schema validates and may transform; it determines the result type. A JSON Schema only validates: `parseOutput<Weather>(…)`
  *   sets the type.
  * - For a run, the last response is parsed.
- * - Rejects with `ProviderError` `schemaMismatch` without a response, if it is not JSON (see {@link extractJson}), or if it does not match;
- *   the message then lists the issues line by line.
+ * - Rejects with `ProviderError` `schemaMismatch` without a response, if it is not JSON (see {@link extractJson}), or if it does not match.
+ *   The message then lists the issues line by line.
  * - Rejects with `ConfigError` for an unenforceable JSON Schema, and with `LoadError` if the interpreter cannot be loaded.
  *
  * Source: docs/guides/structured-output.md

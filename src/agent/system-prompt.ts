@@ -61,8 +61,8 @@ const filePrefix = 'file:'
  * - A text `file:path` is replaced by that file of `options.workspace`, read when this is called. Only the beginning of a long file is
  *   read.
  * - Each text is truncated to the `maxLength` of its block, never inside a surrogate pair.
- * - Rejects with `ConfigError` `invalidOption` for an unknown name, an invalid block, or a file without a workspace; with the
- *   `WorkspaceError` of an unreadable file, naming the block; with the signal's reason.
+ * - Rejects with `ConfigError` `invalidOption` for an unknown name, an invalid block, or a file without a workspace. Rejects with the
+ *   `WorkspaceError` of an unreadable file, naming the block, and with the signal's reason.
  *
  * @example
  * ```ts

@@ -22,8 +22,8 @@ export interface RemoteSession extends ChatAgent {
    * Loads the conversation and the active run: afterwards `messages`, `pendingApprovals()`, `queued` and `currentRun` are
    * current. Also reconnects after a connection was given up.
    *
-   * With `loopId` it goes back to the end of that loop: the next run continues there, and becomes a branch if the session has
-   * later loops. The server stores nothing until then.
+   * With `loopId` it goes back to the end of that loop. The next run continues there, and becomes a branch if the session has later loops.
+   * The server stores nothing until then.
    *
    * Rejects with `RemoteError`: `notFound` for an unknown loop, `busy` during a run.
    */

@@ -11,9 +11,9 @@ import type { Wire } from './wire/wire.ts'
  * State that a session on a server shares with its clients.
  *
  * **Contract**
- * - `read` loads it from the server. `set` and `patch` change the last known version and resolve with the result. They reject
- *   with `RemoteError`: `stateConflict` if another client was faster (then `current` is its version), `invalidState` if the value
- *   does not fit, `notFound` if nothing is shared.
+ * - `read` loads it from the server. `set` and `patch` change the last known version and resolve with the result. They reject with
+ *   `RemoteError`: `stateConflict` if another client was faster (then `current` is its version), or `invalidState` if the value does not
+ *   fit. The code is `notFound` if nothing is shared.
  * - `subscribe` receives each version that this client learns of: what it reads and changes, and, as soon as they happen, changes
  *   of others.
  *

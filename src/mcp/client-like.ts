@@ -63,7 +63,7 @@ export interface McpResultSchema {
  *
  * **Contract**
  * - `callTool` takes the options twice: 1.x has a schema in second place, and 2.x the options; both find there what they look for.
- * - Notifications that nobody handles come to `fallbackNotificationHandler`; it is replaced by one that calls the one before.
+ * - Unhandled notifications go to `fallbackNotificationHandler`; it is replaced by one that calls the one before.
  *
  * Source: docs/guides/mcp.md
  */

@@ -44,9 +44,9 @@ export interface MessageView {
 }
 
 /**
- * The status of a tool call: its arguments are streamed (`streaming`), it waits for its turn (`ready`), for approval
- * (`pendingApproval`) or for a client (`pendingClient`), it runs, or it has ended. `cancelled`: the run ended first. `unknown`:
- * its process crashed during the call, so its effect is unknown.
+ * The status of a tool call: its arguments are streamed (`streaming`), it runs, or it has ended. It may also wait for its turn (`ready`),
+ * for approval (`pendingApproval`) or for a client (`pendingClient`). `cancelled`: the run ended first. `unknown`: its process crashed
+ * during the call, so its effect is unknown.
  */
 export type ToolStatus =
   | 'streaming'

@@ -21,8 +21,8 @@ export interface SseDecoder {
  * Decodes server-sent events.
  *
  * **Contract**
- * - `onData` is called synchronously, once per frame with data: its data lines joined by a newline, its event name unless empty, and its
- *   `id` if present. Comments, `retry` and unknown fields are skipped.
+ * - `onData` is called synchronously, once per frame with data. It gets the data lines joined by a newline, the event name unless empty,
+ *   and the `id` if present. Comments, `retry` and unknown fields are skipped.
  * - Lines end with LF, CR or CRLF; one leading BOM is skipped; invalid UTF-8 becomes U+FFFD. Frames do not depend on how bytes are split;
  *   time is linear in the bytes.
  * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable, because a retry would be as

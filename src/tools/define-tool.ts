@@ -70,8 +70,8 @@ type InputOf<Schema, Args> = Schema extends StandardSchema ? SchemaInput<Schema>
  *
  * **Contract**
  * - `execute` gets validated arguments. The model sees what it returns or throws.
- * - Throws `ConfigError` `invalidTool` for a bad name, a missing description, an option that is unknown or has a wrong type, or
- *   parameters that are no object schema or have no JSON Schema.
+ * - Throws `ConfigError` `invalidTool` for a bad name, a missing description, or an option that is unknown or has a wrong type. Also throws
+ *   it for parameters that are no object schema or have no JSON Schema.
  * - Throws `ConfigError` `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
  *
  * Source: docs/concepts/tools.md

@@ -31,8 +31,8 @@ const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citatio
 /**
  * Creates a file block for a message from a `Blob`, a `File` or bytes.
  *
- * - Rejects with `ConfigError` `invalidOption` for a value that is no file, an empty file, one over `maxBytes`, an unknown type, and
- *   bytes that contradict the type.
+ * - Rejects with `ConfigError` `invalidOption` for a value that is no file, an empty file, or one over `maxBytes`. Also rejects an unknown
+ *   type, and bytes that contradict the type.
  * - `field` of the error is `file`, `maxBytes` or `mimeType`; for `mimeType`, `value` is the wrong type.
  * - Fetches nothing and does not open archives.
  *

@@ -19,9 +19,9 @@ interface Walk {
  * **Contract**
  * - The dialect is JSON Schema 2020-12, plus `definitions`, whatever `$schema` says.
  * - Removes annotations, `x-…` keywords and formats other than {@link enforcedFormats}.
- * - Throws `ConfigError` `unsupportedSchema` with the keyword and its JSON pointer for: unknown keywords, malformed values, a `$ref` to
- *   anything but a schema of this document, nested `$id`, anchors, dynamic references, and patterns that cannot be matched in linear time
- *   (lookaround, backreferences, large counts).
+ * - Throws `ConfigError` `unsupportedSchema` with the keyword and its JSON pointer. It rejects unknown keywords, malformed values, a `$ref`
+ *   to anything but a schema of this document, nested `$id`, anchors, and dynamic references. It also rejects patterns that cannot be
+ *   matched in linear time (lookaround, backreferences, large counts).
  * - Synchronous and without the interpreter, so it is cheap to call when a tool is defined.
  *
  * Source: docs/concepts/tools.md

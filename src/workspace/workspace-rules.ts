@@ -9,8 +9,8 @@ const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])
  * **Contract**
  * - Works on text only. The workspace resolves links.
  * - Throws `WorkspaceError` `outside`, which names the path, for an absolute path and for one that leads above the root.
- * - Also throws it for a path that other platforms read differently: NUL, backslash, colon (drive letters, alternate streams), device
- *   names, segments that end in a dot or a space.
+ * - Also throws it for a path that other platforms read differently. Examples are NUL, backslash, colon (drive letters, alternate streams),
+ *   device names, and segments that end in a dot or a space.
  *
  * Source: docs/guides/files-and-bash.md
  */

@@ -24,8 +24,8 @@ type Asking = Request | Context
  *
  * **Contract**
  * - The socket address is a loopback address, if the host exposes it (Node with `@hono/node-server`, Deno, Bun, workerd).
- * - No proxy has forwarded the request: there is no header such as `Forwarded`, `X-Forwarded-…`, `Via`, `X-Real-IP` or `CF-…`,
- *   and no header whose value is an IP address.
+ * - No proxy has forwarded the request: it has no header such as `Forwarded`, `X-Forwarded-…`, `Via`, `X-Real-IP` or `CF-…`. No header
+ *   value is an IP address.
  * - The `Host` is a loopback name. This prevents DNS rebinding by another site.
  * - Never throws. If the host exposes no address, headers alone decide: listen on loopback there.
  *

@@ -46,7 +46,7 @@ export interface LiveSessionHost extends NoticeHandlers {
    * they reconnect there.
    */
   readonly moves?: boolean
-  /** Called when a run ended here because it could not be recorded. Its log is still unfinished. */
+  /** Called when a run ended here because it could not be recorded. The log of the run is still unfinished. */
   cutOff?(): void
   /** Counts attempts to resume an interrupted run. */
   readonly attempts: {

@@ -122,9 +122,9 @@ const maxPauseMs = 120_000
  * name of the upstream.
  *
  * **Contract**
- * - Refuses before it sends anything: callers that are not accepted (401), pages of other origins (403), models that are not
- *   allowed (404, in the format of the provider), MCP servers that are not in `mcpHosts` (403), unknown paths and methods (404,
- *   405), bodies that are too long, too slow or ambiguous (413, 408, 400), and calls over budget (429 with `retry-after`). These
+ * - Refuses before it sends anything: callers that are not accepted (401), pages of other origins (403), and MCP servers that are not in
+ *   `mcpHosts` (403). Refuses models that are not allowed with 404, in the format of the provider. Also refuses unknown paths and methods
+ *   (404, 405), and bodies that are too long, too slow or ambiguous (413, 408, 400). Calls over budget get 429 with `retry-after`. These
  *   responses are `application/problem+json`.
  * - Builds the upstream URL from the server's `baseUrl` and the checked model. Forwards no other part of the path, no header
  *   about the client, and no unknown query. Follows no redirects.

@@ -22,8 +22,8 @@ import type { KnownApi } from '../../../src/providers.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
 
 /**
- * The API key of an upstream: a text, a function of the request (`c.env` holds secrets on Workers), or a provider that is
- * notified of rejected keys.
+ * The API key of an upstream: a text, a function of the request, or a provider that is notified of rejected keys. On Workers, `c.env` holds
+ * secrets.
  */
 export type UpstreamKey<E extends Env = Env> = string | ((c: Context<E>) => string | Promise<string>) | CredentialProvider
 
@@ -66,8 +66,8 @@ export interface ModelCall {
 }
 
 /**
- * Models of an upstream that may be called: ids, with `*` for any characters but `/`, or alone for any model; or a function of
- * the call.
+ * Models of an upstream that may be called: ids or a function of the call. In an id, `*` matches any characters but `/`; alone, it matches
+ * any model.
  */
 export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
 

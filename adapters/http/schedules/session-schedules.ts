@@ -13,8 +13,8 @@ const furthestMs = 10 * 365 * 86_400_000
  * The scheduled prompts of one session.
  *
  * **Contract**
- * - A promise resolves when the change is recorded. Throws `ConfigError` `invalidOption` for an empty prompt, a time more than
- *   ten years ahead, an interval below a minute, and for more than 50 prompts in a session.
+ * - A promise resolves when the change is recorded. Throws `ConfigError` `invalidOption` for an empty prompt, a time more than ten years
+ *   ahead, or an interval below a minute. Also throws it for more than 50 prompts in a session.
  *
  * Source: docs/guides/deploy.md
  */

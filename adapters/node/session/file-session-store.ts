@@ -17,21 +17,22 @@ const aDirectory = kind(
 /**
  * Sessions as append-only logs below `directory`, which is made with the first of them. For Node, Deno and Bun.
  *
- * **Contract** (beside that of `SessionStore`)
+ * **Contract** (in addition to that of `SessionStore`)
  * - An acknowledged record survives the end of the process and a power cut: file and directory are synced before.
  * - Writers may be in different processes: each begins an epoch, and an older one is refused with `conflict` before its next
- *   acknowledgement. No lock is taken, none can be left behind. This rests on exclusive creation and on reading what another process has
- *   just written; network file systems such as NFS and SMB do not guarantee them.
- * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. A file of 64 MiB is full, the writer goes on in the next
- *   one. When short logs have outgrown it, `snapshot.<epoch>` takes the place of older ones. A long log is read piece by piece. A deleted session leaves no folder; `.deleted` says which epochs do not come again. `.summaries/<id>` is what
- *   lists tell; the logs say it too.
+ *   acknowledgement. No lock is taken, none can be left behind. This relies on exclusive creation and on reading the latest writes of
+ *   another process. Network file systems such as NFS and SMB do not guarantee them.
+ * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. A file of 64 MiB is full; the writer then
+ *   continues in the next one. When short logs have outgrown it, `snapshot.<epoch>` takes the place of older ones. A long log is read piece
+ *   by piece. A deleted session leaves no folder; `.deleted` says which epochs do not come again. `.summaries/<id>` is what lists tell; the
+ *   logs say it too.
  * - `<directory>/<id>/blob.<epoch>.<sha256>` holds the bytes of a picture or a file of more than 48 KiB, as they are.
  * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
- * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower
+ * - Ids that differ in case alone have different folders, also if the file system ignores case. Upper-case letters are written in lower
  *   case and noted behind a `+`.
- * - An append costs one write, one sync and one look at the folder and at `.lists`, however long the session is; every 64 KB, a new title and `close`
- *   cost a summary more. `.lists` says where sessions ended: a list looks into the folders that it tells of and those that were written since, and
- *   reads at most 64 KB of each session that it tells of; all of it where no summary is left.
+ * - An append costs one write, one sync and one look at the folder and at `.lists`, however long the session is. Every 64 KB, a new title
+ *   and `close` cost a summary more. `.lists` records where sessions ended. A list reads the folders that `.lists` names and those written
+ *   since. It reads at most 64 KB of each session that `.lists` names, or all of it if no summary is left.
  * - `quota` when the disk is full, `io` for other failures; no path in any message.
  *
  * Source: docs/concepts/sessions.md

@@ -145,11 +145,11 @@ const parameters: JsonSchema = {
  * **Contract**
  * - Each call is a separate conversation, without the parent's history, memory of earlier calls, or compaction. Calls may run concurrently.
  * - The loop has its own session `{session}.sub.1`, the caller's loop as `parentLoopId`, and is the result's `childLoopId`.
- * - Its usage is charged to the budget of the calling run; its own limits apply too.
- * - The guards of the calling run apply: hooks and input filters unless it has its own, and approval rules for tools of the same name
- *   without a rule. The calling run forwards its approval requests.
- * - The result is an error if the sub-agent fails, is stopped, or has a call without a decision; also if it reaches a limit without any
- *   text. `details` are `{ subAgent, turns, status, usage }`; `turns` counts messages, `usage` its own model calls.
+ * - The usage of the sub-agent is charged to the budget of the calling run; its own limits apply too.
+ * - The guards of the calling run apply: hooks and input filters unless the sub-agent has its own. Approval rules apply to tools of the
+ *   same name without a rule. The calling run forwards its approval requests.
+ * - The result is an error if the sub-agent fails, is stopped, or has a call without a decision. It is also an error if a limit ends it
+ *   without any text. `details` are `{ subAgent, turns, status, usage }`; `turns` counts messages, `usage` its own model calls.
  * - A cancelled task, by timeout or with the run, still reports its end, `details` and `childLoopId`.
  * - With `background` the call returns an id and the task continues in the background; see {@link BackgroundOptions}. Everything else
  *   applies too.

@@ -40,8 +40,8 @@ interface Difference {
 const excerptLength = 120
 
 /**
- * Compares a request with the one of the turn before, in the order in which services cache: model, form of the answer, tools, system prompt,
- * thinking, messages block by block.
+ * Compares a request with the one of the turn before, in the order in which providers cache. The order is model, response format, tools,
+ * system prompt, thinking, then messages block by block.
  *
  * **Contract**
  * - New messages at the end are no break. `maxTokens` and `temperature` are not compared: they are no part of the prompt. Neither are ids and

@@ -8,7 +8,7 @@ const storedBytesFields = {
   bytes: aNumber,
 }
 
-/** Media bytes stored beside a session's log; `SessionStore.blob` reads them. Source: docs/concepts/sessions.md */
+/** Media bytes stored next to a session's log; `SessionStore.blob` reads them. Source: docs/concepts/sessions.md */
 export interface StoredBytes extends FieldsOf<typeof storedBytesFields> {}
 const storedBytes: ShapeOf<StoredBytes> = object<StoredBytes>(storedBytesFields)
 

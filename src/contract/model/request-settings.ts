@@ -91,8 +91,8 @@ const stopTexts = withInside(fixedListOf(aText), (value, path, reading) => {
   return at < 0 ? undefined : `${path}[${at}] is empty; a text that ends an answer has at least one character.`
 })
 /**
- * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call a certain tool (`{ tool }`), or may
- * call only certain tools (`{ allowed }`; with `mode: 'required'`: must).
+ * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), or must call a certain tool (`{ tool }`). With
+ * `{ allowed }` it may call only certain tools; with `mode: 'required'` it must call one of them.
  */
 export type ToolChoice = Infer<typeof toolChoice>
 

@@ -28,8 +28,8 @@ const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), sy
  * - All of it is fenced with a token that is new for each judgement (see {@link judgePrompt}).
  * - It runs as a loop of the same session with its own id, on the shared budget. If it fails, or its reply does not clearly name one
  *   number, `evaluationFailed` is logged and the first shown branch is selected.
- * - Its input may be truncated (see {@link fitForJudge}); the branches are unchanged. If it still does not fit, a `progressMessage` of the
- *   call `judge-compaction` reports it, and the judge is called anyway.
+ * - The input of the judge may be truncated (see {@link fitForJudge}); the branches are unchanged. If it still does not fit, a
+ *   `progressMessage` of the call `judge-compaction` reports it, and the judge is called anyway.
  * - Throws `ConfigError` `invalidOption` for an invalid configuration.
  *
  * Source: docs/concepts/several-agents.md

@@ -97,8 +97,8 @@ export interface Evaluation {
  * - `settled` is called as each branch ends, with all ended ones in that order, including this one. A returned index selects a branch: all
  *   others are aborted, and neither `settled` nor `evaluate` is called again. Synchronous and fast.
  * - `evaluate` is called once after all branches, unless one is selected or the caller stopped everything.
- * - If a strategy throws, rejects, selects no branch or returns an invalid usage, `evaluationFailed` is logged and the first completed
- *   branch is selected, or the first.
+ * - If a strategy throws, rejects, selects no branch or returns an invalid usage, `evaluationFailed` is logged. The first completed branch
+ *   is then selected, or the first.
  * - Usage of `ask` counts whatever the strategy reports.
  *
  * Source: docs/concepts/several-agents.md

@@ -52,8 +52,8 @@ const keptHeaders = ['content-type', 'retry-after']
  * **Contract**
  * - Records no keys: no request headers, no secrets in URLs, and of response headers only the type and `retry-after`. A key in a body is
  *   replaced. Prompts and responses are recorded.
- * - Calls are in start order. A response that fails or is not read to its end is recorded as far as it was read; a call without a
- *   response is not recorded.
+ * - Calls are in start order. A response that fails or is not read to its end is recorded as far as it was read. A call without a response
+ *   is not recorded.
  * - An error of `write` is thrown at the end of the response.
  *
  * Source: docs/concepts/models.md

@@ -38,7 +38,7 @@ const ofTheRequest: readonly ProviderErrorCode[] = ['schemaMismatch', 'unsupport
  *   retry, and the next attempt uses another model.
  * - Each model has its own key, settings and capabilities. Reasoning and provider state return only to the model that issued them. The
  *   response names its model, whose prices apply.
- * - If a model refuses media, the next one gets them too. Only the last one is tried again without them.
+ * - If a model refuses media, the next one gets them too. Only the last one is retried without them.
  * - A failed model is tried last for a while. Failures are known only to this object in this process: share it between agents.
  * - If all fail, the call fails with the last error, and is retried as that error allows.
  * - The context window is the smallest of all. Throws `ConfigError` `invalidOption` without a model, and for a wrong option.

@@ -27,7 +27,7 @@ export function memorySessionStore(): SessionStore {
   return logSessionStore(memoryDriver())
 }
 
-/** Creates a `LogDriver` in memory. Its writers exclude each other like those of other drivers. */
+/** Creates a `LogDriver` in memory. The writers of this driver exclude each other like those of other drivers. */
 export function memoryDriver(): LogDriver {
   const logs = new Map<string, MemoryLog>()
   // // Shared by all sessions, so that a writer of a deleted session is not taken for the first writer of a new one.

@@ -41,8 +41,8 @@ const pruneOptions = optionsOf<PruneOptions>({ ...shared, olderThan: required(aN
  * Deletes the sessions of `store` without activity since `olderThan`, including pending ones.
  *
  * **Contract**
- * - Visits every session once, page by page. Keeps a session that becomes active meanwhile, except at the very moment of its deletion:
- *   choose a time well before the longest pause of a conversation.
+ * - Visits every session once, page by page. Keeps a session that becomes active during pruning, except at the very moment of its deletion.
+ *   Choose a time well before the longest pause of a conversation.
  * - A session that cannot be deleted is added to `failed`; the others continue.
  * - A store with `list: 'eventual'` may not list the newest sessions, which are then kept.
  * - Throws `ConfigError` `invalidOption`; rejects with `SessionError` if the store cannot list.
@@ -76,7 +76,7 @@ export async function deleteAllSessions(store: SessionStore, options: RetentionO
 }
 
 /**
- * Exports all sessions of `store`, one after the other, each as the lines of `exportSessionLines`. For those of one user, pass
+ * Exports all sessions of `store` in sequence, each as the lines of `exportSessionLines`. For those of one user, pass
  * `scopedSessionStore(store, owner)`.
  *
  * **Contract**: a session that cannot be read has `error` instead of lines. Read the lines of one session before you request the next.

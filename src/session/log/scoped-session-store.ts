@@ -25,9 +25,9 @@ const prefixForm = /^user-[0-9a-f]{32}\./
  * Restricts `store` to the sessions of one user. Ids are scoped, so no id reaches sessions of other users.
  *
  * **Contract**
- * - `owner` is the authenticated user, as any text but a secret: it is stored in logs and lists of `store`, but never returned by this
- *   one. The stored ids get a 38-character prefix from its SHA-256, so session ids must be that much shorter. A host's `recover`
- *   finds the owner there.
+ * - `owner` is the authenticated user, as any text but a secret. It is stored in logs and lists of `store`, but never returned by this one.
+ *   The stored ids get a 38-character prefix from its SHA-256, so session ids must be that much shorter. A host's `recover` finds the owner
+ *   there.
  * - Without `owner`, it holds the sessions without an owner: ids of users are refused with `invalidId` and not listed.
  * - Lists query `store` by the id prefix. `postgresSessionStore` has an index for it; other stores scan the sessions of all owners.
  * - Everything else behaves like `store`.

@@ -48,8 +48,8 @@ const importOptions = optionsOf<ImportSessionOptions>({ sessionId: aText, replac
  * - The same records give the same text, in every store and on every runtime.
  * - Close the agent that writes the session first (`agent.close()`): unwritten records are not included.
  * - Blobs are included once, as base64, before the first record that refers to them. Lost ones are marked.
- * - Rejects with `SessionError` `notFound`; `invalidSession` if the log is damaged: salvage it first; `quota` if the text exceeds the
- *   maximum string length (512 Mi units in V8): use `exportSessionLines`.
+ * - Rejects with `SessionError` `notFound`, or `invalidSession` if the log is damaged: salvage it first. Rejects with `quota` if the text
+ *   exceeds the maximum string length (512 Mi units in V8): use `exportSessionLines`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -98,7 +98,7 @@ export async function* exportSessionLines(
  *
  * **Contract**
  * - `text` may be an iterable of chunks cut anywhere, such as `exportSessionLines` or a file stream.
- * - Atomic, also if the process ends: the new log is written next to the old one, becomes valid with its last record, and is verified
+ * - Atomic, also if the process ends. The new log is written next to the old one, becomes valid with its last record, and is verified
  *   before the old one is deleted.
  * - Rejects without writing: `invalidSession` for modified or incomplete text, `newerSchema` for a newer version, `conflict` if the id
  *   exists.

@@ -18,7 +18,7 @@ export interface RecordedInput {
  * Returns the inputs that were queued during runs of a session, by message id, in order.
  *
  * **Contract**
- * - `queued`: the input is still pending. Its run is active, or was interrupted and not completed since.
+ * - `queued`: the input is still pending. The run is active, or was interrupted and not completed since.
  *
  * Source: docs/concepts/agent-and-run.md
  */

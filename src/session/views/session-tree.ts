@@ -20,8 +20,8 @@ type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'share
  * - Pure and linear in the records, with which the tree shares its messages. Never throws: skips unknown entries, and missing data is
  *   empty.
  * - `events` are stored events (`withEvents`, or an `EventRecorder`). Other logs have none.
- * - A loop without an end is `running` while its writer is the newest, else `interrupted` at its last record. Its last turn is not in
- *   `turns` if it has no response or an open call; `messages` has its messages.
+ * - A loop without an end is `running` while its writer is the newest, else `interrupted` at its last record. The last turn of the session
+ *   is not in `turns` if it has no response or an open call; `messages` has its messages.
  * - Results follow the order of their calls.
  *
  * Source: docs/reference/sessions.md

@@ -43,8 +43,8 @@ const aChatAgent = withMethods('an Agent or a remote session', 'prompt', 'subscr
 const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
 
 /**
- * Creates the chat that the bindings for React, Vue, Svelte and Solid and the web components use: one state and one set of
- * actions, for an `Agent` and for a `remoteSession`.
+ * Creates the chat that the bindings for React, Vue, Svelte and Solid and the web components use. It has one state and one set of actions,
+ * for an `Agent` and for a `remoteSession`.
  *
  * **Contract**
  * - Follows the agent while it has listeners or during a run that was started here, and does nothing before. Server-side

@@ -31,8 +31,8 @@ const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWo
  * Creates `edit_file`, which replaces the one occurrence of `old_text` by `new_text`.
  *
  * **Contract**
- * - Fails without writing if `old_text` is missing (with a hint at similar text), occurs more than once, or if the file changed since it
- *   was read.
+ * - Fails without writing if `old_text` is missing (with a hint at similar text) or occurs more than once. Also fails if the file changed
+ *   since it was read.
  * - Keeps line ends: LF in `old_text` matches CRLF too. `new_text` gets the line ends of the text it replaces, else of its neighbours.
  * - Edits only UTF-8 text up to 20 MiB. A byte order mark is kept.
  * - Returns `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.

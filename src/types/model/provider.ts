@@ -134,8 +134,8 @@ export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamR
  * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may precede it. A request that is retried
  *   before its first delta emits another `start`. `emit` is never called after `stream` settles.
  * - `stream` resolves with the finished message, which is the object of its `start` event.
- * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (code `cancelled` for an abort), or with `LoadError`
- *   if the provider's code cannot be loaded. So does `encode`.
+ * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (code `cancelled` for an abort). It rejects with
+ *   `LoadError` if the provider's code cannot be loaded. `encode` does so too.
  * - A stream that ends without the protocol's terminal event is a `network` error, never a success.
  * - The caller owns `signal`. After an abort, reading stops within one chunk and no listener remains.
  */

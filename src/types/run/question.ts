@@ -49,14 +49,14 @@ export type ApprovalRule = boolean | ((args: JsonObject) => boolean | Promise<bo
 
 /**
  * Identifies the request of a decision: an `approvalRequested` event, or an entry of `pendingApprovals()`. With the `runId` and `seq` of
- * the event, the decision applies only to that request, not to a later one of the same call with the same arguments.
+ * the event, the decision applies only to that request. It does not apply to a later one of the same call with the same arguments.
  */
 export type ApprovalRef = Pick<PendingApproval, 'toolCallId' | 'argumentsHash'> & Partial<Pick<EventBase, 'runId' | 'seq'>>
 
 /** A pending approval, and the event that shows it. */
 export type ApprovalRequest = PendingApproval & Pick<EventBase, 'runId' | 'loopId' | 'seq'>
 
-/** Decision about a tool call. `timeout`: no client responded in time, or none can respond. */
+/** Decision about a tool call. `timeout`: no client responded before the deadline, or none can respond. */
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
 
 /** Handles approval requests of a loop. Implemented by `Approvals`. Tools that start loops get the handler of their run in `ctx.guards`. */

@@ -73,8 +73,8 @@ export interface RunResult<Output = unknown> {
   /** USD of `totalUsage`, at the rates of each model or as the provider reports it. Absent if any part has no price. */
   costUsd?: number
   /**
-   * Messages that the run did not accept, in order: a prompt stopped by a limit, abort, filter, hook or failed store, and late steering or
-   * follow-ups. They are in no history. Pass them to the next prompt, or drop them.
+   * Messages that the run did not accept, in order. They are a prompt stopped by a limit, abort, filter, hook or failed store, and late
+   * steering or follow-ups. They are in no history. Pass them to the next prompt, or drop them.
    */
   returned: AgentMessage[]
   /** Present if `status` is `error`. */
@@ -225,8 +225,9 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
    */
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   /**
-   * Submits the result of a client tool call. Resolves once it is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere`
-   * if another client holds it, and `invalidMessage` if the result is invalid or too long; the call then stays pending.
+   * Submits the result of a client tool call. Resolves once it is recorded. Rejects with `ConfigError` as `claimCall`, and
+   * `claimedElsewhere` if another client holds it. Rejects with `invalidMessage` if the result is invalid or too long; the call then stays
+   * pending.
    */
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
   /** Returns pending client tool calls, including those of sub-agents. */

@@ -93,7 +93,7 @@ export interface StopCondition {
  *   `toolExecutionEnd`; history, records and the model get the original result.
  * - `prepareTurn` also supplies the tools before approved calls of a paused run are executed.
  * - `prepareTurn` applies to this agent only; sub-agents do not inherit it.
- * - Hooks of one call run in order. Its update hooks finish before its `toolExecutionEnd`. Hooks of concurrent calls interleave.
+ * - Hooks of one call run in order. The update hooks of a call finish before its `toolExecutionEnd`. Hooks of concurrent calls interleave.
  * - An abort ends every wait for a hook and aborts the hook's `signal`.
  * - `afterLoop` runs after every `agentEnd`, including one caused by `beforeLoop`.
  * - Hooks also cover the loops of sub-agents, each with its `loopId` and `agentName`, unless a sub-agent has hooks of its own.

@@ -30,8 +30,8 @@ export interface JournaledConversation {
  *
  * **Contract**
  * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after each
- *   result, in that order; and for each compaction, prune and revert before a request uses it. Calls overlap for concurrent tools; they are
- *   made in the order of the records.
+ *   result, in that order. It also awaits `append` for each compaction, prune and revert before a request uses it. Calls overlap for
+ *   concurrent tools; they are made in the order of the records.
  * - `turnStart` is awaited only after the next record of its turn, so both may be written together.
  * - `loopStart` is the first entry of a loop; `loopEnd` is the last, right after `agentEnd`. A loop refused by a hook has both.
  * - A resolved promise means durable. A rejection ends the run with code `journal` before the next side effect.

@@ -17,7 +17,7 @@ export interface StorePromises {
   list: 'immediate' | 'eventual'
   /** Failures that an acknowledged record survives: none, the end of the process or tab, or also a power cut. */
   survives: 'nothing' | 'crash' | 'powerCut'
-  /** Large media are stored beside the log. Absent: inside it, as base64. */
+  /** Large media are stored next to the log. Absent: inside it, as base64. */
   media?: 'beside'
 }
 
@@ -130,7 +130,7 @@ export interface SessionWriter {
    */
   append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void>
   /**
-   * Replaces all records before the first `append`, atomically. New records are written beside the old, read back, and count once the last
+   * Replaces all records before the first `append`, atomically. New records are written next to the old, read back, and count once the last
    * one is stored; then the old are deleted. Rejects as `append`, and with `io` if the records read back differ; the old records then stay.
    */
   replace(records: readonly CopiedSessionRecord[]): Promise<void>
@@ -168,10 +168,10 @@ export interface SessionOpenOptions {
  *   know.
  * - `salvage` reads every intact record, including those after a damaged one, where `load` and `tail` stop. It changes nothing. Save its
  *   result under another id. Rejects with `notFound`, and with `newerSchema` if only a newer version can read the log.
- * - Media over 64 KiB of base64 are stored once beside the log, under the SHA-256 of their bytes: before the record that references them,
- *   until the last reference is removed. `tail` and `records` reference them (`blob`) without reading bytes. `blob` reads one: it rejects
- *   with `notFound` if it is missing, with `invalidSession` if the hash differs. `load` and `salvage` inline the bytes; unreadable media
- *   stay a `blob`.
+ * - Media over 64 KiB of base64 are stored once next to the log, under the SHA-256 of their bytes. They are stored before the record that
+ *   references them, until the last reference is removed. `tail` and `records` reference them (`blob`) without reading bytes. `blob` reads
+ *   one: it rejects with `notFound` if it is missing, with `invalidSession` if the hash differs. `load` and `salvage` inline the bytes;
+ *   unreadable media stay a `blob`.
  * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; other ids reject with `invalidId`.
  * - `journal` creates the journal that records an agent in this store. A custom store uses `sessionJournal` of `phi-core/session`.
  *
@@ -293,7 +293,7 @@ export interface LogQuery {
  * **Contract**
  * - `claim` starts the next epoch: first it fences older epochs off, then it reads the lines.
  * - `append` resolves only if the lines are durable and no newer epoch had started by then. Lines come in `seq` order, one call at a time.
- *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is the list entry after these lines; store it beside them, so that
+ *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is the list entry after these lines; store it separately, so that
  *   lists read no logs.
  * - `read` returns all lines, or those after `after` if the driver can tell; `undefined` for an unknown session. `stream` returns the same
  *   in batches, read on demand; a line may appear twice.
@@ -302,7 +302,7 @@ export interface LogQuery {
  *   there. `undefined` if unknown.
  * - `list` returns the most recently active first. Applying `query` is optional; a driver that applies `limit` returns that many while
  *   there are more. An unreadable session is listed with `error` and does not affect the others.
- * - `blobs` stores bytes beside logs. Without it, lines contain the bytes as base64.
+ * - `blobs` stores bytes next to logs. Without it, lines contain the bytes as base64.
  * - Ids are already validated.
  */
 export interface LogDriver {
@@ -323,10 +323,10 @@ export interface LogDriver {
 }
 
 /**
- * Platform part that stores media bytes beside the logs of sessions.
+ * Platform part that stores media bytes next to the logs of sessions.
  *
  * **Contract**
- * - `put` resolves when `bytes` are durable under `hash`; readers find all of them or none. They belong to the epoch of `claim`: bytes of
+ * - `put` resolves when `bytes` are durable under `hash`; readers find all of them or none. They belong to the epoch of `claim`. Bytes of
  *   an older epoch under the same hash stay until `discardOlder`, which removes all bytes of older epochs.
  * - `get` returns the newest bytes, or `undefined`.
  * - `keep` removes bytes of older epochs except `hashes`, left by writers that ended before their record was stored. It removes nothing of

@@ -23,8 +23,8 @@ export interface StateChangeNotification extends StateChange {
  * **Contract**
  * - Changes are serialized. Each is validated, recorded in the session, and then visible. `set` and `patch` resolve with its version. A
  *   change without effect creates no version.
- * - They reject with `ConfigError` `invalidState` if the state does not fit the schema, is too long, or the patch is invalid, with
- *   `stateConflict` if `ifVersion` differs, and with the journal's error if recording fails. The state is then unchanged.
+ * - They reject with `ConfigError` `invalidState` if the state does not fit the schema, is too long, or the patch is invalid. They reject
+ *   with `stateConflict` if `ifVersion` differs, and with the journal's error if recording fails. The state is then unchanged.
  *
  * Source: docs/guides/shared-state.md
  */

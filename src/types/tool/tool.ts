@@ -40,9 +40,9 @@ export interface ToolContext {
   /** Emits one line of status text. */
   progress(text: string): void
   /**
-   * Requests user input and pauses the call's timeout meanwhile: `inputRequested`. Never rejects. Resolves with `cancel` on a timeout,
-   * without a client, after the call, or if `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for an invalid
-   * question.
+   * Requests user input and pauses the call's timeout until the response: `inputRequested`. Never rejects. Resolves with `cancel` on a
+   * timeout, without a client, after the call, or if `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for an
+   * invalid question.
    */
   requestInput?(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer>
   /**

@@ -19,7 +19,7 @@ import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
  * **Contract**
  * - Pass every event from the first one of the run, so that a client that resumes rebuilds its message. Use one encoder per
  *   response.
- * - A run is one message. Its id is that of the first message of the response, as in `toUiMessages`; `start` waits for it.
+ * - A run is one message. The id of the message is that of the first message of the response, as in `toUiMessages`; `start` waits for it.
  * - One text or reasoning block is open at a time. A message whose deltas were lost is sent whole at its end.
  * - The encoder keeps the open block and the open calls, and no text. Pure: no clock, no ids of its own. Throws only for unknown
  *   options.

@@ -44,11 +44,11 @@ const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything)
  * Converts a history to messages of `useChat`: pass it as `messages` when a page opens.
  *
  * **Contract**
- * - Equals the messages that the chunks of the runs build, except for data that only events have: given approvals, arguments that
- *   a hook replaced, calls of sub-agents, `details` of results, `status`. A stream has names of model-made files in
+ * - Equals the messages that the chunks of the runs build, except for data that only events have. These are given approvals, arguments that
+ *   a hook replaced, calls of sub-agents, `details` of results, and `status`. A stream has names of model-made files in
  *   `providerMetadata.phi`.
- * - A response is one message: everything between two user messages, including steering. Its id is that of its first message, so
- *   ids are the same in every process. `historyIndexOf` maps them back.
+ * - A response is one message: everything between two user messages, including steering. The id of a response is that of its first message,
+ *   so ids are the same in every process. `historyIndexOf` maps them back.
  * - A response that ends with calls ends with an empty step, so that `useChat` does not send their results again.
  * - Omits failed responses that were retried, messages of the application and provider signatures.
  */

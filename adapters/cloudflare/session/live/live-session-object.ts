@@ -51,7 +51,7 @@ interface Begun {
  *   restarts it. The run continues from the log: finished responses are not requested again, and interrupted tools run again only
  *   if they are idempotent.
  * - A run is resumed at most three times without completing a turn. Then it ends with status `error`, code `interrupted`.
- * - If `agentOptions` throws, that counts as no attempt: the session can be read and stopped, and the next request tries again.
+ * - If `agentOptions` throws, that counts as no attempt: the session can be read and stopped, and the next request retries.
  * - `durableObjectSessionStore` reads the same sessions. An agent that opens one there takes it over from the run. The object
  *   takes it back when that writer is closed, or when a client prompts or stops the session here.
  *

@@ -63,8 +63,8 @@ interface Queueing {
 /** Commands of a session, by type. All are plain JSON. */
 export interface GatewayCommands extends BeginCommands {
   /**
-   * A request of a client that names messages by its own ids: settles calls, sends or edits a prompt, regenerates a response, or
-   * joins the current run.
+   * A request of a client that names messages by its own ids. It settles calls, sends or edits a prompt, regenerates a response, or joins
+   * the current run.
    */
   turn: PageTurn
   /**

@@ -98,10 +98,9 @@ export interface MemoryLiveSessions extends LiveSessions {
    */
   recover(options?: RecoverOptions): Promise<number>
   /**
-   * Shuts down without losing a run: call it on SIGTERM. Afterwards reads work, and everything else is refused with 503 and
-   * `Retry-After`. Current turns may finish within `deadlineMs` (default 10,000). Then, or at once if a call is pending, each run
-   * stays in the store, and its clients are disconnected so that they reconnect to the next process, which resumes the run with
-   * `recover`.
+   * Shuts down without losing a run: call it on SIGTERM. Afterwards reads work, and everything else is refused with 503 and `Retry-After`.
+   * Current turns may finish within `deadlineMs` (default 10,000). Then, or at once if a call is pending, each run stays in the store, and
+   * its clients are disconnected. They reconnect to the next process, which resumes the run with `recover`.
    */
   drain(options?: DrainOptions): Promise<void>
   /** Returns the scheduled prompts of a session. Throws `ConfigError` `invalidOption` without `schedules`. */
