@@ -136,7 +136,7 @@ it('warns of a failed run whose listener shows only text', async () => {
   agent.prompt('hi')
   await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
   expect(lines()[0]).toMatch(
-    /^phi-core: runFailed\. Anthropic rejected the API key at .* Nobody asked how the run ended: await run\.result or run\.text\(\)\./,
+    /^phi-core: runFailed\. Anthropic rejected the API key at .* The outcome of the run was never read: await run\.result or run\.text\(\)\./,
   )
 })
 
@@ -166,7 +166,9 @@ it('puts the issues of invalid arguments on one line', async () => {
   })
   const model = scripted([{ toolCalls: [{ name, arguments: { a: 'one' } }] }, { text: 'Sorry.' }])
   await new Agent({ model, tools: [add] }).prompt('go').text()
-  expect(lines()[0]).toContain(`"${name}" with invalid arguments: b: is required; a: expected number, got string. It was told`)
+  expect(lines()[0]).toContain(
+    `"${name}" with invalid arguments: b: is required; a: expected number, got string. The model received the error`,
+  )
 })
 
 describe('a misspelt key of an agent file', () => {

@@ -26,7 +26,7 @@ describe('what nobody would see is told once on the console', () => {
     await vi.waitFor(
       () =>
         expect(warn.mock.calls.flat().join(' ')).toMatch(
-          /runFailed\. The key is wrong\. Nobody asked how the run ended: await run\.result/,
+          /runFailed\. The key is wrong\. The outcome of the run was never read: await run\.result/,
         ),
       patient,
     )
@@ -44,11 +44,11 @@ describe('what nobody would see is told once on the console', () => {
       }),
     ]
     await new Agent({ model: scripted(call), tools }).prompt('hi').text()
-    expect(warn.mock.calls.flat().join(' ')).toContain('Tool "add" threw: db is down. The model was told, and the run goes on.')
+    expect(warn.mock.calls.flat().join(' ')).toContain('Tool "add" threw: db is down. The model received the error, and the run continues.')
     const strict = [defineTool({ ...add, parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } })]
     await new Agent({ model: scripted(call), tools: strict }).prompt('hi').text()
     expect(warn.mock.calls.flat().join(' ')).toContain(
-      'The model called "add" with invalid arguments: a: is required. It was told, and may call again.',
+      'The model called "add" with invalid arguments: a: is required. The model received the error, and may call again.',
     )
   })
 
@@ -69,7 +69,7 @@ describe('what nobody would see is told once on the console', () => {
     const warn = spyOnWarnings()
     await new Agent({ model: scripted([{ text: 'A long answ', stopReason: 'length', usage: { output: 3217 } }]) }).prompt('hi').text()
     expect(warn.mock.calls.flat().join(' ')).toMatch(
-      /The answer was cut after 3217 tokens.*Raise maxTokens of the agent, or ask the model to go on\./,
+      /The answer was cut after 3217 tokens.*Raise maxTokens of the agent, or ask the model to continue\./,
     )
   })
 

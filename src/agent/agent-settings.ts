@@ -41,7 +41,7 @@ export function tellMissing(before: PromptSettings, given: PromptOptions, logger
   const missing = missingOf(before, given)
   if (missing.length === 0) return
   logWarning(logger, 'promptSettingsMissing', {
-    message: `The run goes on without what its prompt said of ${missing.join(', ')}: no record holds that.`,
+    message: `The run continues without the settings of its prompt for ${missing.join(', ')}: no record holds that.`,
     hint: 'Give it to continueLoop again.',
   })
 }

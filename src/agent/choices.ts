@@ -118,7 +118,7 @@ function pageTools({ tools: own = [], choices }: Choosable, declared: readonly C
     if (description.length + JSON.stringify(parameters).length > maxDeclaration)
       throw new ConfigError(
         'notAllowed',
-        `What the page says of its tool ${JSON.stringify(name)} is longer than ${maxDeclaration} characters.`,
+        `The description of the client tool ${JSON.stringify(name)} is longer than ${maxDeclaration} characters.`,
       )
     const tool = madeOf(declaration)
     taken.set(name, tool)
@@ -153,7 +153,7 @@ function refuse(what: string, name: string, allowed: readonly string[]): never {
 
 function warnMissing({ logger }: Choosable, what: string): void {
   logWarning(logger, 'choiceGone', {
-    message: `The run goes on without what its prompt chose: ${what}.`,
+    message: `The run continues without the choices of its prompt: ${what}.`,
     hint: 'The choices of the agent do not list it any more.',
   })
 }

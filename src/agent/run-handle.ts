@@ -203,7 +203,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     if (this.#isWatched) return
     logWarning(this.#options.logger, 'runFailed', {
       ...{ runId: this.id, loopId: this.loopId, code, message },
-      hint: 'Nobody asked how the run ended: await run.result or run.text().',
+      hint: 'The outcome of the run was never read: await run.result or run.text().',
     })
   }
 

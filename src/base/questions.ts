@@ -137,7 +137,7 @@ export function requestFor<Request extends PendingApproval & Partial<ApprovalRef
   const hashes = `hash ${shown(argumentsHash)}, waiting: ${other.argumentsHash}`
   throw new ConfigError(
     'argumentsChanged',
-    `What was said of call "${shown(toolCallId)}" is for other arguments (${hashes}). Show the waiting arguments and ask again.`,
+    `The decision for call "${shown(toolCallId)}" is for other arguments (${hashes}). Show the waiting arguments and ask again.`,
   )
 }
 

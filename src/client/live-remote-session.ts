@@ -217,7 +217,7 @@ export class LiveRemoteSession implements ChatAgent {
     this.sharedState.close()
     this.#wire.close()
     this.#feed.close()
-    this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run goes on on the server.'))
+    this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run continues on the server.'))
   }
 
   // Start and end of a run

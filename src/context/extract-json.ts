@@ -16,7 +16,7 @@ import { answerToolName } from '../contract/model/request.ts'
  * Source: docs/guides/structured-output.md
  */
 export function extractJson(message: Message | AgentMessage): JsonValue {
-  if (message.role !== 'assistant') throw mismatch(`A ${message.role} message is no answer of a model: there is no JSON to take from it.`)
+  if (message.role !== 'assistant') throw mismatch(`A ${message.role} message is no model response: there is no JSON to take from it.`)
   const call = message.content.find((block) => block.type === 'toolCall' && block.name === answerToolName)
   if (call?.type === 'toolCall' && call.invalidArguments === undefined) return call.arguments
   const text = call?.type === 'toolCall' ? (call.invalidArguments ?? '') : textOf(message.content)

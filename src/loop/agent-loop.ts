@@ -77,7 +77,7 @@ export function continuationOf(context: AgentContext): Extract<LoopStart, { type
   if (paused !== undefined) return { type: 'continuation', paused }
   if (last.role !== 'assistant') return { type: 'continuation' }
   if (hasOpenBackground(context)) return { type: 'continuation', isAnswered: true }
-  throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
+  throw new ConfigError('trailingAssistant', 'The history ends with an assistant message; there is nothing to continue. Use a prompt.')
 }
 
 /** {@link continuationOf}, but returns `undefined` if there is nothing to continue. */

@@ -34,5 +34,5 @@ export function mcpInstructions(
     return [`<mcp-server${tools}>\n${instructions.replaceAll(/<(?=\/?mcp-server)/gi, '&lt;')}\n</mcp-server>`]
   })
   if (parts.length === 0) return ''
-  return ['What MCP servers say of how their tools are used. It holds for these tools only.', ...parts].join('\n\n')
+  return ['Instructions of MCP servers for the use of their tools. They apply to these tools only.', ...parts].join('\n\n')
 }

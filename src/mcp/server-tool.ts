@@ -151,7 +151,7 @@ function expiredError(limit: ExpiredLimit, { limits, resetTimeoutOnProgress }: T
     limit === 'timeoutMs' && resetTimeoutOnProgress
       ? `The MCP server sent neither a result nor progress within ${limits.timeoutMs} ms`
       : `The MCP server did not finish within ${limits[limit]} ms${resetTimeoutOnProgress ? ', although it sent progress' : ''}`
-  return new ToolError('timeout', `${what}: the call timed out and was cancelled. Whether it was carried out is not known.`)
+  return new ToolError('timeout', `${what}: the call timed out and was cancelled. Whether it took effect is unknown.`)
 }
 
 /** Emits the server's progress messages as single lines, without repeats, up to a limit. */

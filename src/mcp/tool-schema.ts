@@ -33,7 +33,7 @@ export function serverSchema(given: unknown): ServerSchema | undefined {
   const jsonSchema: JsonSchema = { ...readableSchema(given), type: 'object' }
   const cheap = cheapSchema(jsonSchema)
   if (cheap === undefined) {
-    return { parameters: inParts([]), jsonSchema, unchecked: 'Its references come to too many schemas.' }
+    return { parameters: inParts([]), jsonSchema, unchecked: 'The schema has too many references.' }
   }
   const { schema, isWhole } = cheap
   const unchecked = faultOf(schema)

@@ -275,7 +275,7 @@ class ToolSource {
     if (known !== undefined && known.fingerprint === fingerprint) return known.tool
     const schema = serverSchema(info.inputSchema)
     if (schema === undefined) {
-      this.#warnOnce('mcpToolLeftOut', info.name, { tool: name, why: 'Its inputSchema is no schema, or larger than a model can be sent.' })
+      this.#warnOnce('mcpToolLeftOut', info.name, { tool: name, why: 'The inputSchema is no schema, or is too large for a model.' })
       return undefined
     }
     if (schema.unchecked !== undefined)

@@ -157,7 +157,7 @@ async function readFolder(folder: string, { workspace, signal }: Place): Promise
 async function toSkill({ folder, location, text }: SkillFile, source: string): Promise<Found> {
   // // The model could not read a file by its escaped path, and the raw path could spoof another one.
   if (/[\t\n]/.test(location) || escapeControls(location) !== location) {
-    return failed('unreadable', location, 'Its path has control characters, so no model can be told it. Rename the folder.')
+    return failed('unreadable', location, 'The path has control characters, so no model can receive it. Rename the folder.')
   }
   try {
     const { body: _, warnings: odd, ...parsed } = await parseSkill(text)

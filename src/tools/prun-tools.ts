@@ -9,7 +9,7 @@ const tokensSchema: JsonSchema = {
 }
 
 const whatGoes =
-  'Removes your own latest messages, each call together with its results, newest first, until about `tokens` tokens are gone. What the user said, the messages of the present turn and what an earlier summary holds always stay. It happens after this turn.'
+  'Removes your own latest messages, each call together with its results, newest first, until about `tokens` tokens are gone. User messages, the messages of the present turn and the content of an earlier summary always stay. It happens after this turn.'
 
 /**
  * Creates `prun` and `prun_with_memo`: the model removes messages that it no longer needs from its context, newest first.
@@ -27,7 +27,7 @@ function prun(): AgentTool {
   return defineTool<{ tokens: number }>({
     name: 'prun',
     label: 'Prune Context',
-    description: `Free room in the context when your latest calls led nowhere and nothing of them is worth keeping: a file that turned out irrelevant, a long output that did not help. ${whatGoes} Use prun_with_memo when something was learnt.`,
+    description: `Free room in the context when your latest calls led nowhere and nothing of them is worth keeping. Examples are a file that turned out irrelevant, or a long output that did not help. ${whatGoes} Use prun_with_memo when something was learnt.`,
     parameters: { type: 'object', properties: { tokens: tokensSchema }, required: ['tokens'] },
     execute({ tokens }, ctx) {
       checkTokens(tokens)

@@ -319,8 +319,8 @@ describe('the tools of a model that has begun something in the background', () =
       .slice(1)
     expect(told).toEqual([
       expect.stringMatching(/helper-1: ended, \d+ s\. Task: Look\.\nIt is about bees\./),
-      'toolResult: "helper-1" has ended. Its report says what it came to.',
-      'toolResult: "helper-1" has ended. Its report says what it came to.',
+      'toolResult: "helper-1" has ended. See its report for the outcome.',
+      'toolResult: "helper-1" has ended. See its report for the outcome.',
       'toolResult: Nothing of the id "other" runs in the background. There is: helper-1.',
     ])
     sound(events, messages)

@@ -21,7 +21,7 @@ describe('a run that fails while nobody looks', () => {
     for await (const _ of new Agent({ model }).prompt('x'));
     await nextTask()
     expect(lines()).toEqual([
-      expect.stringMatching(/^phi-core: runFailed\. Key \d+ was refused\. Nobody asked how the run ended: .*run\.result/),
+      expect.stringMatching(/^phi-core: runFailed\. Key \d+ was refused\. The outcome of the run was never read: .*run\.result/),
     ])
   })
 
@@ -127,7 +127,7 @@ describe('a tool that does not work', () => {
   ])('is told on the console when it %s, by name and with the reason', async (_, execute) => {
     expect(await new Agent({ model: calling(1), tools: [toolThat(execute)] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
-      expect.stringMatching(/^phi-core: toolFailed\. Tool "add_in_silence" threw: Base \d+ is down\. The model was told/),
+      expect.stringMatching(/^phi-core: toolFailed\. Tool "add_in_silence" threw: Base \d+ is down\. The model received the error/),
     ])
   })
 
@@ -136,7 +136,7 @@ describe('a tool that does not work', () => {
     expect(await new Agent({ model: calling('one'), tools: [tool] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
       expect.stringMatching(
-        /^phi-core: callRefused\. The model called "add_in_silence" with invalid arguments: a: expected number, got string\. It was told/,
+        /^phi-core: callRefused\. The model called "add_in_silence" with invalid arguments: a: expected number, got string\. The model received the error/,
       ),
     ])
   })

@@ -179,7 +179,7 @@ describe('an approval that a sub-agent needs', () => {
 
     const late = setup({ approvalTimeoutMs: 5 }, {}, asks)
     expect((await late.agent.prompt('go').result).status).toBe('completed')
-    expect(toldBy(late.events)).toEqual([expect.stringContaining('"remove" must be approved by a person, and nobody answered')])
+    expect(toldBy(late.events)).toEqual([expect.stringContaining('"remove" must be approved by a person, and no decision came')])
 
     const cut = setup({}, { timeoutMs: 5 }, asks)
     expect((await cut.agent.prompt('go').result).status).toBe('completed')

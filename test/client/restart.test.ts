@@ -155,7 +155,7 @@ describe('a run whose server is restarted', () => {
     const later = open(host.fetch)
     expect(restoredState(await later.load()).tools.c1?.status).toBe('unknown')
     const messages = [...later.messages]
-    expect(JSON.stringify(toUiMessages(messages))).toContain('Its outcome is unknown')
+    expect(JSON.stringify(toUiMessages(messages))).toContain('The outcome is unknown')
     expect(JSON.stringify(toAgUiMessages(messages))).toContain('"outcome":"unknown"')
     const loop = (await run.result).loopId
     const stream = await (await host.fetch(new Request(`http://localhost/sessions/s/runs/${loop}/events`))).text()

@@ -209,9 +209,9 @@ config = { command = "never" }
       (await agentOf(provider + agent + servers(wants), { trust: true, connectMcp })).settings.systemPrompt
     expect(await promptOf('')).toBe('Help.')
     expect(await promptOf('instructions = true\n')).toBe(
-      'Help.\n\nWhat MCP servers say of how their tools are used. It holds for these tools only.\n\n<mcp-server tools="web__*">\nHow web is used.\n</mcp-server>',
+      'Help.\n\nInstructions of MCP servers for the use of their tools. They apply to these tools only.\n\n<mcp-server tools="web__*">\nHow web is used.\n</mcp-server>',
     )
-    expect(await promptOf('instructions = true\n', '')).toMatch(/^What MCP servers say/)
+    expect(await promptOf('instructions = true\n', '')).toMatch(/^Instructions of MCP servers/)
   })
 
   it('are told which folders they are to keep to, all of them within the one that the agent works in', async () => {

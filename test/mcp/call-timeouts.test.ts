@@ -67,7 +67,7 @@ describe.each(Object.entries(generations))('the timeout of an MCP call: %s', (_,
     await server.got('tools/call')
     await vi.advanceTimersByTimeAsync(1)
     expect(await call).toBe(
-      'The MCP server sent neither a result nor progress within 100 ms: the call timed out and was cancelled. Whether it was carried out is not known.',
+      'The MCP server sent neither a result nor progress within 100 ms: the call timed out and was cancelled. Whether it took effect is unknown.',
     )
     await server.got('notifications/cancelled')
   })
@@ -75,14 +75,14 @@ describe.each(Object.entries(generations))('the timeout of an MCP call: %s', (_,
   it('does not start anew if resetTimeoutOnProgress is false', async () => {
     const { text } = await called({ timeoutMs: 100, resetTimeoutOnProgress: false }, 1000)
     expect(text).toBe(
-      'The MCP server did not finish within 100 ms: the call timed out and was cancelled. Whether it was carried out is not known.',
+      'The MCP server did not finish within 100 ms: the call timed out and was cancelled. Whether it took effect is unknown.',
     )
   })
 
   it('has a total that no progress extends', async () => {
     const { text } = await called({ timeoutMs: 100, totalTimeoutMs: 500 }, 1000)
     expect(text).toBe(
-      'The MCP server did not finish within 500 ms, although it sent progress: the call timed out and was cancelled. Whether it was carried out is not known.',
+      'The MCP server did not finish within 500 ms, although it sent progress: the call timed out and was cancelled. Whether it took effect is unknown.',
     )
   })
 

@@ -129,7 +129,7 @@ function stopReason({ status, error, rejection, messages, pendingApprovals = [],
       return 'Cancelled'
     case 'paused':
       if (pendingApprovals.length === 0) return `Stopped: a page must run ${callNames(pendingClientCalls)}, and none answered.`
-      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and nobody answered.`
+      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and no decision came.`
     case 'rejected':
       return `Rejected: ${rejection ?? 'no reason given'}`
   }

@@ -181,7 +181,7 @@ export class BackgroundWork implements LoopBackground {
       )
     }
     if (found.endedAt === undefined && !found.call.isOver) return found
-    throw new ToolError('failed', `${JSON.stringify(backgroundId)} has ended. Its report says what it came to.`)
+    throw new ToolError('failed', `${JSON.stringify(backgroundId)} has ended. See its report for the outcome.`)
   }
 }
 

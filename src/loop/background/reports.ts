@@ -6,7 +6,7 @@ import type { BackgroundTask } from '../../types/tool/tool.ts'
 
 /** Returns the immediate result of a call that started a background task. */
 export function startedResult({ backgroundId, task }: { backgroundId: string; task: BackgroundTask }): ToolResult {
-  const words = `Started in the background as "${backgroundId}". Go on with something else: its report comes as a message of its own when it has ended.`
+  const words = `Started in the background as "${backgroundId}". Continue with something else: its report comes as a message of its own when it has ended.`
   return { content: [text(words)], details: { backgroundId, task: task.task } }
 }
 
@@ -26,7 +26,7 @@ export function reportOf(
 
 /** Returns the report of an interrupted task whose outcome is unknown. */
 export function cutOffReport({ backgroundId, toolName }: OpenBackground): AgentMessage {
-  const words = `"${backgroundId}" was cut off: its process ended, or the conversation went on without it. Its outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.`
+  const words = `"${backgroundId}" was cut off: its process ended, or the conversation continued without it. The outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.`
   return marked(backgroundId, toolName, words, [])
 }
 

@@ -186,7 +186,7 @@ class RunningCall implements CallInRun {
       toolCallId,
       toolName,
       message: `Tool ${JSON.stringify(toolName)} threw: ${errorText(error).replace(/[.!?]?$/, '.')}`,
-      hint: 'The model was told, and the run goes on. Throw a ToolError for what only the model has to know.',
+      hint: 'The model received the error, and the run continues. Throw a ToolError for what only the model has to know.',
     })
   }
 

@@ -55,7 +55,7 @@ function removedTool(loop: LoopState, { id: toolCallId, name: toolName }: Answer
     toolCallId,
     toolName,
     message,
-    hint: 'Give the tool to the agent that goes on, or let its prepareTurn hook return it.',
+    hint: 'Give the tool to the agent that continues, or let its prepareTurn hook return it.',
   })
   return refused(message)
 }
@@ -113,7 +113,7 @@ function misfit(loop: LoopState, toolName: string, toolCallId: string, issues: s
     toolCallId,
     toolName,
     message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues.replaceAll('\n', '; ')}.`,
-    hint: 'It was told, and may call again. Where this comes often, say more in the description of the tool.',
+    hint: 'The model received the error, and may call again. If this happens often, say more in the description of the tool.',
   })
   return refused(`Invalid arguments: ${issues}`)
 }

@@ -65,7 +65,7 @@ export function warnOfAnswer(loop: LoopState, { stopReason, content, usage, guar
   if (stopReason === 'length') {
     loop.log.warn('answerCut', {
       message: `The answer was cut after ${usage.output} tokens: the model may write no more of them at a time.`,
-      hint: 'Raise maxTokens of the agent, or ask the model to go on.',
+      hint: 'Raise maxTokens of the agent, or ask the model to continue.',
     })
   } else if (stopReason === 'guardRail') {
     loop.log.warn('answerRefused', {

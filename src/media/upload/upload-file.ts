@@ -120,7 +120,7 @@ function checkLifetime(seconds: number | undefined, { name, lifetime }: FileServ
   if (seconds === undefined) return
   const [least, most] = lifetime ?? [0, 0]
   if (lifetime === undefined)
-    throw new ConfigError('invalidOption', `expiresAfter is ${seconds}, but ${name} cannot be told how long it keeps a file.`)
+    throw new ConfigError('invalidOption', `expiresAfter is ${seconds}, but ${name} has no setting for how long it keeps a file.`)
   if (seconds < least || seconds > most || !Number.isInteger(seconds))
     throw new ConfigError('invalidOption', `expiresAfter is ${seconds}; ${name} takes whole seconds from ${least} to ${most}.`)
 }

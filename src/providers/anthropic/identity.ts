@@ -22,7 +22,7 @@ const oauthBetas = ['claude-code-20250219', 'oauth-2025-04-20']
 
 /** Hint for a token that needs an option; see {@link keyHint}. */
 const oauthHint =
-  'It begins with sk-ant-oat, so it is an OAuth token, not an API key: such tokens are sent only with the option oauth (read about its risk first).'
+  'It begins with sk-ant-oat, so it is an OAuth token, not an API key. Such tokens are sent only with the option oauth (read about its risk first).'
 
 /**
  * Returns the headers of a request. Throws `ProviderError` `other` for a key that no header can carry.

@@ -133,7 +133,7 @@ function explained(error: ProviderError, { model }: StreamRequest, apiVersion: s
   if (error.status !== 404) return error
   const { url, deployment = model.id } = azureAddress(model.baseUrl, apiVersion)
   const { origin, pathname } = new URL(url)
-  const message = `${error.message} Either ${origin} has no deployment named "${deployment}" (the model id must be the name of a deployment; a new one takes some minutes), or it does not serve ${pathname}: set baseUrl to the endpoint of the resource, and no apiVersion.`
+  const message = `${error.message} Either ${origin} has no deployment named "${deployment}", or it does not serve ${pathname}. The model id must be the name of a deployment; a new one takes some minutes. For the path, set baseUrl to the endpoint of the resource, and no apiVersion.`
   return new ProviderError(error.code, message, {
     status: 404,
     isRetryable: error.isRetryable,

@@ -159,7 +159,7 @@ export class BrowserModelProvider implements StreamProvider {
     if (availability === 'unavailable')
       throw new ProviderError(
         'unsupported',
-        'The browser has no model for what is asked: a language, a medium or a tool that it does not take, or a machine that is too small.',
+        'The browser has no model for this request. It does not support a language, a medium or a tool, or the machine is too small.',
       )
     if (availability !== 'available')
       builder.warnings = [...builder.warnings, 'the browser downloads its model first: chromeAi({ onDownload }) tells how far it is']

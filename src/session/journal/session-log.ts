@@ -329,8 +329,8 @@ export class SessionLog {
   #changed(): SessionError {
     const next =
       this.#hasBegun || this.#resumed !== undefined
-        ? 'Somebody else has written to it since; resume it again.'
-        : 'Use resumeAgent to go on with it, or another id.'
+        ? 'Another writer has written to it since; resume it again.'
+        : 'Use resumeAgent to continue it, or use another id.'
     return new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} has records this agent does not know. ${next}`)
   }
 }

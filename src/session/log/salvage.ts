@@ -87,7 +87,7 @@ function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, drop
     const older = newestFirst.filter((each) => each.epoch < epoch)
     part = older.find((each) => each.writer === base) ?? older[0]
   }
-  const reason = 'It was written by a writer that others did not go on from, or was replaced.'
+  const reason = 'It was written by a writer that no other writer continued from, or was replaced.'
   for (const { line, record, chars } of others) dropped.push({ line, seq: record.seq, chars, reason })
   return [...bySeq.values()].sort((a, b) => a.record.seq - b.record.seq)
 }

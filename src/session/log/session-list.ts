@@ -97,7 +97,7 @@ export function circleGuard(): (nextCursor: string | undefined, hasNews: boolean
     if (count <= repeatsAtMost) return
     throw new SessionError(
       'io',
-      `The list of the store has no end: it gave the cursor ${nextCursor} ${count} times, and nothing else. Its driver may list a session twice.`,
+      `The list of the store has no end: it gave the cursor ${nextCursor} ${count} times, and nothing else. The driver may list a session twice.`,
     )
   }
 }

@@ -85,7 +85,7 @@ function runnableCalls({ content, stopReason }: Answer): ToolCallContent[] {
 /** Returns the error result for a call with an unknown outcome. Its id depends only on the call. */
 export function outcomeUnknown({ id, turnId }: Answer, call: ToolCallContent, at: number): AgentMessage {
   const words =
-    'The process ended while this call was running. Its outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.'
+    'The process ended while this call was running. The outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.'
   return {
     role: 'toolResult',
     id: `${id}.${call.id}.unknown`,

@@ -93,7 +93,7 @@ export function secondMessage(service: string): ProviderError {
  * and ask again. Throws `ProviderError` `contextOverflow` where nothing came.
  */
 export function filledContext(message: AssistantMessage): AssistantMessage {
-  const text = 'The answer does not fit the context window beside the prompt. Shorten or compact the conversation.'
+  const text = 'The response does not fit the context window after the prompt. Shorten or compact the conversation.'
   if (message.content.length === 0) throw new ProviderError('contextOverflow', text)
   message.errorMessage = text
   return message

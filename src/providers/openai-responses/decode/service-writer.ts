@@ -162,7 +162,7 @@ export class ServiceWriter implements ItemKindWriter {
   #endUnrun(call: Call, item: JsonObject): void {
     const name = textIn(item.name).slice(0, 60)
     const message = `Nothing here runs the custom tool "${name}".`
-    this.#builder.warn(`The service called the custom tool "${name}", which nothing here runs. The model is told so.`)
+    this.#builder.warn(`The service called the custom tool "${name}", which nothing here runs. The model receives an error.`)
     call.isOver = true
     const output = { type: 'custom_tool_call_output', call_id: textIn(item.call_id), output: message }
     this.#show(call, 'failed', {

@@ -29,7 +29,7 @@ it('a process that is killed while its sub-agent works: the next one tells the m
   expect([status, text]).toEqual(['completed', 'I shall look.'])
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
   const [told] = messages
-  expect(told?.role === 'user' && textOf(told.content)).toMatch(/"helper-1" was cut off: .*Its outcome is unknown/)
+  expect(told?.role === 'user' && textOf(told.content)).toMatch(/"helper-1" was cut off: .*The outcome is unknown/)
   await agent.close()
 
   // Stored: once it was told, it is not told again. The other session names the call that began it.

@@ -7,7 +7,7 @@ import { perObject } from '../../encode/json-pieces.ts'
 export { answerToolName }
 
 const description =
-  'Gives the final answer. Its arguments are the answer: call it exactly once, when nothing else is left to do, and write no other text.'
+  'Gives the final answer. The arguments are the answer: call it exactly once, when nothing else is left to do, and write no other text.'
 
 const openObject: JsonSchema = { type: 'object', additionalProperties: true }
 
