@@ -324,7 +324,7 @@ describe('uploadFile', () => {
       [uploadFile(model, new Blob(['x'])), { code: 'invalidOption', message: expect.stringContaining('mimeType') }],
       [uploadFile(model, pdf, { expiresAfter: 60 }), { code: 'invalidOption', message: expect.stringContaining('3600 to 7776000') }],
       [uploadFile(responses(), pdf, { expiresAfter: 31 * day }), { code: 'invalidOption', message: expect.stringContaining('2592000') }],
-      [uploadFile(gemini(), pdf, { expiresAfter: day }), { code: 'invalidOption', message: expect.stringContaining('cannot be told') }],
+      [uploadFile(gemini(), pdf, { expiresAfter: day }), { code: 'invalidOption', message: expect.stringContaining('has no setting') }],
     ]
     for (const [asked, expected] of cases) {
       const error = await refusal(asked)
