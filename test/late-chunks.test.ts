@@ -100,11 +100,11 @@ async function inChromium(chromium: Browser, program: string, missing: readonly 
   }
 }
 
-function expectLoadFailed({ status, error, types, message: shown }: Outcome): void {
+function expectLoadFailed({ status, error, types, transcript }: Outcome): void {
   expect({ status, error }).toEqual({ status: 'error', error: { code: 'loadFailed', message: expect.stringMatching(/Reload the page/) } })
   expect(types.filter((type) => type === 'providerRetry')).toEqual([])
   expect(types.filter((type) => type === 'agentEnd')).toHaveLength(1)
-  expect(shown).not.toMatch(/module|import|reload|could not be loaded|could not be validated/i)
+  expect(transcript).not.toMatch(/module|import|reload|could not be loaded|could not be validated/i)
 }
 
 describe('what is loaded late', () => {
@@ -154,9 +154,9 @@ describe('with all of it missing', () => {
   function expectGuarded({ approved, denied, rejected, unauthorized, calls }: GuardOutcome): void {
     expect(approved.status).toBe('completed')
     for (const type of ['providerRetry', 'approvalRequested', 'approvalResolved']) expect(approved.types).toContain(type)
-    expect(approved.message).toContain('[Warning: careful]')
+    expect(approved.transcript).toContain('[Warning: careful]')
     expect(denied.status).toBe('completed')
-    expect(denied.message).toContain('not today')
+    expect(denied.transcript).toContain('not today')
     expect(rejected.status).toBe('rejected')
     expect(unauthorized).toMatchObject({ status: 'error', error: { code: 'auth' } })
     expect(unauthorized.types).not.toContain('providerRetry')

@@ -10,7 +10,7 @@ export interface Outcome {
   /** The types of its events, in order. */
   types: string[]
   /** All that a model was sent or will be: requests, and the content of the history, as JSON. */
-  message: string
+  transcript: string
 }
 
 const prelude = `
@@ -24,7 +24,7 @@ async function outcomeOf(options, requests = () => options.model.provider.reques
   const types = []
   run.subscribe(({ type }) => types.push(type))
   const { status, error } = await run.result
-  return { status, error, types, told: JSON.stringify([requests(), agent.messages.map(({ content }) => content)]) }
+  return { status, error, types, transcript: JSON.stringify([requests(), agent.messages.map(({ content }) => content)]) }
 }
 `
 
@@ -80,7 +80,7 @@ async function read() {
   }
   const { status, text } = await run.result
   // The run itself goes on.
-  return { status: error && status === 'completed' ? 'error' : status, error, types, told: text }
+  return { status: error && status === 'completed' ? 'error' : status, error, types, transcript: text }
 }
 globalThis.outcome = read()
 `,
@@ -182,7 +182,7 @@ async function outcomeOf(prompt, decide) {
     if (event.type === 'approvalRequested') decide(run, event)
   })
   const { status, error } = await run.result
-  return { status, error, types, told: JSON.stringify(agent.messages) }
+  return { status, error, types, transcript: JSON.stringify(agent.messages) }
 }
 async function main() {
   const approved = await outcomeOf('Add.', (run, event) => run.approve(event))

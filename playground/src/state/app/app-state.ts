@@ -52,7 +52,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = createStoredList(backend, notices)
   const drafts = createDrafts(stored)
-  const opener = createOpener({ backend, notices, onPrompt: onPrompt, onEnd: (...end) => void ended(...end) })
+  const opener = createOpener({ backend, notices, onPrompt, onEnd: (...end) => void ended(...end) })
   const { sessionId: named } = readAddress(location.hash)
   const first = named === undefined ? opener.begin() : await opener.read(named)
   const view = createView({ first, settings: backend.settings, onShow, onLetGo: () => void stored.refresh() })
