@@ -17,13 +17,13 @@ function emptied(list: readonly unknown[]): void {
   if (Array.isArray(list)) list.length = 0
 }
 
-describe('what hooks and filters do to what they are given', () => {
+describe('mutation by hooks and filters', () => {
   const step = tool('step', (_, ctx) => {
     ctx.update({ content: [{ type: 'text', text: 'half' }] })
     return 'ok'
   })
 
-  it('is not done to the history or to events: results and updates', async () => {
+  it('leaves history and events unchanged when hooks mutate results and updates', async () => {
     const { agent, events } = await play(oneCall, {
       tools: [step],
       hooks: {
@@ -37,7 +37,7 @@ describe('what hooks and filters do to what they are given', () => {
     expect(events.find((event) => event.type === 'toolExecutionEnd')).toMatchObject({ result: { content: [{ text: 'ok' }] } })
   })
 
-  it('nor to the list of messages, or the results of a turn', async () => {
+  it('leaves history and events unchanged when hooks mutate message lists', async () => {
     const clear = ({ messages }: { messages: readonly unknown[] }) => emptied(messages)
     const { agent, events, result } = await play(oneCall, {
       tools: [step],
@@ -57,7 +57,7 @@ describe('what hooks and filters do to what they are given', () => {
     expect(events.find((event) => event.type === 'turnEnd')).toMatchObject({ toolResults: [{ toolName: 'step' }] })
   })
 
-  it('nor to an input that is filtered, or to the messages of the caller', async () => {
+  it("leaves the caller's messages unchanged when a filter mutates its input", async () => {
     const mine = userMessage('hello')
     const { agent, model } = await play(
       [{ text: 'hi' }],
@@ -77,8 +77,8 @@ describe('what hooks and filters do to what they are given', () => {
   })
 })
 
-describe('hooks that call the agent they belong to', () => {
-  it('are told that it is busy; settings they change hold from the next run', async () => {
+describe('hooks that call their own agent', () => {
+  it('throws AgentBusyError, and applies changed settings from the next run', async () => {
     const told: boolean[] = []
     const busy = () => {
       for (const act of [
@@ -115,8 +115,8 @@ describe('hooks that call the agent they belong to', () => {
   })
 })
 
-describe('a snapshot', () => {
-  it('without a setting puts back its default, and the time of another session is forgotten', async () => {
+describe('restore of a snapshot', () => {
+  it('resets missing settings to their defaults and clears the last session time', async () => {
     const model = scripted([{ text: 'a' }])
     const agent = new Agent({ model, maxTokens: 100, temperature: 0.5, configId: 'mine' })
     await agent.prompt('x').result
@@ -128,7 +128,7 @@ describe('a snapshot', () => {
     expect(agent.newSession({ afterIdleMs: 0 })).toBe(agent.sessionId)
   })
 
-  it('that holds more than it should cannot change other settings', () => {
+  it('ignores settings that a snapshot must not contain', () => {
     const agent = new Agent({ model: scripted([]), limits: { maxTurns: 2 } })
     const snapshot = agent.checkpoint()
     const written = { ...snapshot, later: 1, settings: { ...snapshot.settings, limits: false, contextManagement: false, tools: [] } }
@@ -138,14 +138,14 @@ describe('a snapshot', () => {
   })
 })
 
-describe('what is compacted right after a revert', () => {
+describe('compaction after a revert', () => {
   const back: ScriptedStep = { toolCalls: [{ name: 'revert_to_state', arguments: { category: 'failure', step: 'n0' } }] }
   const tooLong: ScriptedStep = { fail: { code: 'contextOverflow', message: 'prompt is too long' } }
 
   it.each<[string, ScriptedStep[]]>([
     ['of the last turn', [oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
     ['of everything since the prompt', [oneCall[0] ?? {}, oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
-  ])('%s leaves what the user said: no request is empty', async (_, script) => {
+  ])('keeps the user message in every request after a revert %s', async (_, script) => {
     const { model, events } = await play(script, { tools: [tool('step', () => 'ok'), revertTool()] }, `do it ${'at once '.repeat(20)}`)
     expect(grammarFaults(events)).toEqual([])
     for (const { messages } of model.provider.requests) expect(messages[0]?.role).toBe('user')
@@ -153,18 +153,18 @@ describe('what is compacted right after a revert', () => {
   })
 })
 
-describe('what an application writes itself', () => {
+describe('custom application code', () => {
   const context = (strategy: CompactionStrategy) => ({
     messages: longHistory(30, 100),
     contextConfig: { maxContextTokens: 2000, systemPromptTokens: 0, compaction: { strategy } },
   })
 
-  it('a summary is a message as userMessage makes it', async () => {
+  it('accepts a userMessage as the compaction summary', async () => {
     const { model } = await play([{ text: 'done' }], context({ keepCompacted: async () => [userMessage('my own words')] }))
     expect(requestText(model.provider.requests[0])).toContain('my own words')
   })
 
-  it('a summary that is none is logged, and the default summarises', async () => {
+  it('logs an invalid summary and falls back to the default compaction', async () => {
     const logged: string[] = []
     const broken: unknown[] = [null]
     const strategy: CompactionStrategy = { keepCompacted: () => broken as [] } // as a program without types may answer
@@ -174,7 +174,7 @@ describe('what an application writes itself', () => {
     expect(requestText(model.provider.requests[0])).toContain('[Summary]')
   })
 
-  it('transformContext may add messages of its own; they are sent and stay out of the history', async () => {
+  it('sends messages added by transformContext without storing them', async () => {
     const { agent, model, events } = await play([{ text: 'done' }], {
       transformContext: (messages) => [userMessage('today is Monday'), ...messages],
       captureTurnRequests: true,
@@ -185,7 +185,7 @@ describe('what an application writes itself', () => {
     expect(captured).toMatchObject({ request: { provenance: [{ kind: 'unknown' }, { kind: 'loopTurn' }] } })
   })
 
-  it('a profile is applied to a model alone', () => {
+  it('applies a profile to options that hold only a model', () => {
     const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
     expect([agent.settings.systemPrompt, agent.settings.thinking]).toEqual(['You review code.', 'low'])
   })
@@ -211,20 +211,20 @@ describe('limits of a parallel loop', () => {
     return { running, judge }
   }
 
-  it('hold for all branches and the judge together', async () => {
+  it('applies to all branches and the judge together', async () => {
     const { running, judge } = run({ maxTotalTokens: 100 })
     const { result, outcomes } = await running
     expect([result.status, outcomes[0]?.result.status]).toEqual(['limit', 'limit'])
     expect(judge.provider.requests).toEqual([])
   })
 
-  it('let all of them be that fit', async () => {
+  it('completes branches and judge if they fit within the limits', async () => {
     const { running, judge } = run({ maxTotalTokens: 1000 })
     expect((await running).selectedIndex).toBe(1)
     expect(judge.provider.requests).toHaveLength(1)
   })
 
-  it('that cannot work are refused before anything begins', async () => {
+  it('rejects invalid limits before any branch starts', async () => {
     await expect(run({ maxTotalTokens: Number.NaN }).running).rejects.toMatchObject({ code: 'invalidOption' })
   })
 })

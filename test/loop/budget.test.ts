@@ -39,12 +39,12 @@ async function limited(script: Script, options: Partial<AgentOptions>) {
   }
 }
 
-describe('limits', () => {
+describe('execution limits', () => {
   it.each<[string, Partial<typeof unlimited & { maxCost: number }>, number, string]>([
     ['turns, at equality (execution_limits)', { maxTurns: 3 }, 3, '[Agent stopped: Max turns reached (3/3)]'],
     ['tokens', { maxTotalTokens: 200 }, 2, '[Agent stopped: Max tokens reached (200/200)]'],
     ['cost (budget_enforcement_stops_loop)', { maxCost: 0.1 }, 1, '[Agent stopped: Max cost reached ($0.1000/$0.1000)]'],
-  ])('stop before the next turn: %s', async (_, limit, turns, text) => {
+  ])('stops before the next turn: %s', async (_, limit, turns, text) => {
     const model = scripted(() => calls('step', 100), { config: { cost: rates } })
     const played = await limited([], { model, tools: [tool('step', () => 'ok')], limits: { ...unlimited, ...limit } })
     expect(played.turns).toBe(turns)
@@ -53,7 +53,7 @@ describe('limits', () => {
     expect(played.events.at(-1)).toMatchObject({ type: 'agentEnd', status: 'limit' })
   })
 
-  it('stop by time, counted from the start of the run, not within a turn', async () => {
+  it('stops by time since the start of the run, between turns', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const slow = tool('step', () => {
       vi.advanceTimersByTime(4000)
@@ -64,7 +64,7 @@ describe('limits', () => {
     expect(played.notice).toBe('[Agent stopped: Max duration reached (12s/10s)]')
   })
 
-  it('name the first that is reached: turns, tokens, time, cost', () => {
+  it('names the first limit reached: turns, tokens, time, cost', () => {
     const all = { maxTurns: 0, maxTotalTokens: 0, maxDurationMs: 0, maxCost: 0.1 }
     const budget = (limits: Partial<typeof all>) => {
       const made = new ExecutionBudget({ ...unlimited, ...limits })
@@ -78,13 +78,13 @@ describe('limits', () => {
     expect(budget({})).toBeUndefined()
   })
 
-  it('leave a conversation that can go on: the notice is a user message, the next run counts anew', async () => {
+  it('lets the next prompt continue with fresh counters after a limit', async () => {
     const { agent, notice } = await limited(() => calls('step', 1), { tools: [tool('step', () => 'ok')], limits: { maxTurns: 1 } })
     expect(notice).toContain('Max turns')
     expect((await agent.prompt('on').result).messages.filter(({ role }) => role === 'assistant')).toHaveLength(1)
   })
 
-  it('let the answer be: a run that is done is completed, also when it used everything', async () => {
+  it('completes a run that ends exactly at its limits', async () => {
     const { result } = await limited([{ text: 'done', usage: { input: 500 } }], { limits: { maxTurns: 1, maxTotalTokens: 500 } })
     expect(result.status).toBe('completed')
   })
@@ -110,7 +110,7 @@ describe('the budget tree', () => {
     expect(top.exceeded()).toBeUndefined()
   })
 
-  it('never lets anything below spend more than one call beyond what is left above', () => {
+  it('bounds the overspend of children to one call beyond the parent limit', () => {
     const spending = fc.array(fc.record({ child: fc.nat(3), tokens: fc.integer({ min: 1, max: 50 }) }), { maxLength: 40 })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), spending, (max, spent) => {
@@ -173,7 +173,7 @@ describe('the budget tree', () => {
     expect(played.notice).toBe('[Agent stopped: Max duration reached (12s/10s)]')
   })
 
-  it('the child dies of its own limit first: the run goes on', async () => {
+  it('continues the parent run when a child reaches its own limit', async () => {
     const results: RunResult[] = []
     const tools = [nested(() => calls('step', 10), results, { limits: { maxTurns: 2 } })]
     const { result } = await limited([calls('nested', 1), { text: 'done' }], { tools, limits: { ...unlimited, maxTurns: 2 } })
@@ -181,7 +181,7 @@ describe('the budget tree', () => {
     expect(result).toMatchObject({ status: 'completed', text: 'done' })
   })
 
-  it('is charged for what a compaction asks a model', async () => {
+  it('charges model calls made by a compaction', async () => {
     const strategy: CompactionStrategy = {
       keepCompacted: ({ budget }) => {
         budget.charge(usage(900), free)

@@ -58,7 +58,7 @@ describe('agentLoop', () => {
     expect((await odd.start()).loopId).toBe('s.scripted.claude-4-6-beta.1')
   })
 
-  it('says what triggered the first turn', async () => {
+  it('reports the trigger of the first turn', async () => {
     const { events, start } = setUp([{ text: 'x' }], {}, { firstTurnTrigger: 'subAgent' })
     await start()
     expect(ofType(events, 'turnStart')[0]?.triggeredBy).toBe('subAgent')
@@ -109,7 +109,7 @@ describe('continueLoop', () => {
     expect((await resume()).messages.map((message) => message.role)).toEqual(['assistant'])
   })
 
-  it('says what it continues', async () => {
+  it('reports the parent loop and continuation kind', async () => {
     const { context, events, start, resume } = setUp([{ text: 'x' }, { text: 'y' }], ids)
     const first = await start()
     context.messages.push(entry(userMessage('more')))

@@ -23,7 +23,7 @@ async function costOf(model: Model, tools: SubAgentTool[] = []) {
 const helper = (model: Model) => new SubAgentTool({ name: 'helper', description: 'Helps.', model, logger: false })
 
 describe('costUsd of a result and of agentEnd', () => {
-  it('adds up answers, each at the rates of its own prompt, and what sub-agents cost at theirs', async () => {
+  it('sums each response at its own rates, including sub-agents', async () => {
     const child = scripted([{ text: 'Seen.', usage: usage(1000) }], { config: { cost: rates(1) } })
     const parent = scripted(
       [
@@ -36,7 +36,7 @@ describe('costUsd of a result and of agentEnd', () => {
     expect(await costOf(scripted([{ text: 'Long.', usage: usage(200) }], { config: { cost } }))).toBeCloseTo((200 * 100) / 1e6, 12)
   })
 
-  it('is what phi shows, also of runs whose prompts were together long', async () => {
+  it('matches the Meter, also for runs with many short prompts', async () => {
     const meter = new Meter()
     const agent = new Agent({
       model: scripted(
@@ -57,7 +57,7 @@ describe('costUsd of a result and of agentEnd', () => {
     expect([meter.cost(cost), meter.usage.input]).toEqual(['$0.0270', 5400])
   })
 
-  it('is what the service reports, and the price of the model that answered', async () => {
+  it("prefers the provider's reported cost, else the responding model's price", async () => {
     expect(await costOf(scripted([{ text: 'x', usage: usage(10, { reportedCost: 0.5 }) }]))).toBe(0.5)
     const named = (id: string, each: number) => ({ config: { id, provider: id, cost: rates(each) } })
     const first = scripted([{ fail: { code: 'auth', message: 'no' } }], named('a', 1000))
@@ -70,14 +70,14 @@ describe('costUsd of a result and of agentEnd', () => {
     ['a route to a fallback', (a: Model, b: Model) => route(() => fallback([a, b]), { like: a })],
     ['a fallback of a route', (a: Model, b: Model, c: Model) => fallback([a, route(() => b, { like: c })])],
     ['one id at two services', (a: Model, b: Model) => fallback([a, { ...b, config: { ...b.config, id: a.config.id } }])],
-  ])('is the price of the model that answered, of %s too', async (_name, made) => {
+  ])('uses the price of the responding model of %s', async (_name, made) => {
     const named = (id: string, each: number) => ({ config: { id, provider: id, cost: rates(each) } })
     const failing = scripted([{ fail: { code: 'auth', message: 'no' } }], named('a', 1000))
     const answering = scripted([{ text: 'x', usage: usage(10) }], named('b', 1))
     expect(await costOf(made(failing, answering, scripted([], named('c', 50))))).toBeCloseTo(10 / 1e6, 12)
   })
 
-  it('is absent where something has no price, and 0 where nothing was asked', async () => {
+  it('omits the cost if a price is missing; reports 0 without requests', async () => {
     expect(await costOf(scripted([{ text: 'x', usage: usage(10) }]))).toBeUndefined()
     const parent = scripted(
       [
@@ -92,7 +92,7 @@ describe('costUsd of a result and of agentEnd', () => {
   })
 })
 
-it('is not limited for a sub-agent whose model has no prices, with a warning that names it', async () => {
+it('warns about a sub-agent model without prices when maxCost is set', async () => {
   const warned: unknown[] = []
   const logger = { warn: (event: string, { message }: { message?: unknown }) => void warned.push([event, message]) }
   const child = scripted([{ text: 'Seen.' }], { config: { cost: rates(0) } })

@@ -37,20 +37,20 @@ async function filtered(
   return { ...played, asked, userTexts, types: played.events.map(({ type }) => type) }
 }
 
-describe('a prompt', () => {
-  it('that passes goes through unchanged (filter_pass_message_goes_through)', async () => {
+describe('input filters on a prompt', () => {
+  it('passes a prompt unchanged (filter_pass_message_goes_through)', async () => {
     const { result, userTexts } = await filtered([pass])
     expect(result.status).toBe('completed')
     expect(userTexts(0)).toEqual([['go']])
   })
 
-  it('with a warning gets it as a second block (filter_warn_injects_warning_message)', async () => {
+  it('appends a warning as a second block (filter_warn_injects_warning_message)', async () => {
     const { agent, userTexts } = await filtered([warn('danger')])
     expect(userTexts(0)).toEqual([['go', '[Warning: danger]']])
     expect(agent.messages[0]).toMatchObject({ content: [{ text: 'go' }, { text: '[Warning: danger]' }] })
   })
 
-  it('that is refused is not sent, nor in the history (filter_reject_returns_empty)', async () => {
+  it('rejects a prompt before request and history (filter_reject_returns_empty)', async () => {
     const { agent, asked, result, types, events } = await filtered([reject('no')])
     expect(types).toEqual(['agentStart', 'inputRejected', 'agentEnd'])
     expect(ofType(events, 'inputRejected')).toMatchObject([{ reason: 'no' }])
@@ -60,7 +60,7 @@ describe('a prompt', () => {
     expect((await agent.prompt('again').result).status).toBe('rejected')
   })
 
-  it('is judged in order; the first refusal wins (filter_chain_first_reject_wins)', async () => {
+  it('runs filters in order; the first rejection wins (filter_chain_first_reject_wins)', async () => {
     const seenBy: string[] = []
     const noting =
       (name: string, verdict: FilterVerdict): InputFilter =>
@@ -83,7 +83,7 @@ describe('a prompt', () => {
     expect(userTexts(0)).toEqual([['go', '[Warning: one]\n[Warning: two]']])
   })
 
-  it('of several messages is judged as one text without images; the last gets the warning (filter_non_text_content_only_text_extracted)', async () => {
+  it('receives several messages as one text without images (filter_non_text_content_only_text_extracted)', async () => {
     const seenBy: unknown[] = []
     const picture = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }
     const input = [userMessage('look at this'), { ...userMessage('and this'), content: [...userMessage('and this').content, picture] }]
@@ -97,7 +97,7 @@ describe('a prompt', () => {
     expect(agent.messages[1]).toMatchObject({ content: [{ text: 'and this' }, picture, { text: '[Warning: w]' }] })
   })
 
-  it('keeps the id it was given, with a warning too', async () => {
+  it('keeps the message id, also with a warning', async () => {
     const given = withId(userMessage('mine'))
     const { agent } = await filtered([warn('w')], {}, given)
     expect(agent.messages[0]?.id).toBe(given.id)
@@ -105,7 +105,7 @@ describe('a prompt', () => {
     expect('content' in given && given.content).toHaveLength(1)
   })
 
-  it('is looked at once, not in every turn', async () => {
+  it('runs once per prompt, not in every turn', async () => {
     let looks = 0
     const counting: InputFilter = () => {
       looks += 1
@@ -117,7 +117,7 @@ describe('a prompt', () => {
   })
 })
 
-describe('a filter that fails', () => {
+describe('a failing input filter', () => {
   it.each<[string, unknown]>([
     [
       'throws',
@@ -130,7 +130,7 @@ describe('a filter that fails', () => {
     ['answers nothing, later', async () => null],
     ['answers a word', () => 'pass'],
     ['answers with a misspelt type', () => ({ type: 'Reject', reason: 'x' })],
-  ])('and %s refuses the input, and says nothing of why to those who read events', async (_, filter) => {
+  ])('rejects the input if it %s, without exposing the cause in events', async (_, filter) => {
     const warnings: string[] = []
     // Programs without types answer all sorts of things.
     const { events, result, asked } = await filtered([filter as InputFilter, warn('never')], {
@@ -142,7 +142,7 @@ describe('a filter that fails', () => {
     expect(JSON.stringify(events)).not.toContain('secret')
   })
 
-  it('and hangs does not delay an abort, and is told by its signal', async () => {
+  it('does not delay an abort when it hangs, and receives the signal', async () => {
     const { opened, open } = gate()
     let told: AbortSignal | undefined
     const hangs: InputFilter = (_, { signal }) => {
@@ -166,8 +166,8 @@ describe('a filter that fails', () => {
   })
 })
 
-describe('steering', () => {
-  it('queued before the start and refused: no turn, its receipt says returned (filter_rejects_steering_message)', async () => {
+describe('input filters on steering', () => {
+  it('rejects steering queued before the start, and returns it (filter_rejects_steering_message)', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]), inputFilters: [words] })
     const types: string[] = []
     agent.subscribe(({ type }) => types.push(type))
@@ -180,7 +180,7 @@ describe('steering', () => {
     expect(good.status).toBe('delivered')
   })
 
-  it('with a warning carries it (filter_warns_steering_message)', async () => {
+  it('appends a warning to steering (filter_warns_steering_message)', async () => {
     const model = scripted([{ text: 'a' }])
     const agent = new Agent({ model, inputFilters: [words] })
     const receipt = agent.steer('odd')
@@ -190,7 +190,7 @@ describe('steering', () => {
     expect(agent.messages.map(({ id }) => id)).toContain(receipt.message.id)
   })
 
-  it('refused between tools: the skipped calls are answered, the run ends rejected, the next prompt goes on', async () => {
+  it('ends the run as rejected between tools, with the skipped calls answered', async () => {
     const model = scripted([{ toolCalls: [1, 2].map((n) => ({ name: 'step', arguments: { n } })) }, { text: 'again' }])
     const agent = new Agent({ model, tools: [tool('step', () => 'ok')], toolExecution: { type: 'sequential' }, inputFilters: [words] })
     const events: AgentEvent[] = []
@@ -212,7 +212,7 @@ describe('steering', () => {
     expect((await agent.prompt('sorry').result).text).toBe('again')
   })
 
-  it('that comes while a filter looks, or after, waits for the next turn, and is looked at there', async () => {
+  it('defers steering that arrives during a filter to the next turn', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const seenBy: string[] = []
     const agent: Agent = new Agent({
@@ -234,7 +234,7 @@ describe('steering', () => {
     expect(userTexts[1]).toEqual(['go', 'meanwhile', 'in the hook'])
   })
 
-  it('one at a time is looked at one at a time; all at once as one text', async () => {
+  it('receives messages one by one, or all as one text, by mode', async () => {
     for (const steeringMode of ['oneAtATime', 'all'] as const) {
       const seenBy: string[] = []
       const agent = new Agent({
@@ -254,7 +254,7 @@ describe('steering', () => {
     }
   })
 
-  it('taken back while a filter looks at it is not delivered', async () => {
+  it('withholds steering that is taken back during a filter', async () => {
     const agent: Agent = new Agent({
       model: scripted([{ text: 'a' }]),
       inputFilters: [
@@ -270,7 +270,7 @@ describe('steering', () => {
     expect(agent.messages.map(({ id }) => id)).not.toContain(receipt.message.id)
   })
 
-  it('or a hook waits: the model is not asked when there is nothing else to answer', async () => {
+  it('skips the model call if all input is taken back during a filter or hook', async () => {
     for (const [how, filters] of [
       ['steer', [pass]],
       ['followUp', [pass]],
@@ -293,8 +293,8 @@ describe('steering', () => {
   })
 })
 
-describe('a follow-up', () => {
-  it('refused: the first turn is complete, the run ends rejected (filter_rejects_follow_up_message)', async () => {
+describe('input filters on a follow-up', () => {
+  it('ends the run as rejected after the complete first turn (filter_rejects_follow_up_message)', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), inputFilters: [words] })
     const events: AgentEvent[] = []
     agent.subscribe((event) => events.push(event))
@@ -307,7 +307,7 @@ describe('a follow-up', () => {
     expect([bad.status, good.status]).toEqual(['returned', 'queued'])
   })
 
-  it('with a warning carries it into the second turn (filter_warns_follow_up_message)', async () => {
+  it('appends a warning to a follow-up (filter_warns_follow_up_message)', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model, inputFilters: [words] })
     agent.followUp('odd')
@@ -316,7 +316,7 @@ describe('a follow-up', () => {
     expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ text: 'odd' }, { text: '[Warning: careful: odd]' }] })
   })
 
-  it('stays queued when a beforeTurn hook stops the run after it passed', async () => {
+  it('keeps a follow-up queued when beforeTurn stops the run', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
     let may = false
     const agent = new Agent({ model, inputFilters: [pass], hooks: { beforeTurn: ({ turnIndex }) => may || turnIndex === 0 } })
@@ -330,7 +330,7 @@ describe('a follow-up', () => {
 })
 
 describe('approved calls of an earlier run', () => {
-  it('run before what was said meanwhile is looked at, which happens once', async () => {
+  it('runs them before new input is filtered, and filters once', async () => {
     const seenBy: string[] = []
     const looking: InputFilter = (said) => {
       seenBy.push(said)
@@ -349,8 +349,8 @@ describe('approved calls of an earlier run', () => {
   })
 })
 
-describe('a supplier that cannot be looked into', () => {
-  it('hands over before the filters look, and nothing is lost', async () => {
+describe('a message supplier without peek', () => {
+  it('hands over its messages before the filters run, without loss', async () => {
     const waiting = ['one', 'two'].map((said) => withId(userMessage(said)))
     const steering: MessageSupplier = { waiting: () => waiting.length > 0, take: () => waiting.splice(0, 1) }
     const model = scripted([{ text: 'a' }, { text: 'b' }])
@@ -368,7 +368,7 @@ describe('a supplier that cannot be looked into', () => {
     ])
   })
 
-  it('and that throws ends the run with an error', async () => {
+  it('ends the run with an error if a method throws', async () => {
     for (const broken of ['waiting', 'take', 'peek'] as const) {
       const fail = () => {
         throw new Error('queue is broken')

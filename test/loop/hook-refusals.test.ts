@@ -12,10 +12,10 @@ async function hooked(script: ScriptedStep[], hooks: LoopHooks, { tools = [] }: 
   return { agent, types, result: await run.result }
 }
 
-describe('a refusal with a reason', () => {
+describe('hook rejection with a reason', () => {
   const no = { allow: false, reason: 'closed today' } as const
 
-  it('ends the run with it', async () => {
+  it('ends the run with the reason', async () => {
     expect((await hooked([], { beforeLoop: () => no })).result).toMatchObject({
       status: 'rejected',
       rejection: 'The beforeLoop hook returned false: closed today',
@@ -27,7 +27,7 @@ describe('a refusal with a reason', () => {
     expect((await hooked([], { beforeTurn: () => ({ allow: false }) })).result.rejection).toBe('The beforeTurn hook returned false.')
   })
 
-  it('is what the model is told of a call that is skipped, also beside other arguments', async () => {
+  it('sends the reason to the model for a skipped call', async () => {
     const ran: string[] = []
     const work = tool('work', () => `ran ${ran.push('x')}`)
     const script = () => [{ toolCalls: [{ name: 'work', arguments: {} }] }, { text: 'done' }]
@@ -48,7 +48,7 @@ describe('a refusal with a reason', () => {
     expect(ran).toEqual(['x'])
   })
 
-  it('keeps back updates', async () => {
+  it('suppresses updates', async () => {
     const work = tool('work', (_, { update }) => {
       update({ content: [{ type: 'text', text: 'half' }] })
       return 'done'
@@ -59,7 +59,7 @@ describe('a refusal with a reason', () => {
   })
 })
 
-it('every hook of a call is told when the run is stopped', async () => {
+it('aborts the signal of every tool hook when the run stops', async () => {
   const signals: AbortSignal[] = []
   const keep = ({ signal }: { signal: AbortSignal }) => {
     signals.push(signal)

@@ -51,11 +51,11 @@ const throws = () => {
 }
 const rejects = () => Promise.reject(new Error('hook is broken'))
 
-describe('order', () => {
+describe('hook order', () => {
   it.each([
     ['at once', async () => undefined],
     ['after a task', tick],
-  ])('hooks that answer %s come in the documented order around the events', async (_, pause) => {
+  ])('runs hooks that answer %s in the documented order around the events', async (_, pause) => {
     const trace: string[] = []
     const model = scripted([sum, { text: 'Three.' }])
     const reporting = tool('add', (__, ctx) => {
@@ -78,7 +78,7 @@ describe('order', () => {
     ])
   })
 
-  it('the loop waits for each hook', async () => {
+  it('awaits each hook before the next step', async () => {
     const { opened, open } = gate()
     const model = scripted([{ text: 'ok' }])
     const agent = new Agent({ model, hooks: { beforeTurn: () => opened.then(() => true) } })
@@ -90,7 +90,7 @@ describe('order', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('a run settles only after afterLoop, which can change nothing of its usage, and the agent is free when it runs', async () => {
+  it('settles the run after afterLoop, when the agent is already idle', async () => {
     const seenBy: unknown[] = []
     const agent: Agent = new Agent({
       model: scripted([{ text: 'ok' }]),
@@ -108,7 +108,7 @@ describe('order', () => {
 })
 
 describe('beforeLoop', () => {
-  it('false: agentEnd alone, nothing asked, the prompt not taken, afterLoop called (before_loop_hook_fires, after_loop_hook_fires)', async () => {
+  it('rejects the run on false and still runs afterLoop (before_loop_hook_fires, after_loop_hook_fires)', async () => {
     const ended: string[] = []
     const { agent, model, result, types } = await hooked([{ text: 'never' }], {
       beforeLoop: ({ messages }) => messages.length > 0,
@@ -124,7 +124,7 @@ describe('beforeLoop', () => {
   it.each([
     ['throws', throws],
     ['rejects', rejects],
-  ])('that %s fails closed: agentEnd alone, status error', async (_, beforeLoop) => {
+  ])('fails closed with status error if it %s', async (_, beforeLoop) => {
     const { model, result, types, warnings } = await hooked([{ text: 'never' }], { beforeLoop })
     expect(types).toEqual(['agentEnd'])
     expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
@@ -133,7 +133,7 @@ describe('beforeLoop', () => {
     expect(warnings.join()).toContain('hookFailed')
   })
 
-  it('what is queued stays queued when it says no, and opens the next run', async () => {
+  it('keeps queued messages for the next run when it returns false', async () => {
     let may = false
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model, hooks: { beforeLoop: () => may } })
@@ -145,7 +145,7 @@ describe('beforeLoop', () => {
     expect(receipts.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
-  it('aborted before or while it runs: the run begins and ends', async () => {
+  it('begins and ends a run aborted before or during the hook', async () => {
     for (const early of [true, false]) {
       const controller = new AbortController()
       if (early) controller.abort()
@@ -165,7 +165,7 @@ describe('beforeLoop', () => {
 })
 
 describe('beforeTurn', () => {
-  it('false on turn 2 ends the run: called three times, two answers (before_turn_can_abort)', async () => {
+  it('ends the run when it returns false on turn 2 (before_turn_can_abort)', async () => {
     const turns: number[] = []
     const { result, types } = await hooked(() => sum, {
       beforeTurn: ({ turnIndex }) => {
@@ -183,14 +183,14 @@ describe('beforeTurn', () => {
   it.each([
     ['throws', throws],
     ['rejects', rejects],
-  ])('that %s ends the run with an error; what is queued is not lost', async (_, beforeTurn) => {
+  ])('ends the run with an error if it %s, and keeps queued messages', async (_, beforeTurn) => {
     const agent = new Agent({ model: scripted([]), hooks: { beforeTurn } })
     const receipt = agent.steer('steer')
     expect(await agent.prompt('go').result).toMatchObject({ status: 'error', error: { code: 'hookFailed' }, messages: [] })
     expect(receipt.status).toBe('queued')
   })
 
-  it('anything but false lets the turn go on', async () => {
+  it('continues the turn for any value but false', async () => {
     for (const answer of [undefined, true, null, 0, '']) {
       // Programs without types answer all sorts of things.
       const hooks = { beforeTurn: () => answer } as LoopHooks
@@ -198,7 +198,7 @@ describe('beforeTurn', () => {
     }
   })
 
-  it('is not asked after a limit, nor after an abort', async () => {
+  it('does not run after a limit or an abort', async () => {
     let asked = 0
     const hooks: LoopHooks = { beforeTurn: () => ++asked > 0 }
     await hooked([], hooks, { limits: { maxTurns: 0 } })
@@ -207,7 +207,7 @@ describe('beforeTurn', () => {
     expect(asked).toBe(0)
   })
 
-  it('false leaves approved calls of an earlier run waiting', async () => {
+  it('leaves approved calls of an earlier run pending on false', async () => {
     let may = true
     const ran: string[] = []
     const asks = tool('asks', () => `ran ${ran.push('x')}`, { needsApproval: true })
@@ -224,8 +224,8 @@ describe('beforeTurn', () => {
   })
 })
 
-describe('observers', () => {
-  it('afterTurn sees a growing history, the message, its results and its tokens (after_turn_receives_messages)', async () => {
+describe('observer hooks', () => {
+  it('gives afterTurn history, message, results and tokens (after_turn_receives_messages)', async () => {
     const turns: unknown[] = []
     await hooked(
       [
@@ -243,7 +243,7 @@ describe('observers', () => {
     ])
   })
 
-  it('afterTurn also comes for a turn that failed or was stopped', async () => {
+  it('calls afterTurn for failed and aborted turns', async () => {
     const reasons: string[] = []
     const hooks: LoopHooks = { afterTurn: ({ message }) => reasons.push(message.stopReason) }
     await hooked([failing], hooks)
@@ -255,7 +255,7 @@ describe('observers', () => {
     expect(reasons).toEqual(['error', 'aborted'])
   })
 
-  it('onError gets the text of the provider once, before the end of the turn (on_error_fires_on_provider_error)', async () => {
+  it('calls onError once per provider error, before the turn ends (on_error_fires_on_provider_error)', async () => {
     const errors: string[] = []
     const network = { fail: { code: 'network' as const, message: 'cut', retryAfterMs: 0 } }
     for (const script of [[failing], Array.from({ length: 4 }, () => network)]) {
@@ -264,7 +264,7 @@ describe('observers', () => {
     expect(errors).toEqual(['api the service is down 0', 'network cut. Tried 4 times. 0'])
   })
 
-  it('onError is not called for retries that help, for aborts, nor for a hook', async () => {
+  it('skips onError for recovered retries, aborts and hook failures', async () => {
     let errors = 0
     const onError = () => ++errors
     const network = { fail: { code: 'network' as const, message: 'cut', retryAfterMs: 0 } }
@@ -281,7 +281,7 @@ describe('observers', () => {
   it.each([
     ['throw', throws],
     ['reject', rejects],
-  ])('that %s are reported and ignored', async (_, broken) => {
+  ])('logs and ignores hooks that %s', async (_, broken) => {
     const names = ['afterLoop', 'afterTurn', 'onError', 'afterToolExecution', 'afterToolExecutionUpdate', 'afterCompactionEnd'] as const
     for (const name of names) {
       const reporting = tool('add', (__, ctx) => {
@@ -314,14 +314,14 @@ describe('beforeCompactionStart', () => {
     ['false', () => false],
     ['throws', throws],
     ['rejects', rejects],
-  ])('%s: nothing is compacted, no events, the turn goes on', async (_, beforeCompactionStart) => {
+  ])('skips compaction without events and continues the turn: %s', async (_, beforeCompactionStart) => {
     const { events, model, result } = await hooked([{ text: 'ok' }], { beforeCompactionStart }, long)
     expect(ofType(events, 'compactionStarted')).toEqual([])
     expect(model.provider.requests[0]?.messages).toHaveLength(long.messages.length + 1)
     expect(result.status).toBe('completed')
   })
 
-  it('may ask a model itself, and an abort ends the wait for it', async () => {
+  it('may await its own model call, and an abort ends the wait', async () => {
     const asked: RunResult[] = []
     const nested = new Agent({ model: scripted([{ text: 'yes' }]) })
     const { events } = await hooked(
@@ -346,7 +346,7 @@ describe('beforeCompactionStart', () => {
 })
 
 describe('hooks', () => {
-  it('are optional, one by one and all together (callbacks_are_optional)', async () => {
+  it('treats each hook as optional (callbacks_are_optional)', async () => {
     expect((await hooked([sum, { text: 'ok' }], {})).result.status).toBe('completed')
     const trace: string[] = []
     for (const [name, hook] of Object.entries(tracing(trace))) {
@@ -354,7 +354,7 @@ describe('hooks', () => {
     }
   })
 
-  it('keep their `this`, and may be methods of a class', async () => {
+  it('keeps `this` for hooks that are class methods', async () => {
     class Counter implements LoopHooks {
       turns = 0
       beforeTurn() {
@@ -367,7 +367,7 @@ describe('hooks', () => {
     expect(counter.turns).toBe(2)
   })
 
-  it('may stop the run they are part of', async () => {
+  it('lets any hook abort its own run', async () => {
     for (const name of ['beforeLoop', 'beforeTurn', 'beforeToolExecution', 'afterToolExecution', 'afterTurn', 'afterLoop'] as const) {
       const agent: Agent = new Agent({ model: scripted([sum, { text: 'ok' }]), tools: [add], hooks: { [name]: () => agent.abort() } })
       const events: AgentEvent[] = []
@@ -379,7 +379,7 @@ describe('hooks', () => {
     }
   })
 
-  it('work on a bare loop, and each run of an agent has its own', async () => {
+  it('runs hooks on a bare loop, and separately for each agent run', async () => {
     const trace: string[] = []
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
     const options = { emit: () => undefined, signal: new AbortController().signal }
@@ -387,7 +387,7 @@ describe('hooks', () => {
     expect(trace).toEqual(['beforeLoop', 'beforeTurn', 'prepareTurn', 'afterAnswer', 'afterTurn', 'afterLoop'])
   })
 
-  it('fail with a code that programs can read', async () => {
+  it('fails with the code hookFailed', async () => {
     const { result } = await hooked([], { beforeTurn: () => Promise.reject(new PhiError('mine', 'no')) })
     expect(result.error).toEqual({ code: 'hookFailed', message: 'The beforeTurn hook failed: no. The run stopped.' })
   })

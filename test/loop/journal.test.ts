@@ -25,7 +25,7 @@ function memoryJournal(
 const kinds = (records: JournalRecord[]) => records.map((record) => record.entry.type)
 
 describe('journal', () => {
-  it('gets the beginning and end of the loop and of each turn, each input, each answer, the intent before and the result after each tool', async () => {
+  it('records loop and turn boundaries, inputs, responses, tool intents and tool results', async () => {
     const journal = memoryJournal()
     const { agent, result } = await play(script, { tools: [add], journal })
     expect(kinds(journal.records)).toEqual([
@@ -43,7 +43,7 @@ describe('journal', () => {
     expect(journal.records.map((record) => record.turnIndex)).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 2])
   })
 
-  it('is awaited: the tool does not run before its intent is durable', async () => {
+  it('records the intent durably before the tool runs', async () => {
     const order: string[] = []
     const journal: Journal = {
       append: async ({ entry }) => {
@@ -56,7 +56,7 @@ describe('journal', () => {
     expect(order.filter((what) => !/loop|turn/.test(what))).toEqual(['input', 'assistant', 'toolIntent', 'run', 'toolResult', 'assistant'])
   })
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7])('refusing record %i ends the run before the next side effect', async (refuseAt) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('ends the run before the next side effect when record %i is refused', async (refuseAt) => {
     const ran: string[] = []
     const spy = tool('add', () => `ok ${ran.push('run')}`)
     const { events, model, result } = await play(script, { tools: [spy], journal: memoryJournal(refuseAt) })
@@ -68,7 +68,7 @@ describe('journal', () => {
     expect(ran).toHaveLength([0, 0, 0, 0, 0, 1, 1, 1][refuseAt] ?? 0)
   })
 
-  it('refusing the end of a loop changes nothing that was said; it is logged', async () => {
+  it('logs a refused end of loop and keeps the result', async () => {
     const logged: string[] = []
     const logger = { warn: (event: string) => logged.push(event) }
     const { agent, result } = await play(script, { tools: [add], journal: memoryJournal(8), logger })
@@ -79,7 +79,7 @@ describe('journal', () => {
 
   const halfway = [{ text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } }, { text: 'whole' }]
 
-  it('holds every message of the history, also an answer that failed halfway and was repeated', async () => {
+  it('records every message of the history, including failed and retried responses', async () => {
     const journal = memoryJournal()
     const { agent } = await play(halfway, { journal })
     expect(agent.messages).toHaveLength(3)
@@ -87,7 +87,7 @@ describe('journal', () => {
     expect(stored).toEqual(agent.messages)
   })
 
-  it('refusing an answer that failed halfway ends the run without another call', async () => {
+  it('ends the run without a retry when a partial response is refused', async () => {
     const { events, model, result } = await play(halfway, { journal: memoryJournal(3) })
     expect(result.error?.code).toBe('journal')
     expect(model.provider.requests).toHaveLength(1)
@@ -95,7 +95,7 @@ describe('journal', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('has a message before its messageEnd is seen', async () => {
+  it('records a message before its messageEnd is emitted', async () => {
     const stored = new Set<string>()
     const journal: Journal = {
       append: async ({ entry }) => {
@@ -112,7 +112,7 @@ describe('journal', () => {
     expect(stored.size).toBe(agent.messages.length)
   })
 
-  it('leaves a history that goes on after a refusal', async () => {
+  it('leaves a history that can continue after a refusal', async () => {
     for (const refuseAt of [0, 1, 2, 3, 4, 5, 6, 7]) {
       const { agent } = await play([...script, { text: 'fine' }, { text: 'fine' }, { text: 'fine' }], {
         tools: [add],
@@ -123,7 +123,7 @@ describe('journal', () => {
     }
   })
 
-  it('without room for a prompt gives it back: it is no part of the history, and can be said again', async () => {
+  it('returns the prompt when the store is full, so it can be retried', async () => {
     const model = scripted([{ text: 'fine' }])
     const full = new SessionError('quota', 'No room.')
     for (const refuseAt of [0, 1, 2, 3]) {
@@ -139,13 +139,13 @@ describe('journal', () => {
     }
   })
 
-  it('that does not say whether it has stored a prompt keeps it in the history', async () => {
+  it('keeps the prompt in the history when the write outcome is unknown', async () => {
     const agent = new Agent({ model: scripted([]), journal: memoryJournal(2) })
     const { status, returned } = await agent.prompt('go').result
     expect([status, returned, agent.messages.map(({ role }) => role)]).toEqual(['error', [], ['user', 'assistant']])
   })
 
-  it('that never answers does not keep an aborted run alive', async () => {
+  it('does not keep an aborted run alive when it hangs', async () => {
     const asked = gate()
     const journal: Journal = {
       append: () => {

@@ -17,7 +17,7 @@ describe('execution limits', () => {
     ['turns', { maxTurns: 2 }, 2, '[Agent stopped: Max turns reached (2/2)]'],
     ['tokens', { maxTotalTokens: 1000 }, 2, '[Agent stopped: Max tokens reached (1400/1000)]'],
     ['duration', { maxDurationMs: 0 }, 0, '[Agent stopped: Max duration reached (0s/0s)]'],
-  ])('stop at %s, with the documented message as the last entry', async (_, changed, turns, text) => {
+  ])('stops at %s, with the documented message as the last entry', async (_, changed, turns, text) => {
     const { agent, events, result } = await play(endless, { tools: [add], limits: changed })
     expect(ofType(events, 'turnStart')).toHaveLength(turns)
     expect(result.status).toBe('limit')
@@ -25,14 +25,14 @@ describe('execution limits', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('stop at the cost, after the turn that went over it', async () => {
+  it('stops after the turn that exceeded the cost limit', async () => {
     const model = scripted(endless, { config: { cost: rates } })
     const { events, result } = await play([], { model, tools: [add], limits: { maxCost: 0.5 } })
     expect(ofType(events, 'turnStart')).toHaveLength(1)
     expect(result.status).toBe('limit')
   })
 
-  it('stop at the cost of long prompts, which have rates of their own', async () => {
+  it('applies long-prompt rates to the cost limit', async () => {
     const long = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 1 } }], usage: { input: 200_001, output: 1000 } }
     const short = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
     const tiers = [
@@ -53,13 +53,13 @@ describe('execution limits', () => {
   it.each<[string, CostTier, RegExp]>([
     ['rate', { inputTokensAbove: 10, ...rates, outputPerMillion: Number.NaN }, /outputPerMillion is NaN/],
     ['threshold', { inputTokensAbove: Number.NaN, ...rates, outputPerMillion: -1 }, /outputPerMillion is -1/],
-  ])('end a run where the %s of a tier is none: nothing would limit it', (_, tier, words) => {
+  ])('ends the run if the %s of a price tier is invalid', (_, tier, words) => {
     const budget = new ExecutionBudget({ maxCost: 1 })
     expect(() => budget.charge({ ...emptyUsage(), input: 20 }, { ...rates, tiers: [tier] })).toThrow(words)
     expect(budget.exceeded()).toMatch(/cannot be counted/)
   })
 
-  it('refuse a cost limit that no price can ever reach', () => {
+  it('rejects a cost limit for a model without prices', () => {
     const model = scripted([{ text: 'free' }])
     const unpriced = expect.objectContaining({
       code: 'invalidOption',
@@ -75,19 +75,19 @@ describe('execution limits', () => {
     expect(agent.messages).toEqual([])
   })
 
-  it('are off with one switch', async () => {
+  it('lifts all limits with contextManagement: false', async () => {
     const script = [...Array.from({ length: 60 }, endless), { text: 'at last' }]
     const { result } = await play(script, { tools: [add], contextManagement: false })
     expect(result.text).toBe('at last')
   })
 
-  it('default to 50 turns', async () => {
+  it('defaults to 50 turns', async () => {
     const { events, result } = await play(endless, { tools: [add] })
     expect(ofType(events, 'turnStart')).toHaveLength(50)
     expect(result.status).toBe('limit')
   })
 
-  it('count what attempts cost that failed halfway and were repeated', async () => {
+  it('counts the usage of failed attempts', async () => {
     const partial = { text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } }
     const spent: StreamProvider['stream'] = async (request, emit, signal) => {
       const message = await played.provider.stream(request, emit, signal).catch((error) => {
@@ -104,7 +104,7 @@ describe('execution limits', () => {
     expect(ofType(events, 'turnStart')).toHaveLength(1)
   })
 
-  it('do not count cached tokens as input', () => {
+  it('excludes cached tokens from the input count', () => {
     const budget = new ExecutionBudget({ maxTotalTokens: 100 })
     budget.charge({ ...emptyUsage(), input: 40, output: 59, cacheRead: 10_000 }, rates)
     expect(budget.exceeded()).toBeUndefined()

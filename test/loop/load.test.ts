@@ -15,7 +15,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 describe('100 agents with 10 tools each at the same time', () => {
-  it('get every result in the order of the calls, and leave nothing behind', async () => {
+  it('returns results in call order and removes all listeners', async () => {
     const agents = 100
     const calls = 10
     const all = agents * calls
@@ -90,7 +90,7 @@ describe('1,000 turns with compaction', () => {
     return { model: { config, provider }, sizes, counts, broken: () => broken }
   }
 
-  it('of one run: what is sent stays within bounds, compaction comes when it is due', async () => {
+  it('keeps requests of one run within bounds and compacts when due', async () => {
     const { model, sizes, counts, broken } = looking(1000)
     const agent = new Agent({ model, tools: [look], contextConfig, limits: false, replayBytes: 100_000 })
     const compactions: CompactionEndedEvent[] = []
@@ -124,7 +124,7 @@ describe('1,000 turns with compaction', () => {
     expect(compactions.every((event) => event.estimatedTokensBefore >= trigger)).toBe(true)
   })
 
-  it('of 100 runs: nothing is retained but the history and one overlay', async () => {
+  it('retains only the history and one overlay after 100 runs', async () => {
     const { model, sizes } = looking(10)
     const agent = new Agent({ model, tools: [look], contextConfig, replayBytes: 50_000 })
     const ended: WeakRef<object>[] = []

@@ -59,8 +59,8 @@ function expectNoKey(text: string): void {
   expect(text).not.toContain(btoa(`me:${key}`).slice(8, 28))
 }
 
-describe.each(Object.entries(keys))('the key of a model, given as %s', (_, apiKey) => {
-  it('is in no log line and in no result of a tool that repeats it', async () => {
+describe.each(Object.entries(keys))('a model key given as %s', (_, apiKey) => {
+  it('stays out of logs and results of a tool that repeats it', async () => {
     const { logged, told } = await said(anthropic('m', { apiKey: apiKey(), fetch: service() }), broken)
     expect(logged).toContain('toolFailed')
     expect(logged).toContain('[redacted]')
@@ -68,7 +68,7 @@ describe.each(Object.entries(keys))('the key of a model, given as %s', (_, apiKe
     expectNoKey(told)
   })
 
-  it('is in no log line and in no error of a hook that repeats it', async () => {
+  it('stays out of logs and errors of a hook that repeats it', async () => {
     const { logged, told } = await said(anthropic('m', { apiKey: apiKey(), fetch: service() }), () => 'ok', {
       afterToolExecution: broken,
       beforeTurn: ({ turnIndex }) => (turnIndex === 0 ? true : broken()),
@@ -79,14 +79,14 @@ describe.each(Object.entries(keys))('the key of a model, given as %s', (_, apiKe
     expectNoKey(told)
   })
 
-  it('is in no log line where the model is one of several', async () => {
+  it('stays out of logs of a fallback model', async () => {
     const { logged } = await said(fallback([anthropic('m', { apiKey: apiKey(), fetch: service() }), scripted([])]), broken)
     expect(logged).toContain('toolFailed')
     expectNoKey(logged)
   })
 })
 
-it('is refused by name at its first use where a credential provider gives what is no key', async () => {
+it('rejects an invalid key from a credential provider at its first use', async () => {
   const given: [unknown, string][] = [
     [`"${key}"`, 'quotes'],
     [`${key}\n`, 'white space'],
@@ -110,14 +110,14 @@ it('is refused by name at its first use where a credential provider gives what i
   }
 })
 
-it('a secret header of a model is in no log line of a tool that repeats it', async () => {
+it('redacts a secret model header in logs of a tool error', async () => {
   const headers = { 'cf-aig-authorization': `Bearer ${key}` }
   const { logged } = await said(anthropic('m', { apiKey: 'another-0123456789', headers, fetch: service() }), broken)
   expect(logged).toContain('toolFailed')
   expectNoKey(logged)
 })
 
-describe('what only looks like a secret', () => {
+describe('redaction of console logs', () => {
   let written: MockInstance<typeof console.warn>
   beforeEach(() => {
     written = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
@@ -131,7 +131,7 @@ describe('what only looks like a secret', () => {
     ['a header as JSON', '{"x-api-key":"canary-0123","accept":"*/*"}', '"accept":"*/*"'],
     ['an assignment', 'PASSWORD=canary-9 SIZE=3', 'SIZE=3'],
     ['a key by its prefix', 'Incorrect key provided: sk-proj-canary0123456789abcdef.', 'Incorrect key provided: '],
-  ])('is in no line of the console: %s', async (_, message, rest) => {
+  ])('redacts %s', async (_, message, rest) => {
     const model = scripted([{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'Done.' }])
     const execute = () => {
       throw new Error(message)
@@ -142,7 +142,7 @@ describe('what only looks like a secret', () => {
     expect(lines).not.toContain('canary')
   })
 
-  it('is nothing that a warning of ours says', async () => {
+  it('leaves token counts and URLs of our own warnings readable', async () => {
     const message = 'The answer was cut after 4096 tokens: 12345678 of https://docs.example.com/limits#tokens, maxTokens: 87654321.'
     const model = scripted([{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'Done.' }])
     const execute = () => {

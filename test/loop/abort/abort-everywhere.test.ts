@@ -253,8 +253,8 @@ async function passTime<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-describe('an abort, anywhere in a run that waits for everything', () => {
-  it('nowhere: the run shows all there is', async () => {
+describe('abort at every point of a run with all kinds of waits', () => {
+  it('emits every expected event type without an abort', async () => {
     const played = await passTime(playStopped({}))
     check(played, 'nowhere', 'error')
     const types = new Set(played.events.map(({ type }) => type))
@@ -286,7 +286,7 @@ describe('an abort, anywhere in a run that waits for everything', () => {
   it.each([
     ['answers', false],
     ['hangs', true],
-  ])('within every callback, which then %s', async (_, hangs) => {
+  ])('ends the run when it happens in a callback which then %s', async (_, hangs) => {
     const whole = await passTime(playStopped({}))
     for (let place = 0; place < whole.places.length; place += 1) {
       const played = await passTime(playStopped({ place, hangs }))
@@ -301,7 +301,7 @@ describe('an abort, anywhere in a run that waits for everything', () => {
     }
   })
 
-  it('at every event', async () => {
+  it('ends the run cleanly at every event', async () => {
     const whole = await passTime(playStopped({}))
     for (const { seq, type } of whole.events.slice(0, -1)) {
       const played = await passTime(playStopped({ seq }))
@@ -310,7 +310,7 @@ describe('an abort, anywhere in a run that waits for everything', () => {
     }
   })
 
-  it('after every number of steps, until the run ends by itself', async () => {
+  it('ends the run cleanly after any number of steps', async () => {
     let isWhole = false
     for (let steps = 0; !isWhole; steps += 1) {
       const played = await passTime(playStopped({ steps }))

@@ -40,7 +40,7 @@ function counted(signal: AbortSignal, listening: Set<unknown>): AbortSignal {
 const nextTask = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('abort', () => {
-  it('at every event of a run with tools: one agentEnd, every call answered, the history goes on', async () => {
+  it('answers every call and emits one agentEnd at every event of a run', async () => {
     const whole = await abortWhen(() => false)
     for (const { seq } of whole.events.slice(0, -1)) {
       const { agent, events, result } = await abortWhen((event) => event.seq === seq)
@@ -52,7 +52,7 @@ describe('abort', () => {
     }
   })
 
-  it('at every microtask of a run with all its waits: settles in order, loses no message, leaves no listener', async () => {
+  it('settles in order without losing a message or listener at every microtask', async () => {
     const asks = tool('asks', () => 'yes', { needsApproval: async () => true })
     const slow = { append: async () => undefined }
     const key = { current: async () => 'key', invalidate: () => undefined }
@@ -95,7 +95,7 @@ describe('abort', () => {
     }
   })
 
-  it('before the run begins: nothing is sent, the prompt is not taken', async () => {
+  it('sends nothing and returns the prompt when it precedes the run', async () => {
     const model = scripted(script)
     const agent = new Agent({ model })
     const result = await agent.prompt('go', { signal: AbortSignal.abort() }).result

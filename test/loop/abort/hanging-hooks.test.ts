@@ -10,9 +10,9 @@ const failing = { fail: { code: 'api' as const, message: 'the service is down' }
 
 afterEach(() => void vi.useRealTimers())
 
-describe('a hook that never answers', () => {
+describe('hooks that never settle', () => {
   it.each(['beforeLoop', 'beforeTurn', 'afterTurn', 'onError', 'beforeToolExecution', 'afterToolExecution'] as const)(
-    '%s does not delay an abort, and is told by its signal',
+    'ends an aborted run at once and aborts the signal of %s',
     async (name) => {
       const { opened, open } = gate()
       let signal: AbortSignal | undefined
@@ -38,27 +38,30 @@ describe('a hook that never answers', () => {
     },
   )
 
-  it.each(['beforeToolExecutionUpdate', 'afterToolExecutionUpdate'] as const)('%s neither', async (name) => {
-    const { opened, open } = gate()
-    const hooks: LoopHooks = {
-      [name]: () => {
-        open()
-        return new Promise(() => undefined)
-      },
-    }
-    const reporting = tool('add', (_, ctx) => {
-      ctx.update({ content: [] })
-      return 'sum 3'
-    })
-    const agent = new Agent({ model: scripted([sum, { text: 'never' }]), tools: [reporting], hooks })
-    const run = agent.prompt('go')
-    await opened
-    run.abort()
-    expect((await run.result).status).toBe('aborted')
-    expect(unansweredCalls(agent.messages)).toEqual([])
-  })
+  it.each(['beforeToolExecutionUpdate', 'afterToolExecutionUpdate'] as const)(
+    'ends an aborted run at once despite a hanging %s',
+    async (name) => {
+      const { opened, open } = gate()
+      const hooks: LoopHooks = {
+        [name]: () => {
+          open()
+          return new Promise(() => undefined)
+        },
+      }
+      const reporting = tool('add', (_, ctx) => {
+        ctx.update({ content: [] })
+        return 'sum 3'
+      })
+      const agent = new Agent({ model: scripted([sum, { text: 'never' }]), tools: [reporting], hooks })
+      const run = agent.prompt('go')
+      await opened
+      run.abort()
+      expect((await run.result).status).toBe('aborted')
+      expect(unansweredCalls(agent.messages)).toEqual([])
+    },
+  )
 
-  it('afterLoop: an abort after agentEnd ends the wait, within a second', async () => {
+  it('stops waiting for afterLoop within a second of an abort', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { opened, open } = gate()
     const controller = new AbortController()

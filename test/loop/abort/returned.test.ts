@@ -31,7 +31,7 @@ async function given(
   return { agent, model, result }
 }
 
-describe('what a run did not take in', () => {
+describe('result.returned', () => {
   it.each<[string, Partial<AgentOptions>, RunResult['status']]>([
     ['a limit before the first turn', { limits: { maxTurns: 0 } }, 'limit'],
     ['a filter', { inputFilters: [() => ({ type: 'reject', reason: 'no' })] }, 'rejected'],
@@ -39,7 +39,7 @@ describe('what a run did not take in', () => {
     ['beforeTurn', { hooks: { beforeTurn: () => false } }, 'rejected'],
     ['a hook that fails', { hooks: { beforeTurn: () => Promise.reject(new Error('broken')) } }, 'error'],
     ['an abort in a hook', { hooks: { beforeTurn: () => stop() } }, 'aborted'],
-  ])('because of %s stands in the result, and nowhere else', async (_, options, status) => {
+  ])('holds all input that was not taken because of %s', async (_, options, status) => {
     const { agent, model, result } = await given(
       () => ({ text: 'ok' }),
       options,
@@ -58,7 +58,7 @@ describe('what a run did not take in', () => {
   })
   let stop = (): void => undefined
 
-  it('is what was left when a limit, an error or a pause came', async () => {
+  it('holds the input left after a limit, an error or a pause', async () => {
     const limited = await given([{ text: 'a' }], { limits: { maxTurns: 1 } }, (agent) => agent.prompt('asked'))
     expect(limited.result).toMatchObject({ status: 'limit', returned: [{ content: [{ text: 'followed' }] }] })
     const failed = await given([{ fail: { code: 'api', message: 'down' } }], {}, (agent) => agent.prompt('asked'))
@@ -73,7 +73,7 @@ describe('what a run did not take in', () => {
     expect(said(paused.result.returned)).toEqual(['followed'])
   })
 
-  it('is the message of an aborted send, which does not come back', async () => {
+  it('holds the message of an aborted send, which is not sent later', async () => {
     const { agent, model, result } = await given(
       () => ({ text: 'ok' }),
       { messages: [{ role: 'user', content: 'unanswered' }] },
@@ -88,7 +88,7 @@ describe('what a run did not take in', () => {
     expect(JSON.stringify(model.provider.requests)).not.toContain('said')
   })
 
-  it('is nothing when all was taken in; what was queued while idle stays queued', async () => {
+  it('omits input queued while the agent was idle', async () => {
     const model = scripted(() => ({ text: 'ok' }))
     const agent = new Agent({ model, limits: { maxTurns: 0 } })
     const idle = agent.followUp('idle')
@@ -99,7 +99,7 @@ describe('what a run did not take in', () => {
     expect(idle.status).toBe('delivered')
   })
 
-  it('is what a person took back, and what the supplier of a loop was asked for in vain', async () => {
+  it('holds messages taken back and messages the supplier failed to deliver', async () => {
     const agent = new Agent({ model: scripted([{ text: 'ok' }]) })
     const run = agent.prompt('asked')
     run.steer('taken back')
@@ -118,12 +118,12 @@ describe('what a run did not take in', () => {
   })
 })
 
-describe('a limit', () => {
+describe('result.limit', () => {
   it.each([
     ['maxTurns', 1, 1],
     ['maxTotalTokens', 10, 30],
     ['maxCost', 0.00001, 0.00003],
-  ] as const)('%s says itself as data', async (name, max, used) => {
+  ] as const)('reports %s with name, maximum and use', async (name, max, used) => {
     const config = { cost: { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 } }
     const step = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }], usage: { input: 20, output: 10 } }
     const { result, events } = await play(() => step, { model: scripted(() => step, { config }), tools: [add], limits: { [name]: max } })
@@ -132,7 +132,7 @@ describe('a limit', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agentEnd', limit })
   })
 
-  it('of a budget of somebody else has its words', async () => {
+  it('reports the reason of a custom budget', async () => {
     const agent = new Agent({ model: scripted([]) })
     const budget = { charge: () => undefined, exceeded: () => 'The team has spent its money' }
     expect(await agent.prompt('go', { budget }).result).toMatchObject({
@@ -167,7 +167,7 @@ describe('text()', () => {
     expect(JSON.stringify(error)).not.toContain('"messages"')
   })
 
-  it('rejects after an abort, with what had come', async () => {
+  it('rejects after an abort, with the partial text', async () => {
     const agent = new Agent({ model: scripted([{ text: ['half', ' and more'] }]) })
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'messageUpdate' && run.abort())
@@ -175,16 +175,16 @@ describe('text()', () => {
     expect(error).toMatchObject({ code: 'aborted', result: { text: 'half' } })
   })
 
-  it('is the text of a run that completed, empty or not', async () => {
+  it('resolves to the text of a completed run, even if it is empty', async () => {
     expect(await new Agent({ model: scripted([{ text: 'fine' }]) }).prompt('go').text()).toBe('fine')
     expect(await new Agent({ model: scripted([{}, {}]), retry: fastRetry }).prompt('go').text()).toBe('')
   })
 })
 
-describe('messages without a word for the model', () => {
+describe('extension messages', () => {
   const note = extensionMessage('note', { a: 1 })
 
-  it('go into the history and cause no call', async () => {
+  it('stores them without a model call', async () => {
     const { agent, model, result, events } = await play([{ text: 'never' }], {}, note)
     expect(result).toMatchObject({ status: 'completed', text: '', messages: [note], returned: [] })
     expect(model.provider.requests).toEqual([])
@@ -193,7 +193,7 @@ describe('messages without a word for the model', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('also as steering and as a follow-up', async () => {
+  it('stores them without a model call as steering or follow-up', async () => {
     const model = scripted([{ text: 'a' }, { text: 'never' }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -204,7 +204,7 @@ describe('messages without a word for the model', () => {
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('steering that is taken back as the turn begins causes none either', async () => {
+  it('does not call the model when steering is taken back before the turn', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'never' }])
     const agent: Agent = new Agent({ model, hooks: { beforeTurn: ({ turnIndex }) => (turnIndex === 1 ? agent.clearQueues() : undefined) } })
     const run = agent.prompt('go')
@@ -214,7 +214,7 @@ describe('messages without a word for the model', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant' })
   })
 
-  it('what is delivered as the turn begins cannot be taken back any more', async () => {
+  it('does not return a message that was delivered when the turn began', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -224,13 +224,13 @@ describe('messages without a word for the model', () => {
     expect(receipt.status).toBe('delivered')
   })
 
-  it('are shown to a convertToLlm that makes words of them', async () => {
+  it('calls the model if convertToLlm turns them into user messages', async () => {
     const convertToLlm = () => [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'as words' }], timestamp: 1 }]
     const { model } = await play([{ text: 'ok' }], { convertToLlm }, note)
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('a queue that says that something waits and gives nothing ends the run', async () => {
+  it('ends the run when a queue reports waiting messages but gives none', async () => {
     const context = { systemPrompt: '', messages: [], tools: [] }
     const options = { emit: () => undefined, signal: new AbortController().signal }
     const empty = { waiting: () => true, take: () => [] }

@@ -54,7 +54,7 @@ function sayingItself(args: JsonObject): Model {
   }
 }
 
-describe('a rule of a tool', () => {
+describe('needsApproval of a tool', () => {
   it.each<[unknown]>([
     ['yes'],
     ['no'],
@@ -69,26 +69,29 @@ describe('a rule of a tool', () => {
     [() => undefined],
     [() => null],
     [() => 0],
-  ])('%j asks: only false does not', async (needsApproval) => {
+  ])('requests approval for %j', async (needsApproval) => {
     const ran: JsonObject[] = []
     const { events } = await ask([asking({})], [remove(ran, { needsApproval } as Partial<AgentTool>)], (event, run) => run.deny(event))
     expect(ofType(events, 'approvalRequested')).toHaveLength(1)
     expect(ran).toEqual([])
   })
 
-  it.each<[unknown]>([[false], [undefined], [() => false], [() => Promise.resolve(false)]])('%j does not ask', async (needsApproval) => {
-    const ran: JsonObject[] = []
-    const { events } = await ask([asking({})], [remove(ran, { needsApproval } as Partial<AgentTool>)], () => undefined)
-    expect(ofType(events, 'approvalRequested')).toEqual([])
-    expect(ran).toHaveLength(1)
-  })
+  it.each<[unknown]>([[false], [undefined], [() => false], [() => Promise.resolve(false)]])(
+    'runs without approval for %j',
+    async (needsApproval) => {
+      const ran: JsonObject[] = []
+      const { events } = await ask([asking({})], [remove(ran, { needsApproval } as Partial<AgentTool>)], () => undefined)
+      expect(ofType(events, 'approvalRequested')).toEqual([])
+      expect(ran).toHaveLength(1)
+    },
+  )
 
   it.each<[string, unknown]>([
     ['text', 'yes'],
     ['a number', 1],
     ['an object', {}],
     ['null', null],
-  ])('%s is refused by defineTool', (_, needsApproval) => {
+  ])('refuses %s in defineTool', (_, needsApproval) => {
     const options = { name: 'remove', description: 'Removes.', parameters: { type: 'object' }, needsApproval, execute: () => 'x' }
     expect(() => Reflect.apply(defineTool, undefined, [options])).toThrow(/Tool "remove".*needsApproval is .*; it must be true or false/)
   })
@@ -113,8 +116,8 @@ describe('a rule of a tool', () => {
   })
 })
 
-describe('a decision', () => {
-  it('takes the request that was shown', async () => {
+describe('an approval decision', () => {
+  it('requires the exact request that was shown', async () => {
     const ran: JsonObject[] = []
     await ask([asking({ n: 1 })], [remove(ran)], (event, run) => {
       const { toolCallId, argumentsHash } = event
@@ -135,7 +138,7 @@ describe('a decision', () => {
   it.each([
     ['the same', { n: 1 }],
     ['other', { n: 2 }],
-  ])('about a call of an earlier turn is none about one with its id and %s arguments', async (_, second) => {
+  ])('rejects the request of an earlier turn with the same id and %s arguments', async (_, second) => {
     const ran: JsonObject[] = []
     const asked: ApprovalRequestedEvent[] = []
     await ask([asking({ n: 1 }), asking(second)], [remove(ran)], (event, run) => {
@@ -152,7 +155,7 @@ describe('a decision', () => {
     expect(ran).toEqual([{ n: 1 }])
   })
 
-  it('about a call of an earlier run is none about the same call in this one', async () => {
+  it('rejects the request of an earlier run for the same call', async () => {
     const ran: JsonObject[] = []
     const agent = new Agent({ model: scripted([asking({}), { text: 'ok' }, asking({}), { text: 'ok' }]), tools: [remove(ran)] })
     const asked: ApprovalRequestedEvent[] = []
@@ -183,7 +186,7 @@ describe('a decision', () => {
     expect(approvals.pending()).toEqual([])
   })
 
-  it('cannot be about arguments that a listener changed, in the event, the list or the history', async () => {
+  it('ignores changes that listeners make to the shown arguments', async () => {
     const ran: JsonObject[] = []
     const { events, agent } = await ask([asking({ path: 'a.txt' })], [remove(ran)], (event, run) => {
       Object.assign(event.args, { path: 'b.txt' })
@@ -214,7 +217,7 @@ describe('a decision', () => {
   })
 })
 
-describe('arguments that JSON shows differently', () => {
+describe('arguments that JSON cannot represent exactly', () => {
   it.each<[string, JsonObject]>([
     ['a number beyond all numbers', { n: Number.POSITIVE_INFINITY }],
     ['no number', { n: Number.NaN }],
@@ -224,7 +227,7 @@ describe('arguments that JSON shows differently', () => {
     ['a date', { at: new Date(0) as never }],
     ['what is not there', { path: undefined as never }],
     ['what shows itself as something else', { path: '/etc', toJSON: (() => ({ path: 'a.txt' })) as never }],
-  ])('%s: nobody is asked, nothing runs, the model is told', async (_, args) => {
+  ])('rejects %s without asking for approval or running the tool', async (_, args) => {
     const ran: JsonObject[] = []
     const agent = new Agent({ model: sayingItself(args), tools: [remove(ran)] })
     const run = agent.prompt('go')
@@ -236,7 +239,7 @@ describe('arguments that JSON shows differently', () => {
     expect(told).toEqual([expect.stringMatching(/^Invalid arguments: /)])
   })
 
-  it('a member called __proto__ is shown, hashed and run as what it is', async () => {
+  it('shows, hashes and passes on a member called __proto__', async () => {
     const ran: JsonObject[] = []
     const hashes: string[] = []
     for (const json of ['{"__proto__":{"path":"/etc"}}', '{}']) {

@@ -234,7 +234,7 @@ async function enact(given: Scenario) {
   return unasked
 }
 
-it('no tool that needs a yes ever runs without one for exactly its arguments', async () => {
+it('runs no tool without an approval for exactly its arguments', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
       expect(await enact(given)).toEqual([])

@@ -23,7 +23,7 @@ function setup(toolExecution: ToolExecutionStrategy, asks: string[], options: Pa
   return { agent, ran, events, tools }
 }
 
-describe('a call that waits', () => {
+describe('a call with a pending approval', () => {
   it.each<[string, ToolExecutionStrategy, string[], string[]]>([
     ['one after the other: all that come later', sequential, ['migrate'], []],
     ['one after the other: those before it have run', sequential, ['check'], ['migrate']],
@@ -54,7 +54,7 @@ describe('a call that waits', () => {
     expect(ran).toEqual(names)
   })
 
-  it('refused, holds nothing back', async () => {
+  it('releases the calls after it when it is denied', async () => {
     const { agent, ran } = setup(sequential, ['migrate'])
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event))
@@ -62,7 +62,7 @@ describe('a call that waits', () => {
     expect(ran).toEqual(['check', 'deploy'])
   })
 
-  it('holds back although somebody steers: nothing is skipped that can still be run', async () => {
+  it('holds back later calls when the user steers, without skipping them', async () => {
     const { agent, ran } = setup(sequential, ['migrate'])
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'approvalResolved' && run.steer('hurry'))
@@ -72,8 +72,8 @@ describe('a call that waits', () => {
   })
 })
 
-describe('the time a person takes', () => {
-  it('does not count against maxDurationMs; that of a tool does', async () => {
+describe('approval wait time', () => {
+  it('does not count against maxDurationMs; tool run time does', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const limits = { maxDurationMs: 1000 }
     const { agent } = setup(sequential, ['migrate', 'check'], { approvalTimeoutMs: 60_000_000, limits })
@@ -108,8 +108,8 @@ describe('the time a person takes', () => {
   })
 })
 
-describe('calls that wait since an earlier run', () => {
-  it('stand on the agent, on one that was restored, and in the restored state', async () => {
+describe('pending approvals of an earlier run', () => {
+  it('appears on the agent, on a restored agent and in the restored state', async () => {
     const { agent, tools } = setup(sequential, ['migrate'])
     expect(agent.pendingApprovals()).toEqual([])
     const { pendingApprovals } = await agent.prompt('go').result
@@ -129,7 +129,7 @@ describe('calls that wait since an earlier run', () => {
     expect(restoredState(elsewhere.messages).approvals).toEqual([])
   })
 
-  it('are those of the run while one is on', async () => {
+  it('matches those of the active run', async () => {
     const { agent } = setup(sequential, ['migrate'], { approvalTimeoutMs: 60_000 })
     const run = agent.prompt('go')
     await seen(run, 'approvalRequested')
@@ -140,7 +140,7 @@ describe('calls that wait since an earlier run', () => {
     expect(agent.pendingApprovals()).toEqual([])
   })
 
-  it('are shown with the arguments that a hook has put in', async () => {
+  it('includes the arguments that a hook replaced', async () => {
     const hooks: AgentOptions['hooks'] = { beforeToolExecution: ({ toolCallId }) => ({ arguments: { name: toolCallId, isDry: true } }) }
     const never = { hooks, toolExecution: sequential, approvalTimeoutMs: 50 }
     const { agent, ran } = setup(sequential, ['migrate'], never)
@@ -152,7 +152,7 @@ describe('calls that wait since an earlier run', () => {
     expect(ran).toEqual([])
   })
 
-  it('are known after the process ended while they waited', async () => {
+  it('survives the end of the process', async () => {
     const store = memorySessionStore()
     const { agent, tools } = setup({ type: 'parallel' }, ['migrate', 'check'], { session: store, approvalTimeoutMs: 60_000 })
     const run = agent.prompt('go')
@@ -183,14 +183,14 @@ describe('calls that wait since an earlier run', () => {
     expect(agent.pendingApprovals()).toEqual(pending)
   })
 
-  it('are none once a new prompt has given them up', async () => {
+  it('disappears after a new prompt abandons them', async () => {
     const { agent } = setup(sequential, ['migrate'])
     await agent.prompt('go').result
     await agent.prompt('never mind').result
     expect(agent.pendingApprovals()).toEqual([])
   })
 
-  it('are none for a marker that is made up', () => {
+  it('ignores invalid approvalPaused markers in the history', () => {
     const { agent } = setup(sequential, ['migrate'])
     const pending = { toolCallId: 'x', toolName: 'migrate', arguments: {}, argumentsHash: 'h' }
     for (const pendingApprovals of [[pending], 'x', [null], [{ toolCallId: 1 }]]) {
@@ -201,8 +201,8 @@ describe('calls that wait since an earlier run', () => {
   })
 })
 
-describe('a person who is asked', () => {
-  it('is not asked any more once the run is stopped', async () => {
+describe('approval requests of a stopped run', () => {
+  it('rejects decisions after the abort', async () => {
     const { agent, ran, events } = setup({ type: 'parallel' }, names, { approvalTimeoutMs: 60_000 })
     const asked = gate()
     const run = agent.prompt('go')

@@ -41,7 +41,7 @@ describe('approval', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('tells the model when it is denied, with the reason', async () => {
+  it('sends the denial and its reason to the model', async () => {
     const { events, ran, result } = await ask((run) => run.deny('c1', 'not that file'))
     expect(ran).toEqual([])
     expect(lastResult(events)).toBe('The user denied this tool call: not that file')
@@ -114,7 +114,7 @@ describe('approval', () => {
     expect(asked).toEqual([false, true, true])
   })
 
-  it('is settled by an abort', async () => {
+  it('resolves as denied on an abort', async () => {
     const { agent, events, ran, result } = await ask((run) => run.abort())
     expect(ran).toEqual([])
     expect(result.status).toBe('aborted')
@@ -124,7 +124,7 @@ describe('approval', () => {
   })
 })
 
-describe('a run that nobody answers', () => {
+describe('a run whose approvals time out', () => {
   it('ends paused, says what waits, and continues in another process', async () => {
     const first = await ask(() => undefined, { approvalTimeoutMs: 5 })
     expect(first.result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', toolName: 'remove' }] })
@@ -143,7 +143,7 @@ describe('a run that nobody answers', () => {
     expect(model.provider.requests[0]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult'])
   })
 
-  it('still waits when a continuation was stopped before it began', async () => {
+  it('keeps the approval pending when a continuation is aborted before its start', async () => {
     const { agent, ran } = await ask(() => undefined, { approvalTimeoutMs: 5 })
     const before = agent.messages.length
     const stopped = agent.continueLoop({ signal: AbortSignal.abort() })
@@ -155,7 +155,7 @@ describe('a run that nobody answers', () => {
     expect(ran).toEqual([{ path: 'a.txt' }])
   })
 
-  it('may pause again and again: only what still waits is asked', async () => {
+  it('requests only the approvals still pending after each pause', async () => {
     const ran: string[] = []
     const tools = ['a', 'b'].map((name) => tool(name, () => `ok ${ran.push(name)}`, { needsApproval: true }))
     const model = scripted([{ toolCalls: ['a', 'b'].map((name) => ({ id: name, name, arguments: {} })) }, { text: 'done' }])
@@ -170,7 +170,7 @@ describe('a run that nobody answers', () => {
     expect(ran).toEqual(['b', 'a'])
   })
 
-  it('is given up by a new prompt, and the request answers for the call', async () => {
+  it('denies the pending call when a new prompt arrives', async () => {
     const { agent, ran } = await ask(() => undefined, { approvalTimeoutMs: 5 })
     expect((await agent.prompt('never mind').result).status).toBe('completed')
     expect(() => agent.continueLoop()).toThrow(/nothing to continue/)
@@ -196,7 +196,7 @@ describe('a run that nobody answers', () => {
     expect(results.sort()).toEqual(['c1', 'c2'])
   })
 
-  it('is avoided in a bare loop by whoever passes the decisions in', async () => {
+  it('runs the call in a bare loop if Approvals decides', async () => {
     const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'gone', { needsApproval: true })] }
     const approvals = new Approvals()
     const emit = (event: AgentEvent) => {
@@ -207,7 +207,7 @@ describe('a run that nobody answers', () => {
     expect(approvals.pending()).toEqual([])
   })
 
-  it('pauses at once in a bare loop without anyone to ask', async () => {
+  it('pauses at once in a bare loop without an approval handler', async () => {
     const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'x', { needsApproval: true })] }
     const result = await agentLoop(
       'go',

@@ -39,8 +39,8 @@ async function asked(agent: Agent): Promise<{ run: AgentRun; pending: ReturnType
 
 const resultOf = (events: readonly AgentEvent[]) => ofType(events, 'toolExecutionEnd')[0]?.result
 
-describe('a tool of the page', () => {
-  it('waits for its result, which is what the model is told', async () => {
+describe('client tools', () => {
+  it('waits for the client result and sends it to the model', async () => {
     const { agent, events, model } = talking()
     const { run, pending } = await asked(agent)
     expect(pending).toMatchObject({ toolName: 'set_theme', args: { theme: 'dark' }, argumentsHash: expect.any(String) })
@@ -55,7 +55,7 @@ describe('a tool of the page', () => {
     expect(run.pendingClientCalls()).toEqual([])
   })
 
-  it('whose time was over while no process was there is told so, also after a checkpoint', async () => {
+  it('reports a timeout that passed while no process ran, also after a checkpoint', async () => {
     const { agent } = talking({ tools: [theme({ timeoutMs: 60_000 })] })
     const { run } = await asked(agent)
     agent.stopAsking()
@@ -70,7 +70,7 @@ describe('a tool of the page', () => {
     expect(next.checkpoint().clientCalls).toBeUndefined()
   })
 
-  it('is run by a handler of an agent in this process, also one that throws', async () => {
+  it('runs the handler of runClientTools, and reports what it throws', async () => {
     const { agent, events } = talking()
     const stop = runClientTools(agent, {
       set_theme: () => {
@@ -83,7 +83,7 @@ describe('a tool of the page', () => {
     expect(ofType(events, 'clientCallResolved')).toMatchObject([{ outcome: 'failed' }])
   })
 
-  it('an answer is for the call that was shown, and for one that waits', async () => {
+  it('rejects a result for a changed or unknown call', async () => {
     const { agent } = talking()
     const { run, pending } = await asked(agent)
     await expect(run.answerCall({ ...pending, argumentsHash: '0'.repeat(64) }, { output: 1 })).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('a tool of the page', () => {
     ['a file that is nobody knows whose', { output: { content: [{ type: 'file', mimeType: 'application/pdf', fileId: 'f1' }] } }],
     ['a picture that is none', { output: { content: [{ type: 'image', mimeType: 'image/png', data: 'JVBERi0xLjQ=' }] } }],
     ['too many blocks', { output: { content: Array.from({ length: 21 }, () => ({ type: 'text', text: 'x' })) } }],
-  ])('refuses %s, and the call goes on waiting', async (_name, answer) => {
+  ])('refuses %s, and keeps the call pending', async (_name, answer) => {
     const { agent, events } = talking()
     const { run, pending } = await asked(agent)
     await expect(run.answerCall(pending, answer as never)).rejects.toMatchObject({ code: 'invalidMessage' })
@@ -120,7 +120,7 @@ describe('a tool of the page', () => {
     expect(resultOf(events)?.content).toEqual([{ type: 'text', text: 'fine' }])
   })
 
-  it('a page ends no run, offers no tool, and hides nothing', async () => {
+  it('treats control fields in a client result as plain data', async () => {
     const { agent, events } = talking()
     const { run, pending } = await asked(agent)
     const output = JSON.parse(
@@ -132,7 +132,7 @@ describe('a tool of the page', () => {
     expect(Object.prototype).not.toHaveProperty('isError')
   })
 
-  it('keys of prototypes are data', async () => {
+  it('treats prototype keys as data', async () => {
     const { agent, events } = talking()
     const { run, pending } = await asked(agent)
     await run.answerCall(pending, { output: JSON.parse('{"__proto__":{"admin":true},"constructor":1}') })
@@ -155,7 +155,7 @@ describe('a tool of the page', () => {
     expect(warnings).toContainEqual(['toolResult', expect.objectContaining({ message: expect.stringContaining('applied') })])
   })
 
-  it('the model is told when no page answers within its time', async () => {
+  it('reports a timeout to the model when no client responds', async () => {
     const { agent, events } = talking({ tools: [theme({ timeoutMs: 20 })] })
     const { status } = await agent.prompt('go').result
     expect(status).toBe('completed')
@@ -163,7 +163,7 @@ describe('a tool of the page', () => {
     expect(ofType(events, 'clientCallResolved')).toMatchObject([{ outcome: 'unanswered', reason: 'nobody answered in time' }])
   })
 
-  it('is claimed by one client; another is told so, and its result does not count', async () => {
+  it('accepts a result only from the client that claimed the call', async () => {
     const { agent } = talking()
     const { run, pending } = await asked(agent)
     expect(await run.claimCall(pending, 'tab-a')).toBe(true)
@@ -175,7 +175,7 @@ describe('a tool of the page', () => {
     await run.result
   })
 
-  it('a stopped run withdraws it', async () => {
+  it('withdraws pending client calls when the run is aborted', async () => {
     const { agent, events } = talking()
     const { run, pending } = await asked(agent)
     run.abort()
@@ -184,7 +184,7 @@ describe('a tool of the page', () => {
     expect(ofType(events, 'clientCallResolved')).toMatchObject([{ reason: 'the run was stopped' }])
   })
 
-  it('a person is asked first where its tool says so, and not again after a pause', async () => {
+  it('requests approval before the client call, and not again after a pause', async () => {
     const model = scripted([call(), { text: 'done' }])
     const agent = new Agent({ model, tools: [theme({ needsApproval: true })], approvalTimeoutMs: 40 })
     const run = agent.prompt('go')
@@ -206,14 +206,14 @@ describe('a tool of the page', () => {
     expect((await again.result).status).toBe('completed')
   })
 
-  it('invalid arguments reach no page', async () => {
+  it('sends no client call for invalid arguments', async () => {
     const { agent, events } = talking({ model: scripted([call(7), { text: 'done' }]) })
     await agent.prompt('go').result
     expect(ofType(events, 'clientCallRequested')).toEqual([])
     expect(resultOf(events)?.isError).toBe(true)
   })
 
-  it('runs beside others, and the state says what waits', async () => {
+  it('runs beside other calls, and lists pending client calls in the state', async () => {
     const model = scripted([{ toolCalls: [...call().toolCalls, { name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'done' }])
     const { agent, events } = talking({ model, tools: [theme(), add] })
     const { run, pending } = await asked(agent)
@@ -227,7 +227,7 @@ describe('a tool of the page', () => {
     expect([end.clientCalls, end.tools[pending.toolCallId]?.status]).toEqual([[], 'done'])
   })
 
-  it('of a sub-agent rises to the run that has a page', async () => {
+  it('forwards a client call of a sub-agent to the parent run', async () => {
     const child = scripted([call(), { text: 'painted' }])
     const painter = new SubAgentTool({ name: 'painter', description: 'Paints.', model: child, tools: [theme()] })
     const model = scripted([{ toolCalls: [{ name: 'painter', arguments: { task: 'paint' } }] }, { text: 'done' }])
@@ -238,7 +238,7 @@ describe('a tool of the page', () => {
     expect(JSON.stringify(messages)).toContain('painted')
   })
 
-  it('survives the end of its process: the run that goes on asks again', async () => {
+  it('requests the client call again after a process restart', async () => {
     const store = memorySessionStore()
     const model = () => scripted(({ messages }) => (messages.some(({ role }) => role === 'toolResult') ? { text: 'done' } : call()))
     const first = new Agent({ model: model(), tools: [theme()], session: store, sessionId: 's' })

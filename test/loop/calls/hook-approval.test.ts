@@ -5,17 +5,17 @@ import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { gate, ofType, seen } from '../../support/play.ts'
 import { approving, denying, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'
 
-describe('a hook that asks a person', () => {
+describe('beforeToolExecution with requestApproval', () => {
   const asking: LoopHooks = { beforeToolExecution: ({ requestApproval }) => requestApproval() }
 
-  it('waits: event, approval, then the call', async () => {
+  it('emits the request, awaits approval, then runs the call', async () => {
     const { events, ran, result } = await hooked(asking, { onEvent: approving })
     expect(order(events)).toEqual(['approvalRequested', 'approvalResolved', 'toolExecutionStart', 'toolExecutionEnd'])
     expect(ran).toHaveLength(1)
     expect(result.status).toBe('completed')
   })
 
-  it('tells the model when denied, with the reason', async () => {
+  it('sends the denial and its reason to the model', async () => {
     const { ran, results: told } = await hooked(asking, { onEvent: denying })
     expect(ran).toEqual([])
     expect(told).toEqual(['The user denied this tool call: no'])
@@ -26,14 +26,14 @@ describe('a hook that asks a person', () => {
     ['does not wait for it', { beforeToolExecution: ({ requestApproval }) => void requestApproval() }],
     ['says yes all the same', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => true) }],
     ['throws afterwards', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => Promise.reject(new Error('x'))) }],
-  ])('and %s: the no of the person is final', async (_, hooks) => {
+  ])('treats a denial as final if the hook %s', async (_, hooks) => {
     const { events, ran, results: told } = await hooked(hooks, { onEvent: denying })
     expect(ran).toEqual([])
     expect(told).toEqual(['The user denied this tool call: no'])
     expect(ofType(events, 'approvalRequested')).toHaveLength(1)
   })
 
-  it('and says no itself after a yes, or throws: the call is not run', async () => {
+  it('skips an approved call if the hook then returns false or throws', async () => {
     for (const [then, told] of [
       [() => false, skipText],
       [() => Promise.reject(new Error('x')), failText],
@@ -45,7 +45,7 @@ describe('a hook that asks a person', () => {
     }
   })
 
-  it('asks once, however often it asks', async () => {
+  it('requests approval once, even if the hook asks repeatedly', async () => {
     const answers: boolean[] = []
     const hooks: LoopHooks = {
       beforeToolExecution: async ({ requestApproval }) => {
@@ -59,7 +59,7 @@ describe('a hook that asks a person', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('and decides without waiting longer: the request is withdrawn', async () => {
+  it('withdraws the request if the hook decides without waiting', async () => {
     const asked = gate()
     const hooks: LoopHooks = {
       beforeToolExecution: async ({ requestApproval }) => (await Promise.race([requestApproval(), asked.opened])) ?? false,
@@ -73,7 +73,7 @@ describe('a hook that asks a person', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('and replaces the arguments before the answer: only the new ones are asked about, then', async () => {
+  it('replaces the pending request if the hook replaces the arguments', async () => {
     const asked = gate()
     const hooks: LoopHooks = {
       beforeToolExecution: async ({ requestApproval }) => {
@@ -93,7 +93,7 @@ describe('a hook that asks a person', () => {
     expect(ran).toEqual([{ n: 2 }])
   })
 
-  it('pauses the run when nobody answers, whatever the hook makes of it, and asks again when it goes on', async () => {
+  it('pauses the run when the approval times out, and asks again on continue', async () => {
     for (const verdict of [true, false, 'throw', 'replace'] as const) {
       const hooks: LoopHooks = {
         beforeToolExecution: async ({ requestApproval }) => {
@@ -112,7 +112,7 @@ describe('a hook that asks a person', () => {
     }
   })
 
-  it('is settled by an abort, at any time', async () => {
+  it('resolves as denied on an abort at any time', async () => {
     for (let later = 0; later < 12; later += 1) {
       const { run, events, ran, agent } = start(asking)
       await seen(run, 'messageUpdate')
@@ -129,13 +129,13 @@ describe('a hook that asks a person', () => {
     }
   })
 
-  it('asks beside a tool that asks: the tool first', async () => {
+  it("requests the tool's approval before the hook's", async () => {
     const { events, ran } = await hooked(asking, { needsApproval: true, onEvent: approving })
     expect(order(events).slice(0, 4)).toEqual(['approvalRequested', 'approvalResolved', 'approvalRequested', 'approvalResolved'])
     expect(ran).toHaveLength(1)
   })
 
-  it('for several calls at the same time: each has its own answer', async () => {
+  it('resolves each of several parallel requests on its own', async () => {
     const { ran, results: told } = await hooked(asking, {
       ids: ['c1', 'c2', 'c3'],
       onEvent: (event, run) => {

@@ -24,8 +24,8 @@ function answering(answer: InputAnswer, tools = [asking()]) {
 const resultsOf = (events: readonly AgentEvent[]) =>
   ofType(events, 'toolExecutionEnd').map(({ result: { content } }) => (content[0]?.type === 'text' ? content[0].text : ''))
 
-describe('a running call asks a person', () => {
-  it('shows the question, and gets what was filled in', async () => {
+describe('ctx.requestInput', () => {
+  it('emits the request and returns the submitted values', async () => {
     const { agent, events } = answering({ action: 'accept', content: { city: 'Oslo' } })
     await agent.prompt('go').result
     expect(resultsOf(events)).toEqual(['{"action":"accept","content":{"city":"Oslo"}}'])
@@ -43,7 +43,7 @@ describe('a running call asks a person', () => {
     expect(resultsOf(events)).toEqual([JSON.stringify(answer)])
   })
 
-  it('is cancelled when nobody answers in time, and the clock of the call stands still meanwhile', async () => {
+  it('cancels on timeout, and pauses the timeout of the call meanwhile', async () => {
     const { events } = await play([call('travel'), { text: 'done' }], {
       tools: [asking(undefined, { timeoutMs: 1 })],
       approvalTimeoutMs: 30,
@@ -52,7 +52,7 @@ describe('a running call asks a person', () => {
     expect(ofType(events, 'inputResolved')).toMatchObject([{ action: 'cancel', reason: 'nobody answered in time' }])
   })
 
-  it('a call stops its own clock, and starts it anew', async () => {
+  it('lets a tool pause and restart its own timeout', async () => {
     const waiting = tool(
       'travel',
       async (_args, { pauseTimeout, signal }) => {
@@ -69,7 +69,7 @@ describe('a running call asks a person', () => {
     expect(resultsOf(events)).toEqual(['Tool exceeded timeout of 20ms'])
   })
 
-  it('starts the clock of a call anew with restartTimeout, but not while somebody is asked', async () => {
+  it('restarts the timeout with restartTimeout, except during an input request', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -96,7 +96,7 @@ describe('a running call asks a person', () => {
     expect(passed).toEqual(['restarted', 'paused'])
   })
 
-  it('an abort withdraws the question before the call ends, and no answer is taken any more', async () => {
+  it('withdraws the request on an abort and rejects later responses', async () => {
     const agent = new Agent({ model: scripted([call('travel')]), tools: [asking()] })
     const run = agent.prompt('go')
     await seen(run, 'inputRequested')
@@ -115,7 +115,7 @@ describe('a running call asks a person', () => {
     )
   })
 
-  it('a question of a call that has ended is not asked', async () => {
+  it('cancels a request made after the call has ended', async () => {
     let late: ToolContext | undefined
     const keeping = tool('travel', (_args, ctx) => {
       late = ctx
@@ -126,7 +126,7 @@ describe('a running call asks a person', () => {
     expect(ofType(events, 'inputRequested')).toEqual([])
   })
 
-  it('its own signal withdraws it', async () => {
+  it('withdraws the request when its own signal aborts', async () => {
     const withdrawn = gate()
     const controller = new AbortController()
     const withdrawing = tool('travel', async (_args, ctx) => {
@@ -141,7 +141,7 @@ describe('a running call asks a person', () => {
     expect(ofType(events, 'inputResolved')).toMatchObject([{ reason: 'it is no longer asked' }])
   })
 
-  it('refuses what is no question, and what is no answer', async () => {
+  it('refuses invalid requests and invalid responses', async () => {
     const wrong = { message: 1 } as unknown as InputQuestion
     const { events } = await play([call('travel'), { text: 'done' }], { tools: [asking(wrong)] })
     expect(ofType(events, 'toolExecutionEnd')[0]?.isError).toBe(true)
@@ -159,7 +159,7 @@ describe('a running call asks a person', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('of a sub-agent rises to the run that called it', async () => {
+  it('forwards a sub-agent request to the parent run', async () => {
     const child = new SubAgentTool({
       name: 'child',
       description: 'Travels.',
@@ -183,7 +183,7 @@ describe('a running call asks a person', () => {
     expect(state.inputs).toEqual([])
   })
 
-  it('of a sub-agent that is stopped while it is shown has a beginning and an end everywhere', async () => {
+  it('emits request and resolution everywhere when a sub-agent is aborted', async () => {
     const child = new SubAgentTool({
       name: 'child',
       description: 'Travels.',

@@ -16,8 +16,8 @@ const refusals: [string, ScriptedStep, Partial<AgentOptions>][] = [
   ['a cut answer', { ...call('guarded'), stopReason: 'length' }, { tools: [guarded] }],
 ]
 
-describe('the same call, refused in the same way', () => {
-  it.each(refusals)('three times in a row ends the run: %s', async (_name, step, options) => {
+describe('limits.maxSameRefusals', () => {
+  it.each(refusals)('ends the run after three identical refusals: %s', async (_name, step, options) => {
     const { result, model, events } = await play(forever(step), options)
     expect(model.provider.requests).toHaveLength(3)
     expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxSameRefusals', max: 3, used: 3 } })
@@ -25,7 +25,7 @@ describe('the same call, refused in the same way', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('also by a person', async () => {
+  it('counts denials by the user', async () => {
     const model = scripted(forever(call('guarded')))
     const run = new Agent({ model, tools: [{ ...guarded, needsApproval: true }] }).prompt('go')
     run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event, 'no'))
@@ -35,7 +35,7 @@ describe('the same call, refused in the same way', () => {
   it.each([
     [{ maxSameRefusals: 5 }, 5],
     [{ maxSameRefusals: 1 }, 1],
-  ])('with %j ends it after %d', async (limits, times) => {
+  ])('with %j ends the run after %d', async (limits, times) => {
     const { result, model } = await play(forever(call('nope')), { limits })
     expect(result.limit).toMatchObject({ name: 'maxSameRefusals', max: times, used: times })
     expect(model.provider.requests).toHaveLength(times)
@@ -47,7 +47,7 @@ describe('the same call, refused in the same way', () => {
   })
 })
 
-describe('a run that gets somewhere goes on', () => {
+describe('a run without repeated refusals', () => {
   const times = 8
   it.each<[string, (turn: number) => ScriptedStep]>([
     ['other arguments', (turn) => call('nope', { turn })],
@@ -62,13 +62,13 @@ describe('a run that gets somewhere goes on', () => {
       }),
     ],
     ['turns about', (turn) => call(turn % 2 === 0 ? 'nope' : 'neither')],
-  ])('%s', async (_name, step) => {
+  ])('completes despite refusals: %s', async (_name, step) => {
     const { result, model } = await play((_request, turn) => (turn < times ? step(turn) : { text: 'ok' }), { tools: [add] })
     expect(result).toMatchObject({ status: 'completed', text: 'ok' })
     expect(model.provider.requests).toHaveLength(times + 1)
   })
 
-  it('a tool that fails is no refusal: it may be waiting for something', async () => {
+  it('does not count a failing tool as a refusal', async () => {
     let calls = 0
     const poll = tool('poll', () => {
       calls += 1

@@ -18,7 +18,7 @@ describe('beforeToolExecution', () => {
     expect(seenBy).toEqual(['step', 'c1', { n: 1 }, false, 'step', 'c1', false, 'ok'])
   })
 
-  it('false: the call is not run, the model is told, the pair of events and the after hook come', async () => {
+  it('skips the call on false, with both events and afterToolExecution', async () => {
     const after: boolean[] = []
     const {
       events,
@@ -44,7 +44,7 @@ describe('beforeToolExecution', () => {
         throw new Error('secret reason')
       },
     ],
-  ])('that %s fails closed, for this call alone', async (_, broken) => {
+  ])('fails closed for one call if it %s', async (_, broken) => {
     const warnings: string[] = []
     const logger = { warn: (event: string, fields?: unknown) => void warnings.push(`${event} ${JSON.stringify(fields)}`) }
     const hooks: LoopHooks = { beforeToolExecution: ({ toolCallId }) => (toolCallId === 'c1' ? broken() : true) }
@@ -55,7 +55,7 @@ describe('beforeToolExecution', () => {
     expect(warnings.join()).toContain('secret reason')
   })
 
-  it('is not asked about calls that cannot run', async () => {
+  it('does not run for calls that cannot execute', async () => {
     const asked: string[] = []
     const model = scripted([{ toolCalls: [call('a', {}, 'missing'), call('b', { n: 'x' }), call('c')] }, { text: 'done' }])
     const { results: told } = await hooked({ beforeToolExecution: ({ toolCallId }) => void asked.push(toolCallId) }, { model })
@@ -63,7 +63,7 @@ describe('beforeToolExecution', () => {
     expect(told).toHaveLength(3)
   })
 
-  it('can change neither the call nor the history through the arguments it is shown', async () => {
+  it('cannot change the call or history by mutating the shown arguments', async () => {
     const { agent, ran } = await hooked({ beforeToolExecution: ({ args }) => void Object.assign(args, { n: 'changed' }) })
     expect(ran).toEqual([{ n: 1 }])
     expect(JSON.stringify(agent.messages)).not.toContain('changed')
@@ -101,7 +101,7 @@ describe('beforeToolExecution', () => {
     }
   })
 
-  it('does not delay an abort when it hangs; late, it can do nothing any more', async () => {
+  it('does not delay an abort when it hangs, and has no late effect', async () => {
     const { opened, open } = gate()
     let info: BeforeToolInfo | undefined
     const started = start({
@@ -124,8 +124,8 @@ describe('beforeToolExecution', () => {
   })
 })
 
-describe('replaced arguments', () => {
-  it('are validated, run, announced and journaled; the history keeps what the model wrote', async () => {
+describe('arguments replaced by beforeToolExecution', () => {
+  it('validates, runs, announces and journals them; the history keeps the original', async () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const { agent, events, ran } = await hooked({ beforeToolExecution: () => ({ arguments: { n: 7 } }) }, { journal })
@@ -142,7 +142,7 @@ describe('replaced arguments', () => {
     ['are text', 'n'],
     ['are a list', [7]],
     ['are not JSON', { n: 7n }],
-  ])('that %s are refused: the old ones are not run instead', async (_, replaced) => {
+  ])('rejects the call if they %s', async (_, replaced) => {
     // Programs without types answer all sorts of things.
     const hooks = { beforeToolExecution: () => ({ arguments: replaced }) } as LoopHooks
     const { ran, results: told, result } = await hooked(hooks)
@@ -151,7 +151,7 @@ describe('replaced arguments', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('cannot be changed afterwards by whoever gave them', async () => {
+  it('ignores later mutation by the hook', async () => {
     const given = { n: 7 }
     const { ran, events } = await hooked(
       { beforeToolExecution: () => ({ arguments: given }) },
@@ -168,7 +168,7 @@ describe('replaced arguments', () => {
     expect(JSON.stringify(events)).not.toContain('"n":666')
   })
 
-  it('after an approval are asked for again, with their own hash', async () => {
+  it('requests approval again with a new hash after an approval', async () => {
     for (const how of ['tool', 'hook'] as const) {
       const hooks: LoopHooks = {
         beforeToolExecution: async ({ requestApproval }) => {
@@ -184,7 +184,7 @@ describe('replaced arguments', () => {
     }
   })
 
-  it('after a denial are asked for again too', async () => {
+  it('requests approval again after a denial', async () => {
     const hooks: LoopHooks = {
       beforeToolExecution: async ({ requestApproval }) => ((await requestApproval()) ? true : { arguments: { n: 2 } }),
     }
@@ -200,7 +200,7 @@ describe('replaced arguments', () => {
     expect(ran).toEqual([{ n: 2 }])
   })
 
-  it('that nobody approves wait; those that are denied are not run', async () => {
+  it('keeps them pending without approval, and skips them when denied', async () => {
     const hooks: LoopHooks = { beforeToolExecution: () => ({ arguments: { n: 2 } }) }
     const onEvent = (event: AgentEvent, run: AgentRun) => {
       if (event.type !== 'approvalRequested') return

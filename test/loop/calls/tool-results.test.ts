@@ -39,7 +39,7 @@ const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1,
 const words = { type: 'text', text: 'x' }
 const cannotBeShown = (why: RegExp) => new RegExp(`^The tool ran\\. Its result cannot be shown: ${why.source}`)
 
-describe('a result that cannot be shown', () => {
+describe('a result that JSON cannot represent', () => {
   class Trap {
     toJSON(): never {
       throw new Error('no JSON today')
@@ -87,7 +87,7 @@ describe('a result that cannot be shown', () => {
       },
       /trap/,
     ],
-  ])('is a success that says so, and a warning: %s', async (_, returned, why) => {
+  ])('succeeds with a note and a warning: %s', async (_, returned, why) => {
     const logger = { warn: vi.fn() }
     const { ended, message } = await run(() => returned, logger)
     expect(ended?.content).toEqual([{ type: 'text', text: expect.stringMatching(cannotBeShown(why)) }])
@@ -95,7 +95,7 @@ describe('a result that cannot be shown', () => {
     expect(logger.warn.mock.calls.map(([event]) => event)).toEqual(['toolResult'])
   })
 
-  it('keeps its flags', async () => {
+  it('keeps the flags of the result', async () => {
     const content = [{ type: 'audio' }]
     expect((await run(() => ({ content, isError: true, endRun: true }), false)).ended).toMatchObject({ isError: true, endRun: true })
   })
@@ -119,7 +119,7 @@ describe('a tool that returns nothing', () => {
   it.each([
     ['undefined', () => undefined],
     ['a promise of nothing', async () => {}],
-  ])('has succeeded: %s', async (_, execute) => {
+  ])('succeeds with "(no output)" for %s', async (_, execute) => {
     const logger = { warn: vi.fn() }
     const { ended, message } = await run(execute, logger)
     expect(ended).toEqual({ content: [{ type: 'text', text: '(no output)' }] })
@@ -128,14 +128,14 @@ describe('a tool that returns nothing', () => {
   })
 })
 
-describe('an object whose content is a string', () => {
-  it('is a ToolResult if it has no other keys than one has', async () => {
+describe('an object with a string content', () => {
+  it('becomes a ToolResult if all its keys belong to one', async () => {
     const { ended, message } = await run(() => ({ content: 'text', endRun: true, details: { a: 1 } }))
     expect(ended).toEqual({ content: [{ type: 'text', text: 'text' }], endRun: true, details: { a: 1 } })
     expect(message).toMatchObject({ endRun: true })
   })
 
-  it('is an error of the tool if it says so', async () => {
+  it('marks an error with isError', async () => {
     expect((await run(() => ({ content: 'no', isError: true }))).message).toMatchObject({ isError: true })
   })
 
@@ -144,7 +144,7 @@ describe('an object whose content is a string', () => {
     [{ content: 'text', path: 'a.txt', endRun: true }, 1],
     [{ ok: true, isError: true }, 1],
     [{ ok: true, isError: false }, 0],
-  ])('is plain JSON with other keys, and warns of flags without effect: %j', async (returned, warnings) => {
+  ])('becomes plain JSON with other keys, and warns of ineffective flags: %j', async (returned, warnings) => {
     const logger = { warn: vi.fn() }
     const { ended, message } = await run(() => returned, logger)
     expect(ended).toEqual({ content: [{ type: 'text', text: JSON.stringify(returned) }], details: returned })
@@ -153,7 +153,7 @@ describe('an object whose content is a string', () => {
   })
 })
 
-it('a hook that replaces a result has the same rules', async () => {
+it('applies the same rules to a result that a hook replaces', async () => {
   const odd = tool('t', () => 'x')
   const results: unknown[] = [undefined, new Map(), { content: 'text' }]
   const turns = results.map(() => ({ toolCalls: [{ name: 't', arguments: {} }] }))
@@ -170,7 +170,7 @@ it('a hook that replaces a result has the same rules', async () => {
   ])
 })
 
-it('files and citations of a result go into the history as they are', async () => {
+it('stores files and citations of a result unchanged in the history', async () => {
   const file = { type: 'file', mimeType: 'application/pdf', data: btoa('%PDF-1.7'), name: 'a.pdf' }
   const quote = { type: 'text', text: 'x', citations: [{ url: 'https://example.org/' }] }
   const { message } = await run(() => ({ content: [file, { ...quote, own: 1 }] }))
@@ -188,7 +188,7 @@ describe('a JSON value', () => {
     [{ rain: true, days: [1, 2] }, '{"rain":true,"days":[1,2]}'],
     [{ content: 'of a page', title: 'A page' }, '{"content":"of a page","title":"A page"}'],
     [new Date(0), '"1970-01-01T00:00:00.000Z"'],
-  ])('%j becomes text, and details', async (returned, expected) => {
+  ])('converts %j to text and details', async (returned, expected) => {
     for (const value of [returned, Promise.resolve(returned)]) {
       const { ended, message } = await run(() => value)
       expect(ended).toEqual({ content: [{ type: 'text', text: expected }], details: JSON.parse(expected) })
@@ -196,14 +196,14 @@ describe('a JSON value', () => {
     }
   })
 
-  it('is copied: what the tool does to it later is not done to the history', async () => {
+  it('copies the value, so later mutation leaves the history unchanged', async () => {
     const kept = { list: [1] }
     const { ended } = await run(() => kept)
     kept.list.push(2)
     expect(ended?.details).toEqual({ list: [1] })
   })
 
-  it('may be empty text, and may be a partial result', async () => {
+  it('accepts empty text and partial results', async () => {
     expect((await run(() => '')).ended).toEqual({ content: [{ type: 'text', text: '' }] })
     const { events } = await run((ctx) => {
       ctx.update({ share: 0.5 } as unknown as ToolResult)
@@ -213,7 +213,7 @@ describe('a JSON value', () => {
   })
 })
 
-describe('what a tool throws', () => {
+describe('errors thrown by a tool', () => {
   const told = async (thrown: unknown) => textOf((await run(() => Promise.reject(thrown))).ended?.content ?? [])
 
   it.each<[string, unknown, string]>([
@@ -227,7 +227,7 @@ describe('what a tool throws', () => {
     ['empty text', '', 'an error without a message'],
     ['nothing', undefined, 'undefined'],
     ['an object in circles', circular, 'an error that cannot be shown as text'],
-  ])('%s', async (_, thrown, expected) => {
+  ])('reports %s', async (_, thrown, expected) => {
     expect(await told(thrown)).toBe(expected)
   })
 
@@ -243,18 +243,18 @@ describe('what a tool throws', () => {
     ['cancelled', 'Cancelled', 'Cancelled'],
     ['cancelled', '', 'Cancelled'],
     ['cancelled', 'the disk was full', 'Cancelled: the disk was full'],
-  ])('a ToolError %s %j: with the words of the specification', async (code, message, expected) => {
+  ])('renders a ToolError %s %j in the specified words', async (code, message, expected) => {
     expect(await told(new ToolError(code, message))).toBe(expected)
   })
 
-  it('a file that is not there: no tool is missing', async () => {
+  it('reports a missing file without claiming that the tool is missing', async () => {
     const cause = new WorkspaceError('notFound', 'There is no "a" in the workspace.')
     expect(await told(new ToolError('notFound', `Cannot read a: ${cause.message}`, { cause }))).toMatch(/^Cannot read a: There is no/)
   })
 })
 
-describe('a result', () => {
-  it('becomes plain JSON: what does not belong to it is left out', async () => {
+describe('a ToolResult', () => {
+  it('becomes plain JSON without foreign members', async () => {
     const details = { at: new Date(0), f: () => 1, kept: [1, null] }
     const returned = { content: [{ ...words, f: () => 1 }], details, isError: 'yes', childLoopId: circular, extra: circular }
     const { ended, message } = await run(() => returned)
@@ -262,7 +262,7 @@ describe('a result', () => {
     expect(message).toMatchObject({ content: [words], isError: false })
   })
 
-  it('cannot be changed by the tool that keeps it', async () => {
+  it('ignores later mutation by the tool', async () => {
     const kept = { content: [{ type: 'text', text: 'first' }], details: { n: 1 } }
     const { ended, message } = await run(() => kept)
     kept.content.push({ type: 'text', text: 'more' })
@@ -273,8 +273,8 @@ describe('a result', () => {
   })
 })
 
-describe('update and progress', () => {
-  it('never throw, and make plain events of anything', async () => {
+describe('ctx.update and ctx.progress', () => {
+  it('accepts any value without throwing and emits plain events', async () => {
     const trap = {
       get content() {
         throw new Error('trap')
@@ -307,7 +307,7 @@ describe('update and progress', () => {
     ['a charge of nothing', (ctx) => ctx.budget.charge(undefined as never, undefined as never), /budget\.charge: input is undefined/],
     ['a charge below zero', (ctx) => ctx.budget.charge({ ...emptyUsage(), output: -1 }, rates), /budget\.charge: output is -1/],
     ['a charge at no rate', (ctx) => ctx.budget.charge(emptyUsage(), {} as never), /budget\.charge: inputPerMillion is undefined/],
-  ])('%s is refused where it enters, and the run goes on', async (_, misuse, expected) => {
+  ])('rejects %s at the call, and the run continues', async (_, misuse, expected) => {
     const { ended, result } = await run((ctx) => {
       misuse(ctx)
       return 'done'
@@ -317,7 +317,7 @@ describe('update and progress', () => {
     expect(result.totalUsage).toEqual(result.usage)
   })
 
-  it('report what was true when they were called', async () => {
+  it('captures the value at the time of the call', async () => {
     const growing: ToolResult = { content: [{ type: 'text', text: '1' }], details: { n: 1 } }
     const { events } = await run((ctx) => {
       ctx.update(growing)
@@ -334,7 +334,7 @@ describe('update and progress', () => {
     )
   })
 
-  it('work when they are passed on as callbacks', async () => {
+  it('works as a detached callback', async () => {
     const { events } = await run(({ update, progress }) => {
       update({ content: [] })
       progress('p')

@@ -16,14 +16,14 @@ function rejectedThenable(): never {
   return thenable as never
 }
 
-describe('tool errors go back to the model', () => {
+describe('tool errors sent to the model', () => {
   const one = async (tools: AgentTool[], name: string, args = {}, options = {}) =>
     play([{ toolCalls: [call(name, args)] }, { text: 'ok' }], { tools, ...options })
 
   it.each<[string, AgentTool, string]>([
     ['throws', tool('t', () => Promise.reject(new Error('disk on fire'))), 'disk on fire'],
     ['throws at once', tool('t', () => JSON.parse('{')), "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
-  ])('a tool that %s', async (_, broken, text) => {
+  ])('reports a tool that %s', async (_, broken, text) => {
     const { events, result } = await one([broken], 't')
     expect(resultTexts(result)).toEqual([text])
     expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([true])
@@ -31,17 +31,17 @@ describe('tool errors go back to the model', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('an unknown tool', async () => {
+  it('reports an unknown tool', async () => {
     const { events, result } = await one([add], 'subtract')
     expect(resultTexts(result)).toEqual(['Tool subtract not found'])
     expect(ofType(events, 'toolExecutionEnd')).toHaveLength(1)
   })
 
-  it('a tool named like an Object member', async () => {
+  it('reports an unknown tool named like an Object member', async () => {
     expect(resultTexts((await one([add], 'constructor')).result)).toEqual(['Tool constructor not found'])
   })
 
-  it('arguments that do not fit, before the tool runs', async () => {
+  it('reports arguments that do not fit, before the tool runs', async () => {
     const ran: unknown[] = []
     const strict: AgentTool = { ...add, execute: (args) => String(ran.push(args)) }
     const { result } = await one([strict], 'add', { a: 'one' })
@@ -53,15 +53,15 @@ describe('tool errors go back to the model', () => {
     ['returns nothing', { '~standard': { version: 1, vendor: 'odd', validate: () => undefined as never } }],
     ['throws', { '~standard': { version: 1, vendor: 'odd', validate: () => JSON.parse('{') } }],
     ['rejects through a promise of another kind', { '~standard': { version: 1, vendor: 'odd', validate: rejectedThenable } }],
-  ])('a schema that %s, and the run goes on', async (_, parameters) => {
+  ])('reports a schema that %s, and the run continues', async (_, parameters) => {
     const { result } = await one([tool('t', () => 'ran', { parameters, jsonSchema: { type: 'object' } }), add], 't')
     expect(results(result).map((message) => message.isError)).toEqual([true])
     expect(result.status).toBe('completed')
   })
 })
 
-describe('the arguments of a call', () => {
-  it("are the tool's own: what it does to them changes neither history nor events", async () => {
+describe('arguments of a tool call', () => {
+  it('leaves history and events unchanged when a tool mutates them', async () => {
     const grabby = tool('t', (args) => {
       Object.assign(args, { path: 'changed', more: 1 })
       return 'ok'
@@ -72,7 +72,7 @@ describe('the arguments of a call', () => {
     expect(ofType(events, 'toolExecutionStart')[0]?.args).toEqual(written)
   })
 
-  it('may have any name, without touching a prototype', async () => {
+  it('accepts any member name without touching a prototype', async () => {
     const seen: unknown[] = []
     const args = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}')
     await play([{ toolCalls: [call('t', args)] }, { text: 'ok' }], { tools: [tool('t', (given) => `ok ${seen.push(given)}`)] })
@@ -85,7 +85,7 @@ describe('tool timeout', () => {
   const hang = (more: Partial<AgentTool> = {}) => tool('hang', () => new Promise<string>(() => undefined), more)
   const script = [{ toolCalls: [call('hang')] }, { text: 'moved on' }]
 
-  it('answers with an error after the configured time, although the tool ignores its signal', async () => {
+  it('fails the call after the configured time if the tool ignores its signal', async () => {
     const { result } = await play(script, { tools: [hang()], toolTimeoutMs: 5 })
     expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 5ms'])
     expect(result.text).toBe('moved on')
@@ -99,13 +99,13 @@ describe('tool timeout', () => {
   it.each([
     ['tool_within_timeout_succeeds_normally', { toolTimeoutMs: 60_000 }],
     ['tool_no_timeout_preserves_legacy_unbounded_behavior', {}],
-  ])('%s', async (_, options) => {
+  ])('does not affect a fast tool: %s', async (_, options) => {
     const { events, result } = await play([{ toolCalls: [call('add', { a: 1, b: 1 })] }, { text: 'ok' }], { tools: [add], ...options })
     expect(resultTexts(result)).toEqual(['sum 2'])
     expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([false])
   })
 
-  it('does not disturb siblings, and drops what the tool still reports', async () => {
+  it('leaves sibling calls alone, and drops late updates', async () => {
     const late = gate()
     const noisy = tool('hang', async (_, ctx) => {
       await late.opened
@@ -154,16 +154,16 @@ describe('execution strategies', () => {
     return { most, order: resultTexts(result).join('') }
   }
 
-  it('parallel: all at once, results in call order', async () => {
+  it('runs all calls at once if parallel, with results in call order', async () => {
     expect(await overlap({ type: 'parallel' })).toEqual({ most: 4, order: '0123' })
   })
-  it('sequential: one at a time', async () => {
+  it('runs one call at a time if sequential', async () => {
     expect(await overlap({ type: 'sequential' })).toEqual({ most: 1, order: '0123' })
   })
-  it('batched: never more than the batch', async () => {
+  it('runs at most one batch of calls at a time if batched', async () => {
     expect(await overlap({ type: 'batched', size: 2 })).toEqual({ most: 2, order: '0123' })
   })
-  it('answers two calls that a service gave the same id', async () => {
+  it('gives two calls with the same provider id separate results', async () => {
     const twins = [
       { id: 'x', name: 'add', arguments: { a: 1, b: 1 } },
       { id: 'x', name: 'add', arguments: { a: 2, b: 2 } },
@@ -175,7 +175,7 @@ describe('execution strategies', () => {
 })
 
 describe('updates and progress', () => {
-  it('arrive in order, between start and end', async () => {
+  it('emits them in order between start and end', async () => {
     const steps = tool('steps', (_, { update, progress }) => {
       for (const n of [1, 2, 3]) update({ content: [{ type: 'text', text: `step ${n}/3` }] })
       progress('Almost done')
@@ -188,12 +188,12 @@ describe('updates and progress', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('tool_ignoring_progress_no_panic: a tool that reports nothing causes no such event', async () => {
+  it('emits no event for a tool that reports nothing (tool_ignoring_progress_no_panic)', async () => {
     const { events } = await play([{ toolCalls: [call('add', { a: 1, b: 1 })] }, { text: 'ok' }], { tools: [add] })
     expect(events.filter((event) => event.type === 'progressMessage' || event.type === 'toolExecutionUpdate')).toEqual([])
   })
 
-  it('name the tool that sent them when two run in parallel', async () => {
+  it('names the sending tool when two run in parallel', async () => {
     const tools = ['a', 'b'].map((name) =>
       tool(name, (_, ctx) => {
         ctx.progress('working')
@@ -205,7 +205,7 @@ describe('updates and progress', () => {
   })
 })
 
-describe('the context of a call', () => {
+describe('tool context', () => {
   const seenThrough = async (view: (ctx: ToolContext) => ToolContext) => {
     let seen: unknown
     const looking = tool('look', (_, ctx) => {
@@ -222,5 +222,7 @@ describe('the context of a call', () => {
     ['a copy', (ctx) => ({ ...ctx })],
     ['what inherits from it', (ctx) => Object.create(ctx)],
     ['a proxy', (ctx) => new Proxy(ctx, {})],
-  ])('has its signal and its guards: %s', async (_, view) => expect(await seenThrough(view)).toEqual([true, 'function', true, true]))
+  ])('provides its signal and methods through %s', async (_, view) =>
+    expect(await seenThrough(view)).toEqual([true, 'function', true, true]),
+  )
 })

@@ -16,7 +16,7 @@ describe('update hooks', () => {
   })
   const shown = (events: AgentEvent[]) => ofType(events, 'toolExecutionUpdate').map((event) => textOf(event.partialResult.content))
 
-  it('fire three times around three updates (async_update_hooks_fire_through_sync_bridge)', async () => {
+  it('runs before and after each of three updates (async_update_hooks_fire_through_sync_bridge)', async () => {
     const fired: string[] = []
     const { events } = await hooked(
       {
@@ -32,7 +32,7 @@ describe('update hooks', () => {
   it.each<[string, LoopHooks['beforeToolExecutionUpdate']]>([
     ['false', async () => false],
     ['an error', () => Promise.reject(new Error('x'))],
-  ])('%s keeps an update back and its after hook; the result is the same', async (_, before) => {
+  ])('suppresses an update and its after hook: %s', async (_, before) => {
     const after: string[] = []
     const { events, results: told } = await hooked(
       {
@@ -46,7 +46,7 @@ describe('update hooks', () => {
     expect(told).toEqual(['ok'])
   })
 
-  it('keep their order when the first takes longest, and have run when the call ends, also when it failed', async () => {
+  it('runs in order and finishes before the call ends, also on failure', async () => {
     for (const outcome of ['ok', 'failed']) {
       const then = () => (outcome === 'ok' ? outcome : Promise.reject(new Error(outcome)))
       let running = 0
@@ -70,7 +70,7 @@ describe('update hooks', () => {
     }
   })
 
-  it('of a tool that timed out, or was stopped, are not waited for and report nothing afterwards', async () => {
+  it('does not wait for hooks of a timed-out or aborted tool', async () => {
     for (const how of ['timeout', 'abort'] as const) {
       const { opened, open } = gate()
       const released = gate()
@@ -99,7 +99,7 @@ describe('update hooks', () => {
     }
   })
 
-  it('of a call that hung do not hold up a later call with the same id', async () => {
+  it('does not block a later call with the same id when one hangs', async () => {
     let updates = 0
     const model = scripted([{ toolCalls: [call('same')] }, { toolCalls: [call('same')] }, { text: 'done' }])
     const { events, result } = await hooked(
@@ -110,7 +110,7 @@ describe('update hooks', () => {
     expect(shown(events)).toEqual(['1'])
   })
 
-  it('see copies: a tool that goes on changing its update changes nothing', async () => {
+  it('passes copies, so later mutation of an update has no effect', async () => {
     const { events } = await hooked(
       { beforeToolExecutionUpdate: () => tasks(2).then(() => true) },
       {

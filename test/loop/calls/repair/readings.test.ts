@@ -70,7 +70,7 @@ describe('readingsOf', () => {
     '{ '.repeat(size / 2),
   ]
 
-  it('takes seconds, not hours, for a megabyte of hostile text', () => {
+  it('finishes in seconds for a megabyte of hostile text', () => {
     for (const text of hostile(999_000)) {
       const start = performance.now()
       readingsOf(text)

@@ -122,7 +122,7 @@ function callIn(agent: Agent): ToolCallContent | undefined {
   return agent.messages.flatMap((message) => (message.role === 'assistant' ? toolCallsOf(message.content) : []))[0]
 }
 
-describe.each(codecs)('arguments over %s', (codec) => {
+describe.each(codecs)('repair of malformed arguments over %s', (codec) => {
   it.each([
     ['cumulative fragments', ['{"pa', '{"path":"a', '{"path":"a.ts"}'], { path: 'a.ts' }],
     ['a whole repetition', ['{"path":', '"a.ts"}', '{"path":"a.ts"}'], { path: 'a.ts' }],
@@ -132,7 +132,7 @@ describe.each(codecs)('arguments over %s', (codec) => {
     ['a brace too many', ['{"path":"a.ts"}', '}'], { path: 'a.ts' }],
     ['a trailing comma', ['{"path":"a.ts",', '}'], { path: 'a.ts' }],
     ['a code fence', ['```json\n', '{"path":"a.ts"}', '\n```'], { path: 'a.ts' }],
-  ])('are repaired from %s, and kept and sent back so', async (_name, pieces, meant) => {
+  ])('repairs %s, and stores and sends the repaired arguments', async (_name, pieces, meant) => {
     const { model, sent } = serving(codec, { pieces })
     const { agent, ran, warned, prompted } = await run(model)
     expect((await prompted.result).status).toBe('completed')
@@ -148,7 +148,7 @@ describe.each(codecs)('arguments over %s', (codec) => {
     ['end too early', { pieces: ['{"path":{"path":"a.ts"}'] }],
     ['have two readings', { pieces: ['{"path":"a"}', '{"path":"b"}'] }],
     ['fit the schema in no reading', { pieces: ['{}', '{"lines":[]}'] }],
-  ])('that %s are not repaired', async (_name, step) => {
+  ])('leaves arguments unrepaired if they %s', async (_name, step) => {
     const { agent, ran, prompted } = await run(serving(codec, step).model)
     await prompted.result
     expect(ran).toEqual([])
@@ -156,20 +156,20 @@ describe.each(codecs)('arguments over %s', (codec) => {
   })
 })
 
-it('refuses arguments behind an empty object that fits as well', async () => {
+it('refuses arguments behind an empty object that also fits the schema', async () => {
   const { ran, prompted } = await run(serving('openai', { pieces: ['{}', '{"path":"a"}'] }).model, {}, { parameters: { type: 'object' } })
   await prompted.result
   expect(ran).toEqual([])
 })
 
-it('takes the only reading that fits the schema', async () => {
+it('chooses the only reading that fits the schema', async () => {
   const parameters = { type: 'object', properties: { path: { type: 'object', required: ['path'] } }, required: ['path'] }
   const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":', '{"path":"a\nb"}}'] }).model, {}, { parameters })
   await prompted.result
   expect(ran).toEqual([{ path: { path: 'a\nb' } }])
 })
 
-it('refuses two readings that fit the schema', async () => {
+it('refuses arguments with two readings that fit the schema', async () => {
   const { agent, ran, prompted } = await run(
     serving('openai', { pieces: ['{"path":', '{"path":"a\nb"}}'] }).model,
     {},
@@ -180,7 +180,7 @@ it('refuses two readings that fit the schema', async () => {
   expect(callIn(agent)).not.toHaveProperty('repairedFrom')
 })
 
-it('takes nested arguments as they came, although a piece alone fits too', async () => {
+it('keeps nested arguments whole if a part of them also fits', async () => {
   const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":"a","lines":[', '{"path":"a"}]}'] }).model)
   await prompted.result
   expect(ran).toEqual([{ path: 'a', lines: [{ path: 'a' }] }])
@@ -235,20 +235,20 @@ describe('repairToolCall', () => {
     return { agent, ran, warned, asked, status }
   }
 
-  it('is told what failed, and gives the arguments that run', async () => {
+  it('receives the fault and the text, and supplies the arguments', async () => {
     const { agent, ran, asked } = await hooked(broken, async () => ({ arguments: { path: 'a.ts' } }))
     expect(asked).toMatchObject([{ toolName: 'save', toolCallId: 'call_1', text: 'path = a.ts', fault: 'not a JSON object', parameters }])
     expect(ran).toEqual([{ path: 'a.ts' }])
     expect(callIn(agent)).toMatchObject({ arguments: { path: 'a.ts' }, repairedFrom: 'path = a.ts' })
   })
 
-  it('may give nothing, and the model is told what is wrong', async () => {
+  it('reports invalid arguments to the model if it returns nothing', async () => {
     const { agent, ran, status } = await hooked(broken, () => undefined)
     expect({ ran, status }).toEqual({ ran: [], status: 'completed' })
     expect(JSON.stringify(agent.messages)).toContain('Invalid arguments: not a JSON object: path = a.ts')
   })
 
-  it('gives arguments that the schema still checks', async () => {
+  it('validates its arguments against the schema', async () => {
     const { agent, ran } = await hooked(broken, () => ({ arguments: { path: 7 } }))
     expect(ran).toEqual([])
     expect(JSON.stringify(agent.messages)).toContain('Invalid arguments')
@@ -264,7 +264,7 @@ describe('repairToolCall', () => {
     ['gives no JSON', () => ({ arguments: { path: Number.NaN } })],
     ['gives a list', () => ({ arguments: JSON.parse('[]') })],
     ['gives null', () => ({ arguments: JSON.parse('null') })],
-  ])('costs the call alone when it %s', async (_name, hook) => {
+  ])('fails only the call if it %s', async (_name, hook) => {
     const { ran, warned, status } = await hooked(broken, hook)
     expect({ ran, status }).toEqual({ ran: [], status: 'completed' })
     expect(warned).toEqual(['hookFailed'])
@@ -279,7 +279,7 @@ describe('repairToolCall', () => {
     ['a list that ends too early', { pieces: ['[{"path":"a"}'] }],
     ['arguments that have one reading', { pieces: ['{"path":"a",}'] }],
     ['arguments that parse', { pieces: ['{"path":"a"}'] }],
-  ])('is not asked about %s', async (_name, step) => {
+  ])('does not run for %s', async (_name, step) => {
     expect((await hooked(step, () => undefined)).asked).toEqual([])
   })
 })
