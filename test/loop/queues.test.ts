@@ -36,7 +36,7 @@ const lastTexts = (model: ReturnType<typeof scripted>, request: number) =>
   model.provider.requests[request]?.messages.filter((m) => m.role === 'user').map((m) => textOf(m.content))
 
 describe('steering', () => {
-  it('sequential: skips what has not begun, with the documented text, and is in the next request', async () => {
+  it('skips remaining sequential calls and enters the next request', async () => {
     const { agent, model, result } = await steered(
       [twoCalls, { text: 'ok' }],
       once('toolExecutionEnd', (agent) => agent.steer('stop that')),
@@ -49,7 +49,7 @@ describe('steering', () => {
     expect(unansweredCalls(agent.messages)).toEqual([])
   })
 
-  it('batched: is looked at between batches', async () => {
+  it('applies between batches', async () => {
     const { result } = await steered(
       [twoCalls, { text: 'ok' }],
       once('toolExecutionEnd', (agent) => agent.steer('stop')),
@@ -59,7 +59,7 @@ describe('steering', () => {
     expect(errors).toEqual([false, false, true])
   })
 
-  it('parallel: comes after all tools', async () => {
+  it('applies after all parallel tools', async () => {
     const { result, model } = await steered(
       [twoCalls, { text: 'ok' }],
       once('toolExecutionStart', (agent) => agent.steer('and now')),
@@ -78,7 +78,7 @@ describe('steering', () => {
     expect(result.text).toBe('two')
   })
 
-  it('one at a time by default, all at once when told', async () => {
+  it('delivers one at a time by default, all at once with mode all', async () => {
     const counts: number[] = []
     for (const steeringMode of ['oneAtATime', 'all'] as const) {
       const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
@@ -136,7 +136,7 @@ async function steeredAt(point: string, options: Partial<AgentOptions>) {
   return said.join(' ')
 }
 
-describe.each(['parallel', 'sequential', 'batched'] as const)('the six checkpoints, %s', (type) => {
+describe.each(['parallel', 'sequential', 'batched'] as const)('the six steering checkpoints, %s', (type) => {
   const toolExecution = type === 'batched' ? { type, size: 2 } : { type }
   /** What of three calls runs when steering comes during the first. */
   const ran = { parallel: 'ok ok ok', sequential: 'ok skipped skipped', batched: 'ok ok skipped' }[type]
@@ -160,7 +160,7 @@ describe.each(['parallel', 'sequential', 'batched'] as const)('the six checkpoin
     ['afterTurn 1', `go <> ${all} <one> A B <two>`, `go <> ${all} <one> A <two> B <three>`],
     // Never within an answer.
     ['answer', `go <> ${all} <one> A B <two>`, `go <> ${all} <one> A <two> B <three>`],
-  ])('%s', async (point, together, oneByOne) => {
+  ])('delivers steering queued at %s', async (point, together, oneByOne) => {
     expect(await steeredAt(point, { toolExecution, steeringMode: 'all' })).toBe(together)
     expect(await steeredAt(point, { toolExecution, steeringMode: 'oneAtATime' })).toBe(oneByOne)
     // With filters the same, but for what comes after they have looked: it waits for the next turn.
@@ -172,7 +172,7 @@ describe.each(['parallel', 'sequential', 'batched'] as const)('the six checkpoin
 })
 
 describe('follow-ups', () => {
-  it('are answered when the agent would stop, in order, as the last message of the request', async () => {
+  it('delivers them in order when the agent would stop', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
     const agent = new Agent({ model })
     agent.followUp('then this')
@@ -183,7 +183,7 @@ describe('follow-ups', () => {
     expect(model.provider.requests[2]?.messages.at(-1)?.role).toBe('user')
   })
 
-  it('stay queued when a limit stops the run, and open the next one', async () => {
+  it('keeps them queued for the next run when a limit stops this one', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
     const agent = new Agent({ model, limits: { maxTurns: 1, maxTotalTokens: 1e6, maxDurationMs: 1e6 } })
     const receipt = agent.followUp('later')
@@ -196,7 +196,7 @@ describe('follow-ups', () => {
 })
 
 describe('receipts', () => {
-  it('say queued, then delivered', async () => {
+  it('changes from queued to delivered', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]) })
     const receipt = agent.steer('hello')
     expect(receipt.status).toBe('queued')
@@ -206,7 +206,7 @@ describe('receipts', () => {
     expect(agent.messages.map((message) => message.id)).toContain(receipt.message.id)
   })
 
-  it('return on abort what belonged to the run, and keep what was queued while idle', async () => {
+  it('returns input of an aborted run and keeps input queued while idle', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }], { gate: () => new Promise(() => undefined) }) })
     const idle = agent.followUp('for the next run')
     const run = agent.prompt('go')
@@ -217,7 +217,7 @@ describe('receipts', () => {
     expect(idle.status).toBe('queued')
   })
 
-  it('are returned at once after the end of the run', async () => {
+  it('returns input at once after the end of the run', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]) })
     const run = agent.prompt('go')
     await run.result
@@ -225,14 +225,14 @@ describe('receipts', () => {
     expect(run.followUp('too late').status).toBe('returned')
   })
 
-  it('are returned when a queue is cleared', () => {
+  it('returns input when a queue is cleared', () => {
     const agent = new Agent({ model: scripted([]) })
     const receipts = [agent.steer('a'), agent.followUp('b')]
     agent.clearQueues()
     expect(receipts.map((receipt) => receipt.status)).toEqual(['returned', 'returned'])
   })
 
-  it.each(['steer', 'followUp'] as const)('%s: delivered or returned, however close to the end it was queued', async (how) => {
+  it.each(['steer', 'followUp'] as const)('settles as delivered or returned close to the end: %s', async (how) => {
     const statuses = new Set<string>()
     for (let later = 0; later < 20; later += 1) {
       const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
@@ -260,7 +260,7 @@ describe('receipts', () => {
     expect(statuses).toEqual(new Set(['delivered', 'returned']))
   })
 
-  it('say the truth after a reset: a run that is still winding down takes nothing of the next one', async () => {
+  it('stays correct after a reset while the old run winds down', async () => {
     for (const how of ['steer', 'followUp'] as const) {
       const slow = gate()
       let appended = 0
@@ -280,11 +280,11 @@ describe('receipts', () => {
   })
 })
 
-describe('follow-ups, both modes', () => {
+describe('follow-up modes', () => {
   it.each([
     ['oneAtATime', ['go', 'go a', 'go a b', 'go a b c']],
     ['all', ['go', 'go a b c']],
-  ] as const)('%s', async (followUpMode, requests) => {
+  ] as const)('delivers messages by mode: %s', async (followUpMode, requests) => {
     const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
     const agent = new Agent({ model, followUpMode })
     const receipts = ['a', 'b', 'c'].map((said) => agent.followUp(said))
@@ -293,7 +293,7 @@ describe('follow-ups, both modes', () => {
     expect(receipts.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  it('come after steering, and a mode may change for the next run while something waits', async () => {
+  it('delivers them after steering, and applies a changed mode next run', async () => {
     const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
     const agent = new Agent({ model })
     for (const said of ['a', 'b', 'c']) agent.followUp(said)
@@ -304,7 +304,7 @@ describe('follow-ups, both modes', () => {
   })
 })
 
-describe('an abort', () => {
+describe('abort with queued input', () => {
   it('returns only what belonged to the aborted run, from every place in both queues; the rest opens the next', async () => {
     const model = scripted([{ text: 'never' }, { text: 'a' }, { text: 'b' }, { text: 'c' }], { gate: () => Promise.resolve() })
     const agent = new Agent({ model })
@@ -328,7 +328,7 @@ describe('an abort', () => {
     expect([...idle, ...owned].map(({ message }) => ids.has(message.id))).toEqual([true, true, ...Array(5).fill(false)])
   })
 
-  it('after the end changes nothing: what a limit left is returned, and in the result', async () => {
+  it('changes nothing after the end, and the limit returns queued input', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), limits: { maxTurns: 1 } })
     const run = agent.prompt('go')
     const receipt = run.followUp('later')
@@ -342,7 +342,7 @@ describe('an abort', () => {
   })
 })
 
-describe('a supplier that throws', () => {
+describe('a message supplier that throws', () => {
   const fail = (): never => {
     throw new Error('queue is broken')
   }
@@ -358,7 +358,7 @@ describe('a supplier that throws', () => {
     ['steering, when it hands over', { steering: { waiting: () => true, take: fail } }],
     ['follow-ups, when looked at', { followUps: { ...empty, waiting: fail } }],
     ['follow-ups, when they hand over', { followUps: { waiting: () => true, take: fail } }],
-  ])('%s: ends the run with an error, in good order', async (_, config) => {
+  ])('ends the run with an error: %s', async (_, config) => {
     const events: AgentEvent[] = []
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [tool('step', () => 'ok')] }
     const model = scripted([{ toolCalls: twoCalls.toolCalls.slice(0, 2) }, { text: 'ok' }])

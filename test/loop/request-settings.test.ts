@@ -20,8 +20,8 @@ function recordingService(...answers: readonly object[]) {
 
 const call = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'add', arguments: '{"a":1,"b":2}' } }] }
 
-describe('the nearest word counts', () => {
-  it('the prompt over the agent over the model', async () => {
+describe('precedence of request settings', () => {
+  it('prefers prompt over agent over model', async () => {
     const { sent, fetch } = recordingService()
     const model = openai('gpt-4.1', { fetch, seed: 1, topP: 0.1, presencePenalty: 1 })
     const agent = new Agent({ model, topP: 0.2, stopSequences: ['A'] })
@@ -32,7 +32,7 @@ describe('the nearest word counts', () => {
     expect(sent[1]).not.toHaveProperty('temperature')
   })
 
-  it('how deep a model thinks may stand on it, on the agent, or on the prompt', async () => {
+  it('accepts thinking on the model, the agent or the prompt', async () => {
     const { sent, fetch } = recordingService()
     const model = openai('gpt-5.6', { fetch, thinking: 'low' })
     await new Agent({ model }).prompt('go').result
@@ -42,7 +42,7 @@ describe('the nearest word counts', () => {
     expect(sent.map((body) => body.reasoning_effort)).toEqual(['low', 'xhigh', 'max', 'none'])
   })
 
-  it('a profile and a sub-agent have them too', async () => {
+  it('applies settings of a profile and a sub-agent', async () => {
     const { sent, fetch } = recordingService()
     const model = openai('gpt-4.1', { fetch })
     await new Agent(applyProfile({ topP: 0.4, seed: 3 }, { model, seed: 4 })).prompt('go').result
@@ -54,8 +54,8 @@ describe('the nearest word counts', () => {
   })
 })
 
-describe('a choice of tools that forces a call', () => {
-  it('holds until the run has made one: the model must be able to answer', async () => {
+describe('toolChoice', () => {
+  it('forces a call only until the run has made one', async () => {
     const { sent, fetch } = recordingService(call)
     const agent = new Agent({ model: openai('gpt-4.1', { fetch }), tools: [add], toolChoice: 'required' })
     const result = await agent.prompt('1 + 2?').result
@@ -65,7 +65,7 @@ describe('a choice of tools that forces a call', () => {
     expect(sent[2]).toMatchObject({ tool_choice: 'required' })
   })
 
-  it('one that does not force holds for the whole run', async () => {
+  it('applies for the whole run if it does not force a call', async () => {
     const { sent, fetch } = recordingService(call)
     const agent = new Agent({ model: openai('gpt-4.1', { fetch }), tools: [add], toolChoice: { allowed: ['add'] } })
     await agent.prompt('1 + 2?').result
@@ -73,7 +73,7 @@ describe('a choice of tools that forces a call', () => {
   })
 })
 
-describe('what is recorded', () => {
+describe('recorded settings', () => {
   it('settings are in the capture, the record and the snapshot; headers and extra fields are not', async () => {
     const { sent, fetch } = recordingService()
     const session = memorySessionStore()
@@ -94,7 +94,7 @@ describe('what is recorded', () => {
     expect(sent[1]).toMatchObject({ seed: 7 })
   })
 
-  it('what a model does not take is told once, or refused where strict says so', async () => {
+  it('warns once about unsupported settings, or refuses them in strict mode', async () => {
     const warnings: string[] = []
     const logger = { warn: (event: string, fields: object) => void warnings.push(`${event} ${JSON.stringify(fields)}`) }
     const { sent, fetch } = recordingService(call)

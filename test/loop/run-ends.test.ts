@@ -21,7 +21,7 @@ describe('stopWhen', () => {
       3,
       'enough',
     ],
-  ])('%s ends the run as completed, after a turn with its results', async (_name, stopWhen, turns, name) => {
+  ])('ends the run as completed after %s, including tool results', async (_name, stopWhen, turns, name) => {
     const { model, events, result, agent } = await play(endless, { tools: [add], stopWhen })
     expect(result).toMatchObject({ status: 'completed', endedBy: { type: 'condition', name } })
     expect(model.provider.requests).toHaveLength(turns)
@@ -30,18 +30,18 @@ describe('stopWhen', () => {
     expect(agent.messages.at(-1)?.role).toBe('toolResult')
   })
 
-  it('the first of several that says so; one that says no does not', async () => {
+  it('reports the first condition that matches', async () => {
     const { result } = await play(endless, { tools: [add], stopWhen: [costOver(1e9), turnCount(4), toolCalled('add')] })
     expect(result.endedBy).toEqual({ type: 'condition', name: 'toolCalled("add")' })
   })
 
-  it('is not asked where the run ends anyway', async () => {
+  it('does not apply if the run ends anyway', async () => {
     const { result } = await play([{ text: 'hi' }], { stopWhen: turnCount(1) })
     expect(result.status).toBe('completed')
     expect(result).not.toHaveProperty('endedBy')
   })
 
-  it('one that throws, or says neither yes nor no, ends the run with an error', async () => {
+  it('ends the run with an error if it throws or returns no boolean', async () => {
     const broken = await play(endless, {
       tools: [add],
       stopWhen: () => {
@@ -54,14 +54,14 @@ describe('stopWhen', () => {
     expect(odd.result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
   })
 
-  it('what cannot be a condition is refused when it is made', () => {
+  it('refuses invalid conditions at construction', () => {
     expect(() => turnCount(0)).toThrow(/turnCount\(0\)/)
     expect(() => costOver(Number.NaN)).toThrow(/costOver/)
     expect(() => toolCalled('')).toThrow(/toolCalled/)
     expect(() => new Agent({ model: scripted([]), stopWhen: 3 as never })).toThrow(/stopWhen/)
   })
 
-  it('the next prompt goes on from there', async () => {
+  it('lets the next prompt continue', async () => {
     const { agent } = await play([sum, { text: 'Three.' }], { tools: [add], stopWhen: turnCount(1) })
     expect((await agent.prompt('and?').result).text).toBe('Three.')
   })
@@ -115,7 +115,7 @@ describe('a tool result with endRun', () => {
     expect(await run.result).toMatchObject({ status: 'completed', text: 'Three.' })
   })
 
-  it('a condition is asked after calls that waited for a person', async () => {
+  it('checks stopWhen after calls with pending approvals', async () => {
     const ask = tool('ask', () => 'allowed', { needsApproval: true })
     const model = scripted([{ toolCalls: [{ name: 'ask', arguments: {} }] }, { text: 'never' }])
     const seen: number[] = []
@@ -128,20 +128,20 @@ describe('a tool result with endRun', () => {
     expect([seen, model.provider.requests.length]).toEqual([[1], 1])
   })
 
-  it('is told in the record of the loop', async () => {
+  it('records endedBy with the loop', async () => {
     const session = memorySessionStore()
     const { agent } = await play([{ toolCalls: [{ name: 'submit', arguments: {} }] }], { tools: [submit], session })
     expect(JSON.stringify(await session.load(agent.sessionId))).toContain('"endedBy"')
   })
 })
 
-describe('hooks that change a result', () => {
+describe('hooks that replace a result', () => {
   const secret = tool('read', () => ({ content: [{ type: 'text', text: 'password=hunter2' }], details: { raw: 'hunter2' } }))
   const call = { toolCalls: [{ name: 'read', arguments: {} }] }
   const redacted = (text: string) => ({ result: { content: [{ type: 'text' as const, text: text.replace(/hunter2/g, '***') }] } })
   const textIn = ({ result }: { result: { content: readonly unknown[] } }) => textOf(result.content as never)
 
-  it('beforeToolExecutionEnd: nobody sees the other one', async () => {
+  it('hides the original result everywhere with beforeToolExecutionEnd', async () => {
     const session = memorySessionStore()
     const hooks: LoopHooks = { beforeToolExecutionEnd: (info) => redacted(textIn(info)) }
     const { model, agent, events, result } = await play([call, { text: 'ok' }], { tools: [secret], hooks, session })
@@ -151,7 +151,7 @@ describe('hooks that change a result', () => {
     )
   })
 
-  it('afterToolExecution: history, record and model have the new one', async () => {
+  it('replaces the result in history, record and request with afterToolExecution', async () => {
     const session = memorySessionStore()
     const hooks: LoopHooks = { afterToolExecution: (info) => redacted(textIn(info)) }
     const { model, agent } = await play([call, { text: 'ok' }], { tools: [secret], hooks, session })
@@ -159,14 +159,14 @@ describe('hooks that change a result', () => {
     expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('password=***')
   })
 
-  it('a guard that throws withholds the result', async () => {
+  it('withholds the result if beforeToolExecutionEnd throws', async () => {
     const hooks: LoopHooks = { beforeToolExecutionEnd: () => Promise.reject(new Error('down')) }
     const { model, events } = await play([call, { text: 'ok' }], { tools: [secret], hooks, logger: false })
     expect(JSON.stringify([events, model.provider.requests])).not.toContain('hunter2')
     expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('withheld')
   })
 
-  it('what is no result is told as one that cannot be sent', async () => {
+  it('withholds the result if the replacement is invalid', async () => {
     const hooks = { beforeToolExecutionEnd: () => ({ result: 3n }) } as never
     const { model } = await play([call, { text: 'ok' }], { tools: [secret], hooks, logger: false })
     expect(JSON.stringify(model.provider.requests[1]?.messages)).not.toContain('hunter2')
@@ -188,7 +188,7 @@ describe('afterAnswer', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('the second refusal ends the run as rejected, and so does the first with retry: false', async () => {
+  it('ends the run as rejected on the second refusal, or with retry: false', async () => {
     const twice = await play([{ text: 'x' }, { text: 'y' }, { text: 'z' }], {
       hooks: { afterAnswer: () => ({ allow: false, reason: 'never' }) },
     })
@@ -208,7 +208,7 @@ describe('afterAnswer', () => {
     expect(ofType(events, 'messageEnd').at(-1)?.message).toMatchObject({ guarded: { verdict: 'replaced', wasShown: true } })
   })
 
-  it('is not asked about an answer with calls', async () => {
+  it('skips responses with tool calls', async () => {
     const seen: string[] = []
     await play([{ text: 'let me see', ...sum }, { text: 'Three.' }], {
       tools: [add],
@@ -217,21 +217,24 @@ describe('afterAnswer', () => {
     expect(seen).toEqual(['Three.'])
   })
 
-  it.each<unknown>([{ alow: false }, 'no', 0, 42, {}, []])('an answer of the hook that means nothing is no yes: %j', async (verdict) => {
-    const hooks = { afterAnswer: () => verdict } as never
-    const { result, agent } = await play([{ text: 'secret' }], { hooks, logger: false })
-    expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
-    expect(JSON.stringify(agent.messages)).not.toContain('secret')
-  })
+  it.each<unknown>([{ alow: false }, 'no', 0, 42, {}, []])(
+    'ends the run with an error for an invalid return value: %j',
+    async (verdict) => {
+      const hooks = { afterAnswer: () => verdict } as never
+      const { result, agent } = await play([{ text: 'secret' }], { hooks, logger: false })
+      expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
+      expect(JSON.stringify(agent.messages)).not.toContain('secret')
+    },
+  )
 
-  it('nobody is told that the model refused what the hook did', async () => {
+  it('logs no model refusal if the hook rejected the response', async () => {
     const warned: string[] = []
     const logger = { warn: (event: string) => void warned.push(event) }
     await play([{ text: 'x' }], { hooks: { afterAnswer: () => ({ allow: false, retry: false }) }, logger })
     expect(warned).toEqual([])
   })
 
-  it('one that throws ends the run, and the answer is not kept', async () => {
+  it('ends the run without storing the response if it throws', async () => {
     const { result, agent } = await play([{ text: 'secret' }], {
       hooks: { afterAnswer: () => Promise.reject(new Error('down')) },
       logger: false,

@@ -35,13 +35,13 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
     throw thrown
   }
 
-  it('by a tool: the model is told, the run goes on', async () => {
+  it('reaches the model if a tool throws it', async () => {
     const result = await broken([{ toolCalls: [{ name: 't', arguments: {} }] }, { text: 'ok' }], { tools: [tool('t', fail)] })
     expect(result).toMatchObject({ status: 'completed', text: 'ok' })
     expect(result.messages[2]).toMatchObject({ role: 'toolResult', isError: true, content: [{ type: 'text', text: expect.any(String) }] })
   })
 
-  it('by the journal, the provider or transformContext: the run ends with an error', async () => {
+  it('ends the run with an error from journal, provider or transformContext', async () => {
     const model = scripted([])
     const provider: Model['provider'] = { api: 'scripted', encode: (request) => model.provider.encode(request), stream: fail }
     expect((await broken([], { model: { ...model, provider } })).error).toEqual({ code: 'other', message: expect.any(String) })
@@ -49,7 +49,7 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
     expect((await broken([], { journal: { append: fail } })).error?.code).toBe('journal')
   })
 
-  it('by the logger or the receiver of events: the run goes on', async () => {
+  it('does not end the run from the logger or event sink', async () => {
     const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const limits = { maxTurns: 9, maxTotalTokens: 99, maxDurationMs: 9e9, maxCost: 1 }
     const config: LoopConfig = { model: scripted([{ text: 'ok' }], { config: { cost } }), logger: { warn: fail }, limits }
@@ -58,8 +58,8 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
   })
 })
 
-describe('an async receiver', () => {
-  it('of events or warnings that rejects leaves no unhandled rejection', async () => {
+describe('an async event sink or logger', () => {
+  it('leaves no unhandled rejection when it rejects', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', note)

@@ -22,7 +22,7 @@ async function wait(type: AgentEvent['type'], script: Script, options: Partial<A
   return { agent, run }
 }
 
-describe.each([maxMs, Number.POSITIVE_INFINITY])('a time of %d ms, longer than timers take', (ms) => {
+describe.each([maxMs, Number.POSITIVE_INFINITY])('a timeout of %d ms, beyond the timer limit', (ms) => {
   it('does not end a tool at once', async () => {
     const { opened, open } = gate()
     const { agent, run } = await wait('toolExecutionStart', [call, { text: 'ok' }], {
@@ -52,8 +52,8 @@ describe.each([maxMs, Number.POSITIVE_INFINITY])('a time of %d ms, longer than t
   })
 })
 
-describe('no timer is left', () => {
-  it('after a run with tools and approvals', async () => {
+describe('timer cleanup', () => {
+  it('clears all timers after a run with tools and approvals', async () => {
     const tools = [tool('t', () => 'fine', { needsApproval: true })]
     const options = { tools, toolTimeoutMs: 1e6, approvalTimeoutMs: 2 * tenDaysMs }
     const { run } = await wait('approvalRequested', [call, { text: 'ok' }], options)
@@ -62,7 +62,7 @@ describe('no timer is left', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it.each(['providerRetry', 'approvalRequested', 'toolExecutionStart'] as const)('after an abort at %s', async (type) => {
+  it.each(['providerRetry', 'approvalRequested', 'toolExecutionStart'] as const)('clears all timers after an abort at %s', async (type) => {
     const script = type === 'providerRetry' ? [{ fail: { code: 'network' as const, message: 'cut' } }] : [call]
     const hang = tool('t', () => new Promise<string>(() => undefined), { needsApproval: type === 'approvalRequested' })
     const agent = new Agent({ model: scripted(script), tools: [hang], toolTimeoutMs: 1e6, approvalTimeoutMs: 1e6 })
@@ -75,7 +75,7 @@ describe('no timer is left', () => {
   })
 })
 
-describe('a tool that ends on abort', () => {
+describe('a tool with endsOnAbort', () => {
   /** What is told of a call that was cut off, with a tool that needs `ms` after its signal. */
   async function cutOffAfter(ms: number, how: 'abort' | 'timeout', more: Partial<AgentTool> = { endsOnAbort: true }) {
     const late = { content: [{ type: 'text' as const, text: 'half' }], details: { done: 1 }, childLoopId: 'child' }
@@ -102,7 +102,7 @@ describe('a tool that ends on abort', () => {
   it.each([
     ['abort', 'aborted', 'Cancelled'],
     ['timeout', 'completed', 'Tool exceeded timeout of 1s'],
-  ] as const)('has three seconds to say what became of it: %s', async (how, status, text) => {
+  ] as const)('gets three seconds to report its outcome: %s', async (how, status, text) => {
     const content = [{ type: 'text', text }]
     expect(await cutOffAfter(2999, how)).toEqual({
       isOpen: false,
@@ -119,7 +119,7 @@ describe('a tool that ends on abort', () => {
     ['abort', new ToolError('failed', 'odd'), 'Cancelled'],
     ['timeout', new ToolError('cancelled', 'odd'), 'Tool exceeded timeout of 1s'],
     ['timeout', new Error('odd'), 'Tool exceeded timeout of 1s'],
-  ] as const)('tells the model its own words for its end: %s, %s', async (how, late, text) => {
+  ] as const)('reports its own text to the model: %s, %s', async (how, late, text) => {
     const execute: AgentTool['execute'] = (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(late)))
     expect(await cutOffAfter(0, how, { endsOnAbort: true, execute })).toMatchObject({
@@ -127,7 +127,7 @@ describe('a tool that ends on abort', () => {
     })
   })
 
-  it('is the only one that is waited for', async () => {
+  it('applies only to such tools', async () => {
     expect(await cutOffAfter(0, 'abort', {})).toMatchObject({
       isOpen: false,
       result: { content: [{ text: 'Cancelled' }] },

@@ -25,34 +25,31 @@ function writing(content: AssistantMessage['content']): Model {
   return { ...model, provider }
 }
 
-describe('what a model writes, nested too deep', () => {
-  it.each([201, 5000, 200_000])(
-    'arguments of %d levels are invalid: the tool is not run, the model is told, the session goes on',
-    async (levels) => {
-      const args = JSON.parse(nested(levels))
-      const store = memorySessionStore()
-      const agent = new Agent({
-        model: writing([{ type: 'toolCall', id: 'c1', name: 'echo', arguments: args }]),
-        tools: [echo],
-        session: store,
-      })
-      const result = await agent.prompt('go').result
-      expect(result).toMatchObject({ status: 'completed', text: 'done' })
-      expect(result.messages[1]).toMatchObject({
-        content: [{ arguments: {}, invalidArguments: expect.stringContaining('deeper than 200 levels') }],
-      })
-      expect(result.messages[2]).toMatchObject({
-        role: 'toolResult',
-        isError: true,
-        content: [{ text: expect.stringContaining('Invalid arguments') }],
-      })
-      await agent.close()
-      const resumed = await resumeAgent(store, agent.sessionId, { model: scripted([{ text: 'and on' }]), tools: [echo] })
-      expect((await resumed.prompt('on').result).text).toBe('and on')
-    },
-  )
+describe('deeply nested model output', () => {
+  it.each([201, 5000, 200_000])('rejects arguments of %d levels without running the tool', async (levels) => {
+    const args = JSON.parse(nested(levels))
+    const store = memorySessionStore()
+    const agent = new Agent({
+      model: writing([{ type: 'toolCall', id: 'c1', name: 'echo', arguments: args }]),
+      tools: [echo],
+      session: store,
+    })
+    const result = await agent.prompt('go').result
+    expect(result).toMatchObject({ status: 'completed', text: 'done' })
+    expect(result.messages[1]).toMatchObject({
+      content: [{ arguments: {}, invalidArguments: expect.stringContaining('deeper than 200 levels') }],
+    })
+    expect(result.messages[2]).toMatchObject({
+      role: 'toolResult',
+      isError: true,
+      content: [{ text: expect.stringContaining('Invalid arguments') }],
+    })
+    await agent.close()
+    const resumed = await resumeAgent(store, agent.sessionId, { model: scripted([{ text: 'and on' }]), tools: [echo] })
+    expect((await resumed.prompt('on').result).text).toBe('and on')
+  })
 
-  it('200 levels are fine', async () => {
+  it('accepts arguments of 200 levels', async () => {
     const agent = new Agent({
       model: writing([{ type: 'toolCall', id: 'c1', name: 'echo', arguments: JSON.parse(nested(200)) }]),
       tools: [echo],
@@ -60,7 +57,7 @@ describe('what a model writes, nested too deep', () => {
     expect((await agent.prompt('go').result).messages[2]).toMatchObject({ isError: false, content: [{ text: nested(200) }] })
   })
 
-  it.each([null, 'text', [1], 7])('arguments that are %j are invalid', async (args) => {
+  it.each([null, 'text', [1], 7])('rejects arguments that are %j', async (args) => {
     const agent = new Agent({ model: writing([{ type: 'toolCall', id: 'c1', name: 'echo', arguments: args as never }]), tools: [echo] })
     expect(await agent.prompt('go').result).toMatchObject({
       status: 'completed',
@@ -68,7 +65,7 @@ describe('what a model writes, nested too deep', () => {
     })
   })
 
-  it('state of a service is dropped', async () => {
+  it('drops deeply nested provider state', async () => {
     const providerState = { api: 'scripted', model: 'scripted', payload: JSON.parse(nested(5000)) }
     const agent = new Agent({ model: writing([{ type: 'text', text: 'hi', providerState }]) })
     const result = await agent.prompt('go').result
@@ -76,7 +73,7 @@ describe('what a model writes, nested too deep', () => {
     expect(() => JSON.stringify(result.messages)).not.toThrow()
   })
 
-  it('over a wire too', async () => {
+  it('rejects deeply nested arguments over HTTP', async () => {
     const frames = [
       { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
       { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'echo', input: {} } },

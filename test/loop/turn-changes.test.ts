@@ -33,13 +33,13 @@ describe('prepareTurn', () => {
     expect(agent.settings.systemPrompt).toBe('Be brief.')
   })
 
-  it('says what is sent in place of the history, and the history stays', async () => {
+  it('replaces the sent messages and keeps the history', async () => {
     const { model, agent } = await play([{ text: 'ok' }], { hooks: { prepareTurn: () => ({ messages: [userMessage('Only this.')] }) } })
     expect(model.provider.requests[0]?.messages.map(({ content }) => textOf(content))).toEqual(['Only this.'])
     expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
   })
 
-  it.each(['prepareTurn', 'systemPrompt'])('a run that is stopped while %s is asked was aborted, and did not fail', async (name) => {
+  it.each(['prepareTurn', 'systemPrompt'])('reports a run stopped during %s as aborted', async (name) => {
     const stop = () => {
       agent.abort()
       return new Promise<never>(() => undefined)
@@ -51,7 +51,7 @@ describe('prepareTurn', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted', errorMessage: 'Cancelled' })
   })
 
-  describe('a call that waited for a person', () => {
+  describe('prepareTurn with a pending approval', () => {
     const paused = async (options: Parameters<typeof play>[1]) => {
       const asking = {
         toolCalls: [
@@ -75,7 +75,7 @@ describe('prepareTurn', () => {
     const results = ({ messages }: Agent) =>
       messages.flatMap((message) => (message.role === 'toolResult' ? [[message.toolName, textOf(message.content)]] : []))
 
-    it('is run by the tool that only this hook gives, once, and with the others of the agent', async () => {
+    it('runs the approved call once with the tool from the hook', async () => {
       const ran: string[] = []
       const hooks = { prepareTurn: ({ tools }: UpcomingTurn) => ({ tools: [...tools, deploy(ran)] }) }
       const agent = await paused({ tools: [add], hooks })
@@ -88,7 +88,7 @@ describe('prepareTurn', () => {
       ).toEqual(['add', 'deploy'])
     })
 
-    it('asks again where this hook gives the tool with a guard that the one of the agent has not', async () => {
+    it("asks again if the hook's tool has a stricter guard", async () => {
       const ran: string[] = []
       const open = tool('deploy', () => String(ran.push('unguarded')))
       const hooks = { prepareTurn: () => ({ tools: [add, deploy(ran)] }) }
@@ -97,7 +97,7 @@ describe('prepareTurn', () => {
       expect(ran).toEqual([])
     })
 
-    it('is answered with what is wrong where the tool is gone, and whoever runs it is told', async () => {
+    it('reports an error for the call if the tool is gone, and warns', async () => {
       const agent = await paused({ tools: [add], hooks: { prepareTurn: () => ({ tools: [add, deploy([])] }) } })
       const warned: string[] = []
       const logger = { warn: (event: string, { message }: { message?: unknown }) => void warned.push(`${event}: ${message}`) }
@@ -108,7 +108,7 @@ describe('prepareTurn', () => {
       expect(warned.join()).toMatch(/callRefused.*deploy/)
     })
 
-    it('goes on waiting where the hook fails, or the run is stopped while it is asked', async () => {
+    it('keeps the call pending if the hook fails or the run stops', async () => {
       const ran: string[] = []
       const agent = await paused({ tools: [add], hooks: { prepareTurn: () => ({ tools: [add, deploy(ran)] }) } })
       const throwing = () => {
@@ -124,7 +124,7 @@ describe('prepareTurn', () => {
     })
   })
 
-  it('a call of a tool that is not offered is answered as one that there is not', async () => {
+  it('answers a call of an inactive tool as unknown', async () => {
     let ran = 0
     const { result } = await play([{ toolCalls: [{ name: 'sub', arguments: {} }] }, { text: 'ok' }], {
       tools: [add, tool('sub', () => String(++ran))],
@@ -151,14 +151,14 @@ describe('prepareTurn', () => {
       () => ({ tools: [add, { ...tool('sub', () => '-1'), companions: [{ ...add }] }] }),
       /Two tools are called "add"/,
     ],
-  ])('one that %s ends the run before anything is sent', async (_name, prepareTurn, message) => {
+  ])('ends the run before the request if it %s', async (_name, prepareTurn, message) => {
     const hooks = { prepareTurn: prepareTurn as () => TurnChanges }
     const { model, result } = await play([{ text: 'never' }], { tools: [add], hooks, logger: false })
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
     expect(model.provider.requests).toHaveLength(0)
   })
 
-  it('is recorded with the answer, and in the capture of the request', async () => {
+  it('records the changed settings with the response and the capture', async () => {
     const session = memorySessionStore()
     const { agent, events } = await play([{ text: 'ok' }], {
       session,
@@ -169,7 +169,7 @@ describe('prepareTurn', () => {
     expect(JSON.stringify(await session.load(agent.sessionId))).toContain('Now.')
   })
 
-  it('sub-agents do not inherit it', async () => {
+  it('does not pass its changes to sub-agents', async () => {
     const inner = scripted([{ text: 'inner' }])
     const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: inner, systemPrompt: 'I help.' })
     await play([{ toolCalls: [{ name: 'child', arguments: { task: 'go' } }] }, { text: 'ok' }], {
@@ -179,7 +179,7 @@ describe('prepareTurn', () => {
     expect(inner.provider.requests[0]?.systemPrompt).toBe('I help.')
   })
 
-  it('what it costs follows the model that answered', async () => {
+  it('charges the rates of the model that responded', async () => {
     const rates = (perMillion: number) => ({
       inputPerMillion: perMillion,
       outputPerMillion: perMillion,
@@ -205,8 +205,8 @@ describe('prepareTurn', () => {
   })
 })
 
-describe('a system prompt that is a function', () => {
-  it('is asked before each turn', async () => {
+describe('a system prompt function', () => {
+  it('runs before each turn', async () => {
     const { model } = await play([sum, { text: 'ok' }], { tools: [add], systemPrompt: ({ turnIndex }) => `Turn ${turnIndex}.` })
     expect(model.provider.requests.map(({ systemPrompt }) => systemPrompt)).toEqual(['Turn 0.', 'Turn 1.'])
   })
@@ -219,14 +219,14 @@ describe('a system prompt that is a function', () => {
     expect(typeof agent.settings.systemPrompt).toBe('function')
   })
 
-  it('one that fails ends the run', async () => {
+  it('ends the run if it fails', async () => {
     const { result } = await play([{ text: 'never' }], { systemPrompt: () => Promise.reject(new Error('no prompt today')), logger: false })
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining('no prompt today') } })
   })
 })
 
 describe('setTools', () => {
-  it('counts from the next turn of the run, and a list that is changed later does not', async () => {
+  it('applies from the next turn, and ignores later mutation of the list', async () => {
     const tools = [add]
     let agent: Agent | undefined
     const more = tool('more', () => {
@@ -251,8 +251,8 @@ describe('setTools', () => {
   })
 })
 
-describe('a model of one turn', () => {
-  it('has the settings of its own factory, not those of the model it stands for', async () => {
+describe('a model for one turn', () => {
+  it("uses the settings of its own factory, not the usual model's", async () => {
     const usual = scripted([{ text: 'never' }])
     usual.config.settings = { temperature: 0.2, topK: 3, thinking: 'low' }
     const other = scripted([{ text: 'ok' }])

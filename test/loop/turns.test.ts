@@ -73,14 +73,14 @@ describe('a run of one turn', () => {
     ['https://user:canary#and?more@host.example/v1', 'https://host.example/v1'],
     ['/api/llm?key=canary', '/api/llm'],
     ['https://host.example/@org/v1', 'https://host.example/@org/v1'],
-  ])('shows of the endpoint %s nothing secret', async (baseUrl, shown) => {
+  ])('hides secrets of the endpoint %s', async (baseUrl, shown) => {
     const model = scripted([{ text: 'x' }], { config: { baseUrl, headers: { 'x-api-key': 'canary' } } })
     const { events } = await play([], { model })
     expect(ofType(events, 'agentStart')[0]?.configSnapshot.baseUrl).toBe(shown)
     expect(JSON.stringify(events)).not.toContain('canary')
   })
 
-  it('names the agent on agentStart, where it has a name', async () => {
+  it('includes the agent name in agentStart', async () => {
     const { events } = await play([{ text: 'x' }], { agentName: 'helper' })
     expect(ofType(events, 'agentStart')[0]?.agentName).toBe('helper')
   })
@@ -215,7 +215,7 @@ describe('turns and tools', () => {
     })
   })
 
-  it('never sends extension messages', async () => {
+  it('omits extension messages from requests', async () => {
     const note = { role: 'extension' as const, id: 'n1', kind: 'note', data: { a: 1 } }
     const { agent, model } = await play([{ text: 'ok' }], { messages: [note] })
     expect(model.provider.requests[0]?.messages).toHaveLength(1)

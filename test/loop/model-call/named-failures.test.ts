@@ -9,7 +9,7 @@ const broken = (): never => {
   throw new Error('no index')
 }
 
-describe('code of the application that fails', () => {
+describe('failures in application code', () => {
   it.each<[string, Partial<AgentOptions>]>([
     ['transformContext', { transformContext: broken }],
     ['transformContext', { transformContext: async () => broken() }],
@@ -22,7 +22,7 @@ describe('code of the application that fails', () => {
     ['contextTranslation', { contextTranslation: () => 7 as never }],
     ['beforeTurn', { hooks: { beforeTurn: broken } }],
     ['beforeLoop', { hooks: { beforeLoop: broken } }],
-  ])('%s is named in the error, nothing is sent, and the history can be continued', async (name, options) => {
+  ])('names %s in the error, sends nothing, and allows a continuation', async (name, options) => {
     const { agent, model, result } = await play([{ text: 'fine' }], options)
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining(name) } })
     expect(model.provider.requests).toEqual([])
@@ -30,7 +30,7 @@ describe('code of the application that fails', () => {
     expect((await agent.send('again').result).text).toBe('fine')
   })
 
-  it('messages as people write them are taken from them, too', async () => {
+  it('accepts messages in the short input form from transformContext', async () => {
     const { model } = await play([{ text: 'ok' }], {
       transformContext: (messages) => [...messages, { role: 'user', content: 'P.S.' }] as never,
     })
@@ -38,7 +38,7 @@ describe('code of the application that fails', () => {
   })
 })
 
-describe('a key that cannot be had', () => {
+describe('a model key that cannot be obtained', () => {
   it.each<[string, unknown, RegExp]>([
     ['a function that throws', broken, /credentials failed: no index/],
     ['a function that gives nothing', async () => undefined, /apiKey\(\) gave no key/],
@@ -48,7 +48,7 @@ describe('a key that cannot be had', () => {
       { current: () => undefined, invalidate: () => undefined },
       /current\(\) of the credential provider gave no key/,
     ],
-  ])('%s: the run says so, nothing is sent and nothing repeated', async (_, apiKey, message) => {
+  ])('ends the run without a request or retry: %s', async (_, apiKey, message) => {
     let calls = 0
     const fetch = async () => new Response(String(++calls), { status: 500 })
     const result = await new Agent({ model: openai('m', { apiKey: apiKey as never, fetch }) }).prompt('go').result
@@ -56,7 +56,7 @@ describe('a key that cannot be had', () => {
     expect(calls).toBe(0)
   })
 
-  it('an async function is asked before each call, and once more after a rejection', async () => {
+  it('calls an async key function before each request, and once after a rejection', async () => {
     const keys: string[] = []
     const fetch = async (_: unknown, init?: RequestInit) => {
       keys.push(new Headers(init?.headers).get('authorization') ?? '')
@@ -69,7 +69,7 @@ describe('a key that cannot be had', () => {
   })
 })
 
-describe('a journal that refuses', () => {
+describe('a journal that rejects a record', () => {
   it.each<SessionErrorCode>(['quota', 'conflict', 'io', 'newerSchema'])('keeps the code of its store: %s', async (code) => {
     const journal = { append: () => Promise.reject(new SessionError(code, 'refused')) }
     const { result, events } = await play([], { journal })
@@ -78,7 +78,7 @@ describe('a journal that refuses', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agentEnd', error })
   })
 
-  it('says nothing of a cause that is not ours: nobody knows what it holds', async () => {
+  it('omits the cause of a foreign error from the result', async () => {
     const { result } = await play([], { journal: { append: () => Promise.reject(new Error('disk sda1')) } })
     expect(result.error).not.toHaveProperty('cause')
     const model = scripted([])

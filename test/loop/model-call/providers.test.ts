@@ -43,14 +43,14 @@ async function talk(stream: StreamProvider['stream'], prompts = ['go']) {
 
 const ids = (agent: Agent) => agent.messages.map((message) => message.id)
 
-describe("a provider of one's own", () => {
-  it('may emit nothing and just resolve', async () => {
+describe('a custom provider', () => {
+  it('accepts a resolve without any event', async () => {
     const { events, last } = await talk(async () => answer('quiet'))
     expect(last?.text).toBe('quiet')
     expect(ofType(events, 'messageUpdate')).toEqual([])
   })
 
-  it('may resolve with the same message every time: each turn has an entry of its own', async () => {
+  it('stores a separate entry per turn for a repeatedly returned message', async () => {
     const same = answer('same')
     for (const first of [undefined, same, answer('')]) {
       const { agent } = await talk(
@@ -65,13 +65,13 @@ describe("a provider of one's own", () => {
     }
   })
 
-  it('may resolve with a frozen message', async () => {
+  it('accepts a frozen message', async () => {
     const frozen = Object.freeze({ ...answer('ice'), content: Object.freeze([{ type: 'text', text: 'ice' }]) as never })
     const { results } = await talk(async () => frozen, ['1', '2'])
     expect(results.map((result) => result.text)).toEqual(['ice', 'ice'])
   })
 
-  it('may resolve with another message than it announced', async () => {
+  it('accepts a different message than it emitted', async () => {
     const { agent, events, last } = await talk(async (_, emit) => {
       emit({ type: 'start', message: answer('') })
       emit({ type: 'text', contentIndex: 0, delta: 'dr' })
@@ -86,7 +86,7 @@ describe("a provider of one's own", () => {
     ['text', () => 'hello'],
     ['a message without content', () => ({ role: 'assistant' })],
     ['a message without usage', () => ({ ...answer('x'), usage: undefined })],
-  ])('that resolves with %s ends the run with an error', async (_, resolved) => {
+  ])('ends the run with an error if it resolves with %s', async (_, resolved) => {
     const { last } = await talk(async () => resolved() as AssistantMessage)
     expect(last).toMatchObject({ status: 'error', error: { message: expect.any(String) } })
   })
@@ -94,7 +94,7 @@ describe("a provider of one's own", () => {
   it.each([
     [{ errorMessage: 'stopped by a filter' }, 'stopped by a filter'],
     [{}, 'The model stopped with an error.'],
-  ])('may resolve with an answer that ended in an error: the result says which, %o', async (more, message) => {
+  ])('reports the error of a message with stopReason error: %o', async (more, message) => {
     const { events, last } = await talk(async () => answer('half', { stopReason: 'error', ...more }))
     expect(last).toMatchObject({ status: 'error', text: 'half', error: { code: 'api', message } })
     expect(ofType(events, 'agentEnd')).toMatchObject([{ error: { code: 'api', message } }])
@@ -113,7 +113,7 @@ describe("a provider of one's own", () => {
     expect([events.length, JSON.stringify(agent.messages)]).toEqual(before)
   })
 
-  it('that was cut off cannot change the history any more', async () => {
+  it('ignores changes to the message after an abort', async () => {
     const message = answer('begun')
     const { opened, open } = gate()
     const agent = new Agent({
@@ -133,7 +133,7 @@ describe("a provider of one's own", () => {
     expect(agent.messages[1]).toMatchObject({ stopReason: 'aborted', content: [{ type: 'text', text: 'begun' }] })
   })
 
-  it('that rejects with a cancellation nobody asked for ends the run as aborted', async () => {
+  it('ends the run as aborted if it rejects with cancelled', async () => {
     const { last } = await talk(() => Promise.reject(new ProviderError('cancelled', 'the proxy went away')))
     expect(last?.status).toBe('aborted')
   })

@@ -35,7 +35,7 @@ function gemini(resolveMedia?: AgentOptions['resolveMedia'], options: Partial<Ag
 }
 
 describe('resolveMedia', () => {
-  it('fetches what the service does not, once; the history keeps the address, and what was sent stays as it was', async () => {
+  it('fetches what the provider cannot, once, and stores only the URL', async () => {
     const asked: MediaQuery[] = []
     const { agent, bodies, warnings } = gemini((query) => {
       asked.push(query)
@@ -52,7 +52,7 @@ describe('resolveMedia', () => {
     expect(second.slice(0, end)).toBe(first.slice(0, end))
   })
 
-  it('is not asked where the service fetches itself, nor for what the model does not take', async () => {
+  it('skips media that the provider fetches or the model does not accept', async () => {
     const bodies: string[] = []
     const resolveMedia = () => {
       throw new Error('was asked')
@@ -70,7 +70,7 @@ describe('resolveMedia', () => {
     expect(other.bodies[0]).toContain('left out')
   })
 
-  it('without it nothing is fetched: a line, and a warning that says what to do', async () => {
+  it('leaves a text line and a warning if resolveMedia is missing', async () => {
     const { agent, bodies, warnings } = gemini()
     await agent.prompt(prompt(picture())).text()
     expect(bodies[0]).toContain('(image left out: this service does not fetch image/png from an address)')
@@ -79,7 +79,7 @@ describe('resolveMedia', () => {
     ])
   })
 
-  it('a failure is a line that says why, once per run; the next run asks again', async () => {
+  it('leaves a text line on failure once per run, and retries in the next', async () => {
     let asked = 0
     const tool = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} }, execute: () => 'ok' })
     const call = () => answerWith({ functionCall: { name: 'look', args: {} } })
@@ -98,7 +98,7 @@ describe('resolveMedia', () => {
     expect(bodies[2]).toContain(inline)
   })
 
-  it('with requireMedia a failure ends the run before anything is sent', async () => {
+  it('ends the run before the request with requireMedia', async () => {
     const { agent, bodies } = gemini(() => Promise.reject(new Error('no such host')), { requireMedia: true })
     const { error } = await agent.prompt(prompt(picture())).result
     expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('no such host') })
@@ -106,7 +106,7 @@ describe('resolveMedia', () => {
     expect(bodies).toEqual([])
   })
 
-  it('what is no picture, is empty or too large counts as a failure', async () => {
+  it('treats non-images, empty and oversized content as failures', async () => {
     const given: [unknown, string][] = [
       [new TextEncoder().encode('<html>'), 'a document of text'],
       [new Uint8Array(), 'is empty'],
@@ -161,7 +161,7 @@ describe('resolveMedia', () => {
     expect(asked).toEqual(['https://b.example/b.png'])
   })
 
-  it('two agents do not share what only one of them may fetch', async () => {
+  it('does not share fetched media between agents', async () => {
     const block = picture()
     await gemini(() => png)
       .agent.prompt(prompt(block))

@@ -11,7 +11,7 @@ afterEach(() => {
 
 const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value)
 
-it('the documented defaults', () => {
+it('has the documented defaults for retries and limits', () => {
   expect(defaultRetry).toEqual({ maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 30_000 })
   expect(defaultLimits).toEqual({ maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 })
 })
@@ -21,12 +21,12 @@ describe('the wait before a retry', () => {
     [0, [0, 0, 0, 0]],
     [0.5, [500, 1000, 2000, 4000]],
     [0.999999, [999, 1999, 3999, 7999]],
-  ])('with chance %d is %j', (value, waits) => {
+  ])('uses the random value %d: %j', (value, waits) => {
     chance(value)
     expect([1, 2, 3, 4].map((attempt) => retryDelayMs(attempt, defaultRetry))).toEqual(waits)
   })
 
-  it('is capped before the jitter, and a service may ask for more', () => {
+  it('caps the backoff before the jitter, and honors longer provider delays', () => {
     chance(0.999999)
     expect(retryDelayMs(9, defaultRetry)).toBe(29_999)
     chance(0)
@@ -56,7 +56,7 @@ describe('the wait before a retry', () => {
     [{ initialDelayMs: 30 }, 15, 3],
     [{ initialDelayMs: 40_000 }, 15_000, 3],
     [{ initialDelayMs: 500, maxDelayMs: 100 }, 50, 3],
-  ])('of a run with %j', async (retry, delayMs, maxRetries) => {
+  ])('applies the retry options of the run: %j', async (retry, delayMs, maxRetries) => {
     chance(0.5)
     const model = scripted([{ fail: { code: 'network', message: 'cut' } }])
     const run = new Agent({ model, ...(retry && { retry }) }).prompt('go')
@@ -72,7 +72,7 @@ describe('the wait before a retry', () => {
 })
 
 describe('a providerRetry event', () => {
-  it('says which retry comes, of how many, when, why, in which turn, and whether something was shown', async () => {
+  it('reports attempt, maximum, delay, error, turn and whether output was shown', async () => {
     const cut = { code: 'network' as const, message: 'cut' }
     const logged: unknown[] = []
     const call = { toolCalls: [{ name: 'none', arguments: {} }] }

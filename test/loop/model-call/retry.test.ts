@@ -47,7 +47,7 @@ describe('retry', () => {
     expect(result.error?.code).toBe(code)
   })
 
-  it('is switched off with maxRetries 0', async () => {
+  it('does not retry with maxRetries 0', async () => {
     const { model } = await play([fail('network'), { text: 'never' }], { retry: { ...fastRetry, maxRetries: 0 } })
     expect(model.provider.requests).toHaveLength(1)
   })
@@ -58,7 +58,7 @@ describe('retry', () => {
     expect(second).toEqual(first)
   })
 
-  it('after output, closes the failed message and starts a new one', async () => {
+  it('closes the failed message after output and starts a new one', async () => {
     const { events, result } = await play([
       { text: 'Half an ans', fail: { code: 'network', message: 'cut', afterText: true } },
       { text: 'Answer' },
@@ -108,12 +108,12 @@ describe('retry', () => {
   })
 })
 
-describe('a service that asks for a longer wait than anybody waits', () => {
+describe('a provider that asks for a very long delay', () => {
   it.each([
     [60_000, true],
     [60_001, false],
     [7_200_000, false],
-  ])('%d ms: asked again %s', async (retryAfterMs, isRepeated) => {
+  ])('retries after %d ms: %s', async (retryAfterMs, isRepeated) => {
     const agent = new Agent({ model: scripted([fail('rateLimited', { retryAfterMs }), { text: 'ok' }]) })
     const run = agent.prompt('go')
     const waits: number[] = []
@@ -130,9 +130,9 @@ describe('a service that asks for a longer wait than anybody waits', () => {
   })
 })
 
-describe('a service that asks for a wait which is none', () => {
+describe('a provider that asks for an invalid delay', () => {
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5' as never])(
-    '%s ms: it has not asked, and the session can be read',
+    'ignores %s ms, and the session stays readable',
     async (retryAfterMs) => {
       const { config } = scripted([])
       const provider: Model['provider'] = {
@@ -151,8 +151,8 @@ describe('a service that asks for a wait which is none', () => {
   )
 })
 
-describe('an error that says how often it is worth repeating', () => {
-  it('is repeated no more than that', async () => {
+describe('a ProviderError with maxRetries', () => {
+  it('retries no more often than the error allows', async () => {
     const { config } = scripted([])
     let calls = 0
     const provider: Model['provider'] = {
@@ -170,8 +170,8 @@ describe('an error that says how often it is worth repeating', () => {
   })
 })
 
-describe('an answer without content', () => {
-  it('is asked for once more', async () => {
+describe('an empty response', () => {
+  it('repeats the request once', async () => {
     const { events, result, model } = await play([{ usage: { input: 5 } }, { text: 'there' }])
     expect(result).toMatchObject({ status: 'completed', text: 'there', usage: { input: expect.any(Number) } })
     expect(result.usage.input).toBeGreaterThanOrEqual(5)
@@ -193,7 +193,7 @@ describe('an answer without content', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('is what it is without retries', async () => {
+  it('completes with isEmpty if retries are off', async () => {
     const { result, model } = await play([{}, { text: 'never' }], { retry: false })
     expect(result).toMatchObject({ status: 'completed', isEmpty: true })
     expect(model.provider.requests).toHaveLength(1)
@@ -233,7 +233,7 @@ describe('credentials', () => {
     expect(ofType(events, 'providerRetry')).toEqual([])
   })
 
-  it('is not asked for a key when the run was stopped before the call', async () => {
+  it('does not request a key if the run was aborted before the call', async () => {
     let asked = 0
     const service = guarded(() => `key ${asked++}`)
     const run = new Agent({ model: service.model }).prompt('go')
@@ -245,13 +245,13 @@ describe('credentials', () => {
   it.each<[string, CredentialProvider['current']]>([
     ['rejects', () => Promise.reject(new Error('vault is sealed'))],
     ['throws', () => JSON.parse('{')],
-  ])('that %s ends the run with an error', async (_, current) => {
+  ])('ends the run with an error if current %s', async (_, current) => {
     const model: Model = { ...scripted([]), credentials: { current, invalidate: () => undefined } }
     const result = await new Agent({ model }).prompt('go').result
     expect(result).toMatchObject({ status: 'error', error: { code: 'other', message: expect.any(String) } })
   })
 
-  it('that never answers does not keep an aborted run alive', async () => {
+  it('does not keep an aborted run alive when current() hangs', async () => {
     const asked = gate()
     const current = () => {
       asked.open()
@@ -267,7 +267,7 @@ describe('credentials', () => {
   it.each<[string, () => void | Promise<void>]>([
     ['throws', () => JSON.parse('{')],
     ['rejects', () => Promise.reject(new Error('vault is sealed'))],
-  ])('that %s on invalidation is logged, and the call repeated once', async (_, invalidate) => {
+  ])('logs an invalidation that %s, and repeats the call once', async (_, invalidate) => {
     const warnings: string[] = []
     const keys = ['stale', 'good']
     const { model: guardedModel } = guarded(() => '')
@@ -277,7 +277,7 @@ describe('credentials', () => {
     expect(warnings).toEqual(['credentialInvalidateFailed'])
   })
 
-  it('are needed for that: without them nothing is asked again', async () => {
+  it('does not retry a rejected key without a credential provider', async () => {
     const { model, seen, invalidated } = guarded(() => 'stale')
     const { credentials: _, ...keyless } = model
     const { error } = await new Agent({ model: keyless }).prompt('go').result
@@ -301,13 +301,13 @@ describe('credentials', () => {
   })
 })
 
-describe('a response of thinking alone', () => {
-  it('is asked for once more', async () => {
+describe('a response with only thinking', () => {
+  it('repeats the request once', async () => {
     const { result } = await play([{ thinking: 'A drink?' }, { text: 'Tea.' }])
     expect(result).toMatchObject({ status: 'completed', text: 'Tea.' })
   })
 
-  it('is told as empty where nothing else comes', async () => {
+  it('completes with isEmpty if no text follows', async () => {
     const { result } = await play(() => ({ thinking: 'A drink?' }))
     expect(result).toMatchObject({ status: 'completed', text: '', isEmpty: true })
   })

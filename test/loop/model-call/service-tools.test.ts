@@ -30,8 +30,8 @@ function answers({ messages }: RunResult) {
   return messages.filter((message) => message.role === 'assistant')
 }
 
-describe('an answer that its service paused', () => {
-  it('is continued as one message in one turn', async () => {
+describe('a response that the provider paused', () => {
+  it('continues as one message in one turn', async () => {
     const { model, events, result } = await play([halfOne, halfTwo])
     expect(result.status).toBe('completed')
     const [answer, ...more] = answers(result)
@@ -53,7 +53,7 @@ describe('an answer that its service paused', () => {
     })
   })
 
-  it('tells when a tool of the service begins and ends, once each', async () => {
+  it('emits start and end of a hosted tool once each', async () => {
     const { events } = await play([halfOne, halfTwo])
     const told = events.filter(({ type }) => type.startsWith('serviceTool'))
     expect(told).toMatchObject([
@@ -62,18 +62,18 @@ describe('an answer that its service paused', () => {
     ])
   })
 
-  it('says what is still open when the message ends', async () => {
+  it('reports hosted tools still open at the end of the message', async () => {
     const { events } = await play([{ text: 'x', blocks: [search('running')] }])
     expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'open' }])
   })
 
-  it('is continued ten times at most, and then completes nothing', async () => {
+  it('ends the run as limit after ten continuations', async () => {
     const { model, result } = await play(() => ({ text: 'more ', stopReason: 'paused' }))
     expect(model.provider.requests).toHaveLength(11)
     expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxContinuations', max: 10 } })
   })
 
-  it('is continued as often as its limit says, and an agent goes on after it', async () => {
+  it('respects limits.maxContinuations, and the agent can continue afterwards', async () => {
     const model = scripted((_request, turn) => (turn < 3 ? { text: 'more ', stopReason: 'paused' } : { text: 'done' }))
     const { agent, result } = await playOn(model, { limits: { maxContinuations: 2 } })
     expect(result.status).toBe('limit')
@@ -99,7 +99,7 @@ describe('an answer that its service paused', () => {
     expect(model.provider.requests.map(({ continues }) => continues !== undefined)).toEqual([false, true, true])
   })
 
-  it('is charged once when nothing comes of it, whose request is made once more', async () => {
+  it('charges an empty paused response once and repeats the request', async () => {
     const nothing: ScriptedStep = { stopReason: 'paused', usage: { input: 100, output: 10 } }
     const steps: ScriptedStep[] = [nothing, { usage: { input: 1 } }, { text: 'Tea.', usage: { input: 1000 } }]
     const { result, model } = await play(steps)
@@ -132,15 +132,15 @@ describe('an answer that its service paused', () => {
   })
 })
 
-describe('searches of a service', () => {
-  it('end the run at their limit', async () => {
+describe('limits.maxSearches', () => {
+  it('ends the run when hosted searches reach the limit', async () => {
     const model = scripted(() => ({ toolCalls: [{ name: 'none', arguments: {} }], usage: { searches: 2 } }))
     const { result } = await playOn(model, { limits: { maxSearches: 3, maxSameRefusals: 9 } })
     expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxSearches', used: 4, max: 3 } })
   })
 })
 
-describe('a tool of the service that waits for a person', () => {
+describe('a hosted tool with a pending approval', () => {
   const asking: ScriptedStep = {
     blocks: [search('running', { id: 'mcpr_1', name: 'mcp.docs.delete_page', input: { id: 'p1' }, needsApproval: true, providerState })],
     stopReason: 'toolUse',
@@ -149,7 +149,7 @@ describe('a tool of the service that waits for a person', () => {
   it.each([
     { isAllowed: true, told: { isError: false, content: [{ text: 'Approved.' }] } },
     { isAllowed: false, told: { isError: true, content: [{ text: expect.stringContaining('not this one') }] } },
-  ])('is asked about like a call of ours: $isAllowed', async ({ isAllowed, told }) => {
+  ])('requests approval like a local tool call: $isAllowed', async ({ isAllowed, told }) => {
     const model = scripted([asking, { text: 'ok' }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -163,7 +163,7 @@ describe('a tool of the service that waits for a person', () => {
     expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', toolCallId: 'mcpr_1', ...told })
   })
 
-  it('leaves the run paused where nobody can be asked, and is decided later', async () => {
+  it('leaves the run paused without an approver, and accepts a later decision', async () => {
     const { agent, result } = await play([asking, { text: 'ok' }], { approvalTimeoutMs: 1 })
     expect(result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'mcpr_1' }] })
     const [pending] = agent.pendingApprovals()
@@ -180,7 +180,7 @@ describe('a tool of the service that waits for a person', () => {
   })
 })
 
-it('says what failed in a tool of the service', async () => {
+it('reports the error of a failed hosted tool', async () => {
   const failed = search('failed', { error: { code: 'max_uses_exceeded' } })
   const { events } = await play([{ text: 'I cannot.', blocks: [failed] }])
   expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'failed', error: { code: 'max_uses_exceeded' } }])
@@ -189,7 +189,7 @@ it('says what failed in a tool of the service', async () => {
 describe('a hosted tool that was running', () => {
   const closed = { status: 'failed', error: { code: 'interrupted' } }
 
-  it('is stored as failed after the run was aborted', async () => {
+  it('stores it as failed after the run was aborted', async () => {
     const model = scripted([{ text: 'I look. ', blocks: [search('running'), search('running', { id: 'ws_2' })] }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -200,7 +200,7 @@ describe('a hosted tool that was running', () => {
     expect(agent.messages.at(-1)).toMatchObject({ stopReason: 'aborted', content: [{ text: 'I look. ' }, closed] })
   })
 
-  it('is stored as failed after the continuation of its response failed', async () => {
+  it('stores it as failed after the continuation failed', async () => {
     const failed: ScriptedStep = { text: 'Te', fail: { code: 'auth', message: 'no', afterText: true } }
     const { result } = await play([halfOne, failed])
     expect(answers(result)).toMatchObject([{ stopReason: 'error', content: [{ text: 'I look. ' }, closed, { text: 'Te' }] }])

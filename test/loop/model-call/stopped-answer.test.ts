@@ -22,7 +22,7 @@ const story = {
   toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }],
 }
 
-it('stop, then continue: the model sees what it had said', async () => {
+it('sends the partial text of an aborted response before the next prompt', async () => {
   const model = scripted([story, { text: 'that ran.' }])
   const agent = new Agent({ model, tools: [add] })
   await stopped(agent, 'time')
@@ -38,7 +38,7 @@ it('stop, then continue: the model sees what it had said', async () => {
   expect(model.provider.requests[2]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
 })
 
-it('asked again without a word, it begins anew', async () => {
+it('omits the partial text when the run continues without a user message', async () => {
   const model = scripted([story, { text: 'A hen.' }, { text: 'ok' }])
   const agent = new Agent({ model, tools: [add] })
   await stopped(agent, 'time')
@@ -51,7 +51,7 @@ it('asked again without a word, it begins anew', async () => {
   expect(JSON.stringify(model.provider.requests[2])).not.toContain('Once')
 })
 
-it('a codec sends the same', async () => {
+it('encodes the partial text in the Anthropic request', async () => {
   const agent = new Agent({ model: scripted([story]), tools: [add] })
   await stopped(agent, 'fox')
   agent.appendMessage({ role: 'user', content: 'Go on.' })

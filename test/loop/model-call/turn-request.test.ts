@@ -41,7 +41,7 @@ describe('turnRequest', () => {
     ])
   })
 
-  it('is what the provider was given (turn_request_payload_matches_provider_input)', async () => {
+  it("matches the provider's input (turn_request_payload_matches_provider_input)", async () => {
     const settings = { systemPrompt: 'be brief', thinking: 'low', maxTokens: 99, temperature: 0.5 } as const
     const { model, requests } = await playCaptured([adding, done], { ...settings, responseFormat: { type: 'jsonObject' } })
     requests.forEach((request, at) => {
@@ -63,7 +63,7 @@ describe('turnRequest', () => {
     expect(requests[0]?.tools).toMatchObject([{ name: 'add', description: 'Adds two numbers' }])
   })
 
-  it('is not sent where nobody asked for it (recorder_default_off)', async () => {
+  it('stays off by default (recorder_default_off)', async () => {
     for (const captureTurnRequests of [undefined, false]) {
       const { events } = await play([done], captureTurnRequests === undefined ? {} : { captureTurnRequests })
       expect(ofType(events, 'turnRequest')).toEqual([])
@@ -122,12 +122,12 @@ describe('turnRequest', () => {
 })
 
 describe('provenance', () => {
-  it('says which turn, and what part in it (provenance_tags_loop_turns_correctly)', async () => {
+  it('names the turn and role of each message (provenance_tags_loop_turns_correctly)', async () => {
     const { requests } = await playCaptured([adding, done])
     expect(requests[1]?.provenance).toEqual([turn(0, 'userMessage', 0), turn(0, 'toolCallRequest', 1), turn(0, 'toolCallResult', 2)])
   })
 
-  it('tells prompts, steering and follow-ups apart', async () => {
+  it('distinguishes prompts, steering and follow-ups', async () => {
     const agent = new Agent({ model: scripted([adding, done, done]), tools: [add], captureTurnRequests: true })
     const run = agent.prompt('go')
     const requests: AnnotatedRequest[] = []
@@ -146,7 +146,7 @@ describe('provenance', () => {
     ])
   })
 
-  it('takes hints as they are, also on prompts and steering', async () => {
+  it('keeps provenance hints, also on prompts and steering', async () => {
     const identity: BlockProvenance = { kind: 'identityBlock', name: 'Agent', order: 3 }
     const memory: BlockProvenance = { kind: 'memoryTier', tier: 'short-term', recordId: 'r1' }
     const hinted = (text: string, provenanceHint: BlockProvenance) => ({ ...withId(userMessage(text)), provenanceHint })
@@ -158,7 +158,7 @@ describe('provenance', () => {
     expect(agent.messages[1]).toMatchObject({ provenanceHint: memory })
   })
 
-  it('is unknown where a converter makes messages of its own; what it passes on keeps its origin', async () => {
+  it('marks messages made by a converter as unknown and keeps other origins', async () => {
     const { requests } = await playCaptured([adding, done], {
       convertToLlm: (messages) => [
         userMessage('made up'),
@@ -173,7 +173,7 @@ describe('provenance', () => {
     ])
   })
 
-  it('is unknown for a history without turns, and names what the SDK itself wrote', async () => {
+  it('marks a history without turns as unknown, and names SDK-made blocks', async () => {
     const { requests } = await playCaptured([done], { messages: [userMessage('old')] })
     expect(requests[0]?.provenance[0]).toEqual({ kind: 'unknown' })
     const contextConfig = { maxContextTokens: 1000, systemPromptTokens: 0, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
@@ -195,34 +195,31 @@ function recorded(make: (fetch: ReturnType<typeof faultFetch>) => Model, answer:
   return { model: make(fetch), fetch }
 }
 
-describe('the HTTP request', () => {
+describe('the captured HTTP request', () => {
   it.each([
     ['anthropic', (fetch) => anthropic('claude-sonnet-4-5', { apiKey: key, fetch }), answers.anthropic],
     ['openai', (fetch) => openai('gpt-4o', { apiKey: key, fetch }), answers.openai],
-  ] as [string, Parameters<typeof recorded>[0], string][])(
-    'of %s is byte for byte what was sent, without the key',
-    async (_, make, answer) => {
-      const { model, fetch } = recorded(make, answer)
-      const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }
-      const { agent, events, captured } = await playCaptured(
-        [],
-        { model, systemPrompt: 'be brief – „kurz“', thinking: 'low', captureTurnRequests: { httpBody: true } },
-        userMessage('Grüße 🎉', [image]),
-      )
-      expect(captured[0]?.request.http?.body).toBe(fetch.calls[0]?.body)
-      expect(captured[0]?.request.http?.url).toBe(fetch.calls[0]?.url)
-      expect(fetch.calls[0]?.body).toContain('Grüße')
-      const later: AnnotatedRequest[] = []
-      agent.subscribe((event) => event.type === 'turnRequest' && later.push(event.request))
-      await agent.prompt('again').result
-      expect(later[0]?.http?.body).toBe(fetch.calls[1]?.body)
-      expect(JSON.stringify([events, later])).not.toContain(key)
-      // It did go out.
-      expect([...(fetch.calls[0]?.headers ?? [])].some(([, value]) => value.includes(key))).toBe(true)
-    },
-  )
+  ] as [string, Parameters<typeof recorded>[0], string][])('matches the sent bytes of %s, without the key', async (_, make, answer) => {
+    const { model, fetch } = recorded(make, answer)
+    const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }
+    const { agent, events, captured } = await playCaptured(
+      [],
+      { model, systemPrompt: 'be brief – „kurz“', thinking: 'low', captureTurnRequests: { httpBody: true } },
+      userMessage('Grüße 🎉', [image]),
+    )
+    expect(captured[0]?.request.http?.body).toBe(fetch.calls[0]?.body)
+    expect(captured[0]?.request.http?.url).toBe(fetch.calls[0]?.url)
+    expect(fetch.calls[0]?.body).toContain('Grüße')
+    const later: AnnotatedRequest[] = []
+    agent.subscribe((event) => event.type === 'turnRequest' && later.push(event.request))
+    await agent.prompt('again').result
+    expect(later[0]?.http?.body).toBe(fetch.calls[1]?.body)
+    expect(JSON.stringify([events, later])).not.toContain(key)
+    // It did go out.
+    expect([...(fetch.calls[0]?.headers ?? [])].some(([, value]) => value.includes(key))).toBe(true)
+  })
 
-  it('holds no key of any service, in address, headers or body', async () => {
+  it('contains no key of any provider in URL, headers or body', async () => {
     const options = { apiKey: key, headers: { 'x-api-key': key, authorization: `Bearer ${key}`, cookie: key } }
     const models = [
       anthropic('claude-sonnet-4-5', options),
@@ -269,7 +266,7 @@ describe('the HTTP request', () => {
     expect(JSON.stringify(fetch.calls.map(({ url }) => url))).toContain('CANARY')
   })
 
-  it('that cannot be made is left out and logged; the run goes on', async () => {
+  it('logs a failure to encode, and the run continues', async () => {
     const logged: string[] = []
     const model = scripted([done])
     model.provider.encode = () => Promise.reject(new Error('no codec'))
@@ -283,13 +280,13 @@ describe('the HTTP request', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('is left out unless asked for', async () => {
+  it('stays out unless httpBody is set', async () => {
     const { captured } = await playCaptured([done], { captureTurnRequests: { httpBody: false } })
     expect(captured).toHaveLength(1)
     expect(captured[0]?.request.http).toBeUndefined()
   })
 
-  it('that is never made does not keep an aborted run', async () => {
+  it('does not keep an aborted run alive when encoding hangs', async () => {
     const model = scripted([done])
     model.provider.encode = () => new Promise(() => undefined)
     const agent = new Agent({ model, captureTurnRequests: { httpBody: true } })
@@ -305,7 +302,7 @@ describe('the HTTP request', () => {
 })
 
 describe('diffTurnRequests', () => {
-  it('of turns that only add has no change', async () => {
+  it('reports no change for turns that only append', async () => {
     const { requests } = await playCaptured([adding, adding, done])
     const [first, second, third] = requests
     if (first === undefined || second === undefined || third === undefined) throw new Error('three requests expected')
@@ -342,7 +339,7 @@ describe('diffTurnRequests', () => {
     })
   })
 
-  it('names the tool, and the system prompt', async () => {
+  it('names a changed tool list and system prompt', async () => {
     const { agent, requests } = await playCaptured([done, done, done])
     agent.subscribe((event) => event.type === 'turnRequest' && requests.push(event.request))
     agent.configure({ tools: [add, tool('more', () => 'more')] })

@@ -4,7 +4,7 @@ import { contextOf, parallelLoop, pickFirst, snapshotOfContext } from '../../../
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { add, ofType } from '../../support/play.ts'
 
-it('an agent takes part in parallel loops: its conversation goes in, the chosen one comes back', async () => {
+it('runs parallel branches from an agent and restores the selected one', async () => {
   const model = scripted([{ text: 'one' }, { text: 'three' }])
   const agent = new Agent({ model, systemPrompt: 'be brief', tools: [add] })
   await agent.prompt('first').result

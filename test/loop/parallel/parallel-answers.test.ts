@@ -24,7 +24,7 @@ async function chosenBy(strategy: Partial<EvaluationStrategy>) {
 /** What plain JavaScript may return. */
 const answering = (answer: unknown) => ({ evaluate: () => answer as Evaluation })
 
-describe('a strategy that answers with nonsense', () => {
+describe('an evaluation strategy that returns invalid values', () => {
   it.each([
     [undefined, 'undefined'],
     [null, 'null'],
@@ -38,28 +38,28 @@ describe('a strategy that answers with nonsense', () => {
     [{ selectedIndex: 1, usage: { input: Number.NaN } }, 'usage.input is NaN'],
     [{ selectedIndex: 1, usage: { output: -5 } }, 'usage.output is -5'],
     [{ selectedIndex: 1, usage: { totalTokens: '9' } }, 'usage.totalTokens is 9'],
-  ])('%o is logged, and the first branch is chosen', async (answer, words) => {
+  ])('logs %o and selects the first branch', async (answer, words) => {
     const { result, failures } = await chosenBy(answering(answer))
     expect(result.selectedIndex).toBe(0)
     expect(failures).toEqual([expect.stringContaining(words)])
     expect(Object.values(result.totalUsage).every(Number.isFinite)).toBe(true)
   })
 
-  it('may leave out the usage', async () => {
+  it('accepts a missing usage', async () => {
     const { result, failures } = await chosenBy(answering({ selectedIndex: 1 }))
     expect(failures).toEqual([])
     expect(result.selectedIndex).toBe(1)
   })
 
-  it('that settles with a promise is heard where it rejects', async () => {
+  it('logs a rejected promise from settled', async () => {
     const settled = (() => Promise.reject(new Error('late'))) as unknown as NonNullable<EvaluationStrategy['settled']>
     const { failures } = await chosenBy({ settled })
     expect(failures).toEqual(expect.arrayContaining([expect.stringContaining('late')]))
   })
 })
 
-describe('what a strategy asked', () => {
-  it('counts, whatever it reports', async () => {
+describe('strategy usage', () => {
+  it('counts requests of the strategy, whatever it reports', async () => {
     const judge: LoopConfig = { model: scripted([{ text: '1', usage: { input: 40, output: 2 } }]) }
     const { result } = await chosenBy({
       evaluate: async ({ ask }) => {

@@ -40,8 +40,8 @@ function loopsOf(events: readonly AgentEvent[]): AgentEvent[][] {
   return [...ids].map((id) => events.filter(({ loopId }) => loopId === id))
 }
 
-describe('losers', () => {
-  it('are aborted as soon as pickFirst has its branch', async () => {
+describe('losing branches', () => {
+  it('aborts losers when pickFirst selects a branch', async () => {
     const events: AgentEvent[] = []
     const { signal, listeners } = countedSignal()
     const result = await parallelLoop({
@@ -59,7 +59,7 @@ describe('losers', () => {
     expect(listeners()).toBe(0)
   })
 
-  it('a strategy may choose any branch early, also one that still runs, and is not asked again', async () => {
+  it('allows early selection of a running branch, and does not ask again', async () => {
     const asked: number[][] = []
     const strategy: EvaluationStrategy = {
       name: 'second as soon as any ends',
@@ -83,8 +83,8 @@ describe('losers', () => {
   })
 })
 
-describe('an abort', () => {
-  it('at any event ends everything, and parallelLoopEnd still comes last', async () => {
+describe('abort of a parallel loop', () => {
+  it('ends everything at any event, with parallelLoopEnd last', async () => {
     for (let at = 1; at < 80; at += 1) {
       const events: AgentEvent[] = []
       const { signal, abort, listeners } = countedSignal()
@@ -108,7 +108,7 @@ describe('an abort', () => {
     }
   })
 
-  it('before the beginning ends every branch at once', async () => {
+  it('ends every branch at once when it precedes the start', async () => {
     const model = scripted([{ text: 'never' }])
     const { selectedIndex, result } = await parallelLoop({
       prompt: 'go',
@@ -158,8 +158,8 @@ describe('an abort', () => {
   })
 })
 
-describe('budgets', () => {
-  it('branches and judge draw on the same one, and stop when it is used up', async () => {
+describe('budgets of a parallel loop', () => {
+  it('shares one budget among branches and judge', async () => {
     const budget = new ExecutionBudget({ maxTotalTokens: 100 })
     const spend = (output: number) =>
       config([
@@ -182,7 +182,7 @@ describe('budgets', () => {
     expect(judge.provider.requests).toEqual([])
   })
 
-  it('the judge is charged too', async () => {
+  it('charges the judge to the shared budget', async () => {
     const budget = new ExecutionBudget({ maxTotalTokens: 12 })
     const run = (usage: number) =>
       parallelLoop({
@@ -198,7 +198,7 @@ describe('budgets', () => {
     expect(budget.exceeded()).toBe('Max tokens reached (12/12)')
   })
 
-  it('the judge is charged what its service said that it cost, too', async () => {
+  it('counts the provider-reported cost of the judge', async () => {
     const { evaluationUsage } = await parallelLoop({
       prompt: 'go',
       context: context(),
@@ -210,7 +210,7 @@ describe('budgets', () => {
     expect(evaluationUsage).toMatchObject({ input: 10, reportedCost: 0.5, cacheWrite1h: 3, searches: 2 })
   })
 
-  it('limits of a configuration hold for its own branch', async () => {
+  it('applies the limits of a configuration to its own branch', async () => {
     const script = [callOf('add'), callOf('add'), { text: 'done' }]
     const { result, outcomes } = await parallelLoop({
       prompt: 'go',

@@ -56,15 +56,15 @@ function demultiplexed(events: readonly AgentEvent[]): Map<string, AgentEvent[]>
 
 const order = (result: ParallelResult) => result.outcomes.map(({ index }) => index)
 
-describe('strategies', () => {
-  it('transparent passes one branch through (parallel_transparent, transparent_single_branch)', async () => {
+describe('evaluation strategies', () => {
+  it('passes one branch through with transparent (parallel_transparent, transparent_single_branch)', async () => {
     const { result, events } = await race({ configs: [says('only', { input: 2, output: 3 })], strategy: transparent })
     expect(result).toMatchObject({ selectedIndex: 0, outcomes: [], evaluationUsage: emptyUsage(), totalUsage: { totalTokens: 5 } })
     expect(result.selectedMessages.map(({ role }) => role)).toEqual(['user', 'assistant'])
     expect(ofType(events, 'parallelLoopEnd')).toMatchObject([{ selectedConfigIndex: 0, selectedLoopId: result.selectedLoopId }])
   })
 
-  it('transparent refuses two branches, and every strategy refuses none (transparent_panics_on_multiple)', async () => {
+  it('rejects two branches with transparent, and none with any strategy (transparent_panics_on_multiple)', async () => {
     const context = blank()
     const refused = (configs: LoopConfig[], strategy: EvaluationStrategy) =>
       expect(race({ context, prompt: 'go', configs, strategy })).rejects.toMatchObject({ code: 'branchCount' })
@@ -73,7 +73,7 @@ describe('strategies', () => {
     expect(context).toEqual(blank())
   })
 
-  it('pickFirst takes the first; the branches share a session (parallel_pick_first, pick_first)', async () => {
+  it('selects the first in one session with pickFirst (parallel_pick_first, pick_first)', async () => {
     const { result, events } = await race({ configs: [says('a'), says('b')], strategy: pickFirst })
     expect(result).toMatchObject({ selectedIndex: 0, result: { text: 'a' } })
     const starts = ofType(events, 'agentStart')
@@ -82,12 +82,12 @@ describe('strategies', () => {
     expect(new Set(starts.map(({ runId }) => runId)).size).toBe(2)
   })
 
-  it('pickFirst takes the first whatever it came to', async () => {
+  it('selects the first with pickFirst, even if it failed', async () => {
     const { result } = await race({ configs: [fails(), says('b')], strategy: pickFirst })
     expect(result).toMatchObject({ selectedIndex: 0, result: { status: 'error' } })
   })
 
-  it('tokenEfficient takes the fewest tokens (parallel_token_efficient, token_efficient)', async () => {
+  it('selects the fewest tokens with tokenEfficient (parallel_token_efficient, token_efficient)', async () => {
     const configs = [says('a', { output: 30 }), says('b', { output: 10 }), says('c', { output: 10 })]
     const { result } = await race({ configs, strategy: tokenEfficient })
     expect(result.selectedIndex).toBe(1)
@@ -95,20 +95,20 @@ describe('strategies', () => {
     expect(result.totalUsage.totalTokens).toBe(50)
   })
 
-  it('elaborate takes the most tokens (parallel_elaborate, elaborate)', async () => {
+  it('selects the most tokens with elaborate (parallel_elaborate, elaborate)', async () => {
     const { result } = await race({ configs: [says('a', { output: 10 }), says('b', { output: 30 })], strategy: elaborate })
     expect(result.selectedIndex).toBe(1)
     expect(order(result)).toEqual([0])
   })
 
-  it('a branch that failed wins only where none completed', async () => {
+  it('selects a failed branch only if none completed', async () => {
     const { result } = await race({ configs: [fails(), says('b', { output: 500 })], strategy: tokenEfficient })
     expect(result.selectedIndex).toBe(1)
     const none = await race({ configs: [fails(), fails()], strategy: elaborate })
     expect(none.result).toMatchObject({ selectedIndex: 0, result: { status: 'error' } })
   })
 
-  it('a judge is a third loop that decides (parallel_llm_judge)', async () => {
+  it('runs the judge of llmJudge as a third loop (parallel_llm_judge)', async () => {
     const judge = says('2', { input: 7 })
     const { result, events } = await race({ configs: [says('a'), says('b')], strategy: llmJudge({ config: judge }) })
     expect(result).toMatchObject({ selectedIndex: 1, evaluationUsage: { totalTokens: 7 }, totalUsage: { totalTokens: 7 } })
@@ -120,7 +120,7 @@ describe('strategies', () => {
     expect(new Set(events.map(({ sessionId }) => sessionId)).size).toBe(1)
   })
 
-  it('a custom one is a plain object', async () => {
+  it('accepts a plain object as a custom strategy', async () => {
     const longest: EvaluationStrategy = {
       name: 'longest',
       evaluate: ({ outcomes }) => {
@@ -141,7 +141,7 @@ describe('strategies', () => {
     ],
     ['names a branch there is not', () => ({ selectedIndex: 3, usage: emptyUsage() })],
     ['names half a branch', () => ({ selectedIndex: 0.5, usage: emptyUsage() })],
-  ] as const)('one that %s gives the first branch that completed, and a warning', async (_what, evaluate) => {
+  ] as const)('warns about a strategy that %s, and selects the first completed branch', async (_what, evaluate) => {
     const warnings: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void warnings.push({ event, ...fields }) }
     const { result } = await race({ configs: [fails(), says('b', {}, { logger }), says('c')], strategy: { name: 'broken', evaluate } })
@@ -149,7 +149,7 @@ describe('strategies', () => {
     expect(warnings).toContainEqual(expect.objectContaining({ event: 'evaluationFailed', message: expect.stringContaining('"broken"') }))
   })
 
-  it('one whose early decision throws or is nonsense is asked again at the end', async () => {
+  it('evaluates at the end if the early decision throws or is invalid', async () => {
     for (const settled of [
       () => 17,
       () => {
@@ -162,8 +162,8 @@ describe('strategies', () => {
   })
 })
 
-describe('streaming', () => {
-  it('tells the branches apart by loopId, in the order of the configurations, while they run at the same time', async () => {
+describe('events of a parallel loop', () => {
+  it('interleaves branches by loopId, in configuration order', async () => {
     const bothAsked = gate()
     let asked = 0
     const together =
@@ -189,7 +189,7 @@ describe('streaming', () => {
     expect(start?.loopIds).toContain(result.selectedLoopId)
   })
 
-  it('start and end have the runId that was given, and cursors of their own', async () => {
+  it('numbers start and end events under the given runId', async () => {
     const { events } = await race({ configs: [says('a'), says('b')], strategy: pickFirst, runId: 'whole', metadata: { n: 1 } })
     const whole = events.filter(({ runId }) => runId === 'whole')
     expect(whole.map(({ type, seq }) => [type, seq])).toEqual([
@@ -199,7 +199,7 @@ describe('streaming', () => {
     expect(ofType(events, 'agentStart').map(({ metadata }) => metadata)).toEqual([{ n: 1 }, { n: 1 }])
   })
 
-  it('a sink that throws or rejects disturbs nothing', async () => {
+  it('ignores a sink that throws or rejects', async () => {
     for (const emit of [
       () => {
         throw new Error('full')
@@ -212,8 +212,8 @@ describe('streaming', () => {
   })
 })
 
-describe('where branches begin', () => {
-  it('continue mode runs each branch from the history (parallel_continue_mode)', async () => {
+describe('branch contexts', () => {
+  it('runs each branch from the history in continue mode (parallel_continue_mode)', async () => {
     const context = { ...blank(), agentId: 'agent', sessionId: 'ses', messages: [{ ...userMessage('hello'), id: 'm1' }] }
     const models = [says('a'), says('b')]
     const { result } = await race({ context, configs: models, strategy: elaborate })
@@ -225,14 +225,14 @@ describe('where branches begin', () => {
     expect(context.messages).toHaveLength(1)
   })
 
-  it('continue mode has the conditions of continueLoop', async () => {
+  it('requires the preconditions of continueLoop in continue mode', async () => {
     const refused = (context: AgentContext, code: string) =>
       expect(race({ context, configs: [says('a')], strategy: pickFirst })).rejects.toMatchObject({ code })
     await refused(blank(), 'missingIds')
     await refused({ ...blank(), agentId: 'a', sessionId: 's' }, 'emptyHistory')
   })
 
-  it('what cannot work is refused before anything begins', async () => {
+  it('rejects invalid options before any branch starts', async () => {
     const context = blank()
     const bad = [
       race({ context, prompt: ' ', configs: [says('a')], strategy: pickFirst }),
@@ -242,7 +242,7 @@ describe('where branches begin', () => {
     expect(context).toEqual(blank())
   })
 
-  it('each has its own list of messages; the entries are the same', async () => {
+  it('gives each branch its own message list with shared entries', async () => {
     const first = { ...userMessage('hello'), id: 'm1' }
     const context = { ...blank(), messages: [first] }
     const { result } = await race({ context, prompt: 'go', configs: [says('a'), says('b')], strategy: elaborate })
@@ -252,7 +252,7 @@ describe('where branches begin', () => {
     expect(context.messages).toEqual([first])
   })
 
-  it('loop ids are counted on the context, across calls, branches, judges and what goes on from there', async () => {
+  it('counts unique loop ids across calls, branches, judges and continuations', async () => {
     const context = blank()
     const ids: string[] = []
     const again = async () => {
@@ -270,7 +270,7 @@ describe('where branches begin', () => {
     expect(used).toBe(12)
   })
 
-  it('the parent of every branch and of the judge is the loop before', async () => {
+  it('sets the previous loop as parent of each branch and judge', async () => {
     const context = blank()
     const { loopId } = await agentLoop('hi', context, says('hello'), { emit: () => undefined, signal: never })
     const { events } = await race({ context, prompt: 'go', configs: [says('a'), says('b')], strategy: llmJudge({ config: says('1') }) })
@@ -279,7 +279,7 @@ describe('where branches begin', () => {
 })
 
 describe('session continuity', () => {
-  it('agentLoop goes on from the chosen branch', async () => {
+  it('continues the selected branch with agentLoop', async () => {
     const { result } = await race({ configs: [says('a', { output: 9 }), says('b')], strategy: tokenEfficient })
     const next = scripted([{ text: 'more' }])
     const starts: AgentEvent[] = []
@@ -298,7 +298,7 @@ describe('session continuity', () => {
     expect(loopId).not.toBe(result.selectedLoopId)
   })
 
-  it('continueLoop goes on after a chosen branch that failed', async () => {
+  it('continues a selected branch that failed with continueLoop', async () => {
     const { result } = await race({ configs: [fails()], strategy: transparent })
     const starts: AgentEvent[] = []
     const emit = (event: AgentEvent) => void starts.push(event)
@@ -307,7 +307,7 @@ describe('session continuity', () => {
     expect(ofType(starts, 'agentStart')[0]?.parentLoopId).toBe(result.selectedLoopId)
   })
 
-  it('so does another parallel loop', async () => {
+  it('continues the selected branch with another parallel loop', async () => {
     const first = await race({ configs: [says('a'), says('b')], strategy: pickFirst })
     const { result, events } = await race({
       context: first.result.selectedContext,

@@ -21,8 +21,8 @@ function noting(): { logger: Logger; lines: string[] } {
   return { logger: { warn: note }, lines }
 }
 
-describe('the stages of a plugin', () => {
-  it('may be the methods of one object', async () => {
+describe('plugin stages', () => {
+  it('accepts stages as methods of one object', async () => {
     class Stages implements PluginStages {
       readonly seen: string[] = []
       beforeTurn() {
@@ -48,14 +48,14 @@ describe('the stages of a plugin', () => {
     expect([...new Set(stages.seen)]).toEqual(['beforeTurn', 'delta', 'response', 'afterTurn', 'ending'])
   })
 
-  it('cannot come later: a promise from begin ends the run, and filters are never left out', async () => {
+  it('rejects a promise from begin and ends the run before the request', async () => {
     const late = definePlugin({ name: 'late', begin: (async () => ({ delta: () => '' })) as never })
     const { result, model } = await play([{ text: 'secret' }], { plugins: [late], logger: false })
     expect(result.error?.message).toContain('The begin stage of plugin "late" failed')
     expect(model.provider.requests).toHaveLength(0)
   })
 
-  it('end and close for plugins that began before one that cannot', async () => {
+  it('ends and closes plugins that began before one failed', async () => {
     const told: string[] = []
     const first = plugin({ ending: ({ status }) => void told.push(status), close: () => void told.push('closed') }, 'first')
     const second = definePlugin({
@@ -71,8 +71,8 @@ describe('the stages of a plugin', () => {
   })
 })
 
-describe('a filter of words', () => {
-  it('shows no half of a word when the run is aborted', async () => {
+describe('a plugin with a delta filter', () => {
+  it('shows no partial word when the run is aborted', async () => {
     const model = scripted([{ text: 'Write to ann@example.org today' }], { chunkSize: 5 })
     const agent = new Agent({ model, plugins: [piiFilter], logger: false })
     const run = agent.prompt('go')
@@ -86,7 +86,7 @@ describe('a filter of words', () => {
     expect(JSON.stringify(agent.messages)).toContain('Write to')
   })
 
-  it('is told whether the response was cut off', async () => {
+  it('receives isCut for a response that was cut', async () => {
     const cut: boolean[] = []
     const watching = plugin({
       delta: ({ text, isLast, isCut }) => {
@@ -100,7 +100,7 @@ describe('a filter of words', () => {
     expect(cut).toEqual([true, false, true])
   })
 
-  it('gives other words for a refusal too, and for the figures of its first words', async () => {
+  it('replaces the text of a refusal and of its usage report', async () => {
     const chunk = (delta: object, more: object = {}) =>
       `data: ${JSON.stringify({ id: 'r', object: 'chat.completion.chunk', model: 'gpt-4o', choices: [{ index: 0, delta, ...more }] })}\n\n`
     const logprobs = { content: null, refusal: [{ token: 'ann@example.org', logprob: -0.1, top_logprobs: [] }] }
@@ -168,15 +168,15 @@ describe('the call stage that does not wait for its tool', () => {
   })
 })
 
-describe('the notes of a plugin', () => {
-  it.each(['ending', 'close'] as const)('that %s keeps are logged as lost', async (stage) => {
+describe('notes of a plugin', () => {
+  it.each(['ending', 'close'] as const)('logs notes that %s keeps as lost', async (stage) => {
     const { logger, lines } = noting()
     const keeping = definePlugin({ name: 'mine', begin: (run) => ({ [stage]: () => run.keep('too late') }) })
     await play([{ text: 'ok' }], { plugins: [keeping], logger })
     expect(lines).toEqual(['notesLost'])
   })
 
-  it('that a refused turn keeps are logged as lost', async () => {
+  it('logs notes of a refused turn as lost', async () => {
     const { logger, lines } = noting()
     const keeping = definePlugin({
       name: 'mine',
@@ -194,7 +194,7 @@ describe('the notes of a plugin', () => {
 })
 
 describe('the idle stage of a plugin', () => {
-  it('says words that input filters judge and no caller gets back', async () => {
+  it('filters its messages as input and does not return them', async () => {
     const more = plugin({ idle: () => 'more' })
     const { result } = await play([{ text: 'ok' }], {
       plugins: [more],

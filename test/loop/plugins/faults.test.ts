@@ -14,7 +14,7 @@ function broken(): never {
   throw new Error('broken')
 }
 
-describe('a plugin that fails', () => {
+describe('a failing plugin', () => {
   const deciding: [keyof PluginStages, PluginStages][] = [
     ['beforeTurn', { beforeTurn: broken }],
     ['request', { request: broken }],
@@ -27,7 +27,7 @@ describe('a plugin that fails', () => {
     ['response', { response: () => ({ txt: 'x' }) as never }],
     ['idle', { idle: () => 7 as unknown as string }],
   ]
-  it.each(deciding)('in %s ends the run, and says which', async (stage, stages) => {
+  it.each(deciding)('ends the run and names the stage: %s', async (stage, stages) => {
     const mine = definePlugin({ name: 'mine', begin: () => stages })
     const { result, events, agent } = await play([{ text: secret }], { plugins: [mine], logger: false })
     expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
@@ -36,7 +36,7 @@ describe('a plugin that fails', () => {
     if (stage !== 'idle' && stage !== 'response') expect(JSON.stringify([events, agent.messages])).not.toContain('secret')
   })
 
-  it('in begin ends the run before the model is asked', async () => {
+  it('ends the run before the request if begin fails', async () => {
     const mine = definePlugin({ name: 'mine', begin: broken })
     const { result, events, model } = await play([{ text: 'never' }], { plugins: [mine], logger: false })
     expect(result).toMatchObject({
@@ -47,7 +47,7 @@ describe('a plugin that fails', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('in requestFailed ends the run with the words of the model call kept', async () => {
+  it('keeps the partial response if requestFailed throws', async () => {
     const mine = definePlugin({ name: 'mine', begin: () => ({ requestFailed: broken }) })
     const { result, events } = await play([{ text: 'half', fail: { code: 'api', message: 'gone', afterText: true } }], {
       plugins: [mine],
@@ -59,7 +59,7 @@ describe('a plugin that fails', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('around a call makes the call fail, and the run goes on', async () => {
+  it('fails only the call if the call stage throws', async () => {
     const stages: PluginStages[] = [{ call: broken }, { call: () => 'text' as never }]
     for (const each of stages) {
       const mine = definePlugin({ name: 'mine', begin: () => each })
@@ -69,7 +69,7 @@ describe('a plugin that fails', () => {
     }
   })
 
-  it('in a stage that observes is logged, and the run goes on', async () => {
+  it('logs a failure of an observing stage, and the run continues', async () => {
     const lines: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void lines.push([event, fields]) }
     const mine = definePlugin({ name: 'mine', begin: () => ({ afterTurn: broken, ending: broken, close: broken }) })
@@ -79,7 +79,7 @@ describe('a plugin that fails', () => {
   })
 
   it.each(['beforeTurn', 'request', 'response', 'requestFailed', 'call', 'afterTurn'] as const)(
-    'hanging in %s holds up no abort',
+    'does not delay an abort when it hangs in %s',
     async (stage) => {
       const model = scripted([stage === 'requestFailed' ? { fail: { code: 'auth', message: 'no' } } : sum, { text: 'never' }])
       const hang = () => {

@@ -14,7 +14,7 @@ function plugin(stages: PluginStages, name = 'mine') {
 }
 
 describe('plugins', () => {
-  it('are asked in the documented order, each stage in the order of the list', async () => {
+  it('runs stages in the documented order, each in list order', async () => {
     const order: string[] = []
     const noting = (name: string) =>
       plugin(
@@ -49,7 +49,7 @@ describe('plugins', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('change what is sent, and messages that stay are the same objects', async () => {
+  it('changes the request and keeps unchanged message objects', async () => {
     const seen: number[] = []
     const shout = plugin({
       request: ({ systemPrompt, messages }) => {
@@ -66,7 +66,7 @@ describe('plugins', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('end a run before its turn, with the reason', async () => {
+  it('rejects the run before its turn with a reason', async () => {
     const { result, model } = await play([{ text: 'never' }], {
       plugins: [plugin({ beforeTurn: () => ({ allow: false, reason: 'closed on Sundays' }) })],
     })
@@ -77,7 +77,7 @@ describe('plugins', () => {
     expect(model.provider.requests).toHaveLength(0)
   })
 
-  it('judge responses with calls too: one that is refused runs nothing and is asked for again', async () => {
+  it('rejects a response with tool calls and requests another', async () => {
     let runs = 0
     const { result, model } = await play([{ text: 'Let me.', toolCalls: [{ name: 'work', arguments: {} }] }, { text: 'Sorry.' }], {
       tools: [
@@ -95,7 +95,7 @@ describe('plugins', () => {
     expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('Your answer was not shown: no tools')
   })
 
-  it('give other words for a response, and the afterAnswer hook judges those', async () => {
+  it('replaces the response text before the afterAnswer hook', async () => {
     const judged: string[] = []
     const { result, agent } = await play([{ text: 'Damn.' }], {
       plugins: [plugin({ response: () => ({ text: 'Well.' }) })],
@@ -106,7 +106,7 @@ describe('plugins', () => {
     expect(JSON.stringify(agent.messages)).not.toContain('Damn')
   })
 
-  it('have a request sent again that failed for good, three times at most', async () => {
+  it('retries a failed request at most three times', async () => {
     const fail = { fail: { code: 'api' as const, message: 'no' } }
     const retries: number[] = []
     const again = plugin({
@@ -125,7 +125,7 @@ describe('plugins', () => {
     expect(grammarFaults(failed.events)).toEqual([])
   })
 
-  it('stand around a tool, which may run again, or not at all', async () => {
+  it('wraps a tool call and may run it again or skip it', async () => {
     let runs = 0
     const flaky = tool('work', () => {
       runs += 1
@@ -137,7 +137,7 @@ describe('plugins', () => {
     expect(ofType(events, 'toolExecutionEnd')).toMatchObject([{ isError: false, result: { content: [{ text: 'run 2' }] } }])
   })
 
-  it('give the model more to do when it has nothing more to do', async () => {
+  it('supplies further input when the model has finished', async () => {
     const open = ['tests', 'docs']
     const todo = plugin({ idle: () => (open.length === 0 ? undefined : `Still to do: ${open.shift()}`) })
     const { model, result, agent } = await play([{ text: 'a' }, { text: 'b' }, { text: 'c' }], { plugins: [todo] })
@@ -150,7 +150,7 @@ describe('plugins', () => {
     ])
   })
 
-  it('keep notes in the session, which the next process has', async () => {
+  it('persists notes in the session for the next process', async () => {
     const store = memorySessionStore()
     const seen: unknown[] = []
     const counter = definePlugin({
@@ -171,7 +171,7 @@ describe('plugins', () => {
     expect(JSON.stringify(model.provider.requests)).not.toContain('turns')
   })
 
-  it('keep notes before the next request: one that cannot be stored ends the run', async () => {
+  it('stores notes before the next request, and ends the run if it cannot', async () => {
     const note = definePlugin({ name: 'note', begin: (run) => ({ afterTurn: () => run.keep({ turns: 1 }) }) })
     const journal: Journal = {
       append: async ({ entry }) => {
@@ -184,7 +184,7 @@ describe('plugins', () => {
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('ask a model at the cost of the run', async () => {
+  it('charges its model calls to the run', async () => {
     const answers: string[] = []
     const asking = definePlugin({
       name: 'asking',

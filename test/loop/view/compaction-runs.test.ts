@@ -11,10 +11,10 @@ import { fastRetry, ofType, outline, play, seen, tool } from '../../support/play
 
 const overflow = { fail: { code: 'contextOverflow' as const, message: 'prompt is too long' } }
 
-describe('strategies', () => {
+describe('compaction strategies', () => {
   const summary = (text: string) => [{ ...userMessage(text), id: `summary ${text}` }]
 
-  it('of one section each: the other sections are the default’s', async () => {
+  it('uses the default for sections that the strategy omits', async () => {
     const sent = async (strategy: CompactionStrategy) => {
       const { model } = await playLong({ contextConfig: keeping(2, 3, { strategy }) })
       return requestText(model.provider.requests[0])
@@ -34,7 +34,7 @@ describe('strategies', () => {
     expect(recent).toContain('answer old-1;')
   })
 
-  it('that is asked once for each section gets config, counter, room, signal and budget', async () => {
+  it('receives config, counter, room, signal and budget for each section', async () => {
     const asked: CompactionInput[] = []
     const remember = (input: CompactionInput) => {
       asked.push(input)
@@ -56,7 +56,7 @@ describe('strategies', () => {
     }
   })
 
-  it('that throws is replaced by the default, and the failure is logged', async () => {
+  it('falls back to the default and logs a strategy that throws', async () => {
     const logged: unknown[] = []
     const logger: Logger = { warn: (event, fields) => logged.push([event, fields?.part]) }
     const broken = (): never => {
@@ -74,7 +74,7 @@ describe('strategies', () => {
     expect(requestTokens(custom.model.provider.requests[0])).toBeLessThanOrEqual(requestTokens(byDefault.model.provider.requests[0]))
   })
 
-  it('llmCompaction asks its model, with the focus; what that costs is charged to the run', async () => {
+  it('charges llmCompaction to the run and passes the focus', async () => {
     const writer = scripted([{ text: 'They asked twenty questions.', usage: { input: 900, output: 50 } }])
     const strategy = llmCompaction({ model: writer })
     const look = tool('look', () => 'ok')
@@ -95,7 +95,7 @@ describe('strategies', () => {
   it.each([
     ['an answer', [{ text: 'A summary.', usage: { input: 300, output: 20 } }], 300],
     ['a failure', [{ text: 'half', fail: { code: 'api' as const, message: 'down', afterText: true }, usage: { input: 40 } }], 0],
-  ])('what llmCompaction spent on %s is on its event, and in the total of the run', async (_, script, atLeast) => {
+  ])('reports what llmCompaction spent on %s in event and total usage', async (_, script, atLeast) => {
     const { events, result } = await playLong({ contextConfig: keeping(2, 3, { strategy: llmCompaction({ model: scripted(script) }) }) })
     const [ended] = ofType(events, 'compactionEnded')
     const spent = ended?.usage?.input ?? 0
@@ -104,12 +104,12 @@ describe('strategies', () => {
     expect(ofType(events, 'agentEnd')[0]?.totalUsage).toEqual(result.totalUsage)
   })
 
-  it('a compaction that asks no model has no usage', async () => {
+  it('has no usage if the compaction calls no model', async () => {
     const { events } = await playLong({ contextConfig: keeping(2, 3) })
     expect(ofType(events, 'compactionEnded')[0]).not.toHaveProperty('usage')
   })
 
-  it('llmCompaction that fails leaves it to the default', async () => {
+  it('falls back to the default if llmCompaction fails', async () => {
     const writer = scripted([{ fail: { code: 'api', message: 'down' } }])
     const { model, result } = await playLong({ contextConfig: keeping(2, 3, { strategy: llmCompaction({ model: writer }) }) })
     expect(result.status).toBe('completed')
@@ -117,8 +117,8 @@ describe('strategies', () => {
   })
 })
 
-describe('parallel loops', () => {
-  it('begin with what was compacted; what one compacts goes on with it alone', async () => {
+describe('compaction in parallel loops', () => {
+  it('starts from the compacted state, and keeps new compactions per branch', async () => {
     const base = new Agent({ model: scripted([]), messages })
     await base.compact().result
     const { messages: history, state, ...rest } = base.checkpoint()
@@ -137,7 +137,7 @@ describe('parallel loops', () => {
 })
 
 describe('agent.compact()', () => {
-  it('is a loop of its own, with kind compaction, after the last one; the model is not asked', async () => {
+  it('runs as a separate loop of kind compaction, without a model call', async () => {
     const { agent, model, result } = await play([{ text: 'fine' }, { text: 'after' }], { messages: longHistory(20, 100) })
     const run = agent.compact()
     const list: AgentEvent[] = []
@@ -182,7 +182,7 @@ describe('agent.compact()', () => {
     expect(agent.checkpoint().state).toEqual({})
   })
 
-  it('a second time has nothing to do', async () => {
+  it('does nothing the second time', async () => {
     const agent = new Agent({ model: scripted([]), messages })
     await agent.compact().result
     const { state } = agent.checkpoint()
@@ -204,8 +204,8 @@ describe('agent.compact()', () => {
   })
 })
 
-describe('a prompt that the service finds too long', () => {
-  it('is compacted once and sent again, without counting as a retry', async () => {
+describe('a context overflow error', () => {
+  it('compacts once and retries, without counting as a retry', async () => {
     const { events, model, result, agent } = await playLong({ contextConfig: {}, retry: { maxRetries: 0 } }, [overflow, { text: 'fine' }])
     expect(result).toMatchObject({ status: 'completed', text: 'fine' })
     expect(only(events, [...compactions, 'providerRetry'])).toEqual(compactions)
@@ -215,13 +215,13 @@ describe('a prompt that the service finds too long', () => {
     expect(ofType(events, 'turnStart')).toHaveLength(1)
   })
 
-  it('and is too long again, ends the run with the error', async () => {
+  it('ends the run with the error on a second overflow', async () => {
     const { model, result } = await playLong({ contextConfig: {} }, [overflow, overflow, { text: 'never' }])
     expect(result).toMatchObject({ status: 'error', error: { code: 'contextOverflow' } })
     expect(model.provider.requests).toHaveLength(2)
   })
 
-  it('ends the run at once where compaction is off, or nothing can be left out', async () => {
+  it('ends the run at once if compaction is off or nothing can be removed', async () => {
     for (const options of [{ contextConfig: false as const }, { messages: [] }]) {
       const { events, model, result } = await playLong(options, [overflow, { text: 'never' }])
       expect(result).toMatchObject({ status: 'error', error: { code: 'contextOverflow' } })
@@ -230,7 +230,7 @@ describe('a prompt that the service finds too long', () => {
     }
   })
 
-  it('in a later turn of the run is compacted again', async () => {
+  it('compacts again in a later turn of the run', async () => {
     const call = { toolCalls: [{ name: 'look', arguments: {} }] }
     const look = tool('look', () => words('found', 300))
     const { model, result } = await playLong({ contextConfig: {}, tools: [look] }, [overflow, call, overflow, { text: 'fine' }])
@@ -240,7 +240,7 @@ describe('a prompt that the service finds too long', () => {
   })
 })
 
-describe('compaction that is stopped or cannot be stored', () => {
+describe('compaction with an abort or a failing journal', () => {
   it('ends with the run when that is aborted; the model is not asked', async () => {
     const strategy: CompactionStrategy = { keepCompacted: () => new Promise(() => undefined) }
     const model = scripted([{ text: 'never' }, { text: 'later' }])
@@ -258,7 +258,7 @@ describe('compaction that is stopped or cannot be stored', () => {
     expect(agent.checkpoint().state).toEqual({})
   })
 
-  it('is in the journal before the request that uses it', async () => {
+  it('journals the compaction before the request that uses it', async () => {
     const order: string[] = []
     const entries: JournalEntry[] = []
     const journal: Journal = {
@@ -277,7 +277,7 @@ describe('compaction that is stopped or cannot be stored', () => {
     expect(agent.checkpoint().state).toEqual({ overlay })
   })
 
-  it('that the journal refuses changes nothing: the run ends with an error, the model is not asked', async () => {
+  it('ends the run without a request if the journal rejects the compaction', async () => {
     const journal: Journal = {
       append: async ({ entry }) => {
         if (entry.type === 'compaction') throw new Error('disk full')

@@ -7,8 +7,8 @@ import { compactions, keeping, messages, only, playLong, small } from '../../sup
 import { brokenPairs, longHistory, requestText, requestTokens, words } from '../../support/long-history.ts'
 import { gate, ofType, outline, play, tool } from '../../support/play.ts'
 
-describe('what the model is sent', () => {
-  it('really shrinks: first and recent turns as they were, one line for each answer between, the history whole', async () => {
+describe('the compacted request', () => {
+  it('keeps first and recent turns, one line per response between, and the history', async () => {
     const { agent, model, events } = await playLong()
     const [request] = model.provider.requests
     expect(requestTokens(request)).toBeLessThan(850)
@@ -54,7 +54,7 @@ describe('what the model is sent', () => {
     ])
   })
 
-  it('is what the second prompt begins with', async () => {
+  it('starts the second request with the same prefix', async () => {
     const { agent, model } = await playLong({}, [{ text: 'one' }, { text: 'two' }])
     await agent.prompt('again').result
     const [first, second] = model.provider.requests
@@ -96,7 +96,7 @@ function modelOf(agent: Agent): ReturnType<typeof scripted> {
   return agent.settings.model as ReturnType<typeof scripted> // made by this test
 }
 
-describe('trigger', () => {
+describe('compaction trigger', () => {
   /** A history that is, together with the prompt `now`, of exactly so many tokens by our estimate. */
   const ofTokens = (tokens: number) => {
     const long = longHistory(20, 4000)
@@ -108,7 +108,7 @@ describe('trigger', () => {
   it.each([
     [80_999, []],
     [81_000, compactions],
-  ])('by estimate, at %i tokens of the default 100,000', async (tokens, expected) => {
+  ])('compacts by estimate at %i of 100,000 tokens', async (tokens, expected) => {
     const model = scripted([{ text: 'fine' }], { config: { contextWindow: 0 } })
     const { events } = await playLong({ messages: ofTokens(tokens), contextConfig: {}, model })
     expect(only(events, compactions)).toEqual(expected)
@@ -121,7 +121,7 @@ describe('trigger', () => {
   it.each([
     [84_994, []],
     [84_995, compactions],
-  ])('by what the service counted: %i tokens, and an estimate of what came since', async (input, expected) => {
+  ])('compacts by reported usage of %i tokens plus an estimate', async (input, expected) => {
     // The prompt `now` takes 5.
     const model = scripted([{ text: 'one', usage: { input } }, { text: 'two' }], { config: { contextWindow: 0 } })
     const agent = new Agent({ model, messages })
@@ -155,7 +155,7 @@ describe('trigger', () => {
     expect(ended?.estimatedTokensAfter).toBe(requestTokens(numbered.model.provider.requests[0]))
   })
 
-  it('is off with contextConfig false, compaction false, or contextManagement false', async () => {
+  it('stays off with contextConfig, compaction or contextManagement false', async () => {
     for (const off of [
       { contextConfig: false as const },
       { contextConfig: { compaction: false as const } },
@@ -167,7 +167,7 @@ describe('trigger', () => {
     }
   })
 
-  it('has no events when nothing would change, at every turn', async () => {
+  it('emits no events when nothing would change', async () => {
     const script = [{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'done' }]
     const options = { tools: [tool('look', () => 'ok')], contextConfig: keeping(2, 3) }
     const { events, model } = await play(script, options, words('all at once', 2000))
@@ -183,8 +183,8 @@ describe('trigger', () => {
   })
 })
 
-describe('hooks', () => {
-  it('hear of a compaction before and after', async () => {
+describe('compaction hooks', () => {
+  it('receives compaction details before and after', async () => {
     const heard: unknown[] = []
     const { events, agent, result } = await playLong({
       hooks: {
@@ -210,14 +210,14 @@ describe('hooks', () => {
   it.each([
     ['false', () => false],
     ['a failure', () => Promise.reject(new Error('no'))],
-  ])('that answer with %s stop it: no event, nothing changed', async (_, beforeCompactionStart) => {
+  ])('skips the compaction without events if it returns %s', async (_, beforeCompactionStart) => {
     const { events, model, result } = await playLong({ hooks: { beforeCompactionStart } })
     expect(only(events, compactions)).toEqual([])
     expect(result.status).toBe('completed')
     expect(requestText(model.provider.requests[0])).toContain('answer old-9;')
   })
 
-  it('may ask a model first (async_before_compaction_hook_can_call_llm)', async () => {
+  it('allows a model call first (async_before_compaction_hook_can_call_llm)', async () => {
     const adviser = scripted([{ text: 'yes' }])
     const { events, model } = await playLong({
       hooks: {
@@ -233,7 +233,7 @@ describe('hooks', () => {
     expect(requestTokens(model.provider.requests[0])).toBeLessThan(850)
   })
 
-  it('of two agents wait at the same time (async_compaction_hooks_concurrent_runtime)', async () => {
+  it('runs concurrently for two agents (async_compaction_hooks_concurrent_runtime)', async () => {
     const both = gate()
     let waiting = 0
     const hooks = {
@@ -248,8 +248,8 @@ describe('hooks', () => {
   })
 })
 
-describe('history', () => {
-  it('that is replaced, cleared or reset is sent whole', async () => {
+describe('compacted history', () => {
+  it('sends the whole history after a replace, clear or reset', async () => {
     for (const change of [
       (agent: Agent) => agent.replaceMessages(longHistory(3, 10, 'new')),
       (agent: Agent) => agent.replaceMessages([]),

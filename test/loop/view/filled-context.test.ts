@@ -51,8 +51,8 @@ const services: [string, (options: object) => Model, (...answer: Answer) => Resp
   ['z.ai', (options) => openai('m', options), fromChat, filled, 'stop'],
 ]
 
-describe.each(services)('an answer of %s that fills the context window', (_name, make, respond, full, stop) => {
-  it.each(['half an answer', ''])('is compacted for once, and asked for again: %j', async (text) => {
+describe.each(services)('a response of %s that fills the context window', (_name, make, respond, full, stop) => {
+  it.each(['half an answer', ''])('compacts once and repeats the request: %j', async (text) => {
     const { result, bodies, types, agent } = await asked(make, respond, [text, full], ['fine', stop])
     expect(result).toMatchObject({ status: 'completed', text: 'fine' })
     expect(types.filter((type) => type.startsWith('compaction'))).toEqual(['compactionStarted', 'compactionEnded'])
@@ -64,7 +64,7 @@ describe.each(services)('an answer of %s that fills the context window', (_name,
     expect(agent.messages.at(-1)).toMatchObject({ stopReason: 'stop' })
   })
 
-  it('is an answer that was cut off where it fills it again', async () => {
+  it('ends with stopReason length if it fills the window again', async () => {
     const { result, bodies, agent } = await asked(make, respond, ['half', full], ['half again', full])
     expect(bodies).toHaveLength(2)
     expect(result.text).toContain('half again')

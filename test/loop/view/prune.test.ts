@@ -31,7 +31,7 @@ async function playPrunes(script: Script, options: Partial<AgentOptions> = {}) {
 const roles = (request: StreamRequest | undefined) => request?.messages.map(({ role }) => role)
 
 describe('prun', () => {
-  it('takes whole calls with their results out of the next request, newest first, but not those of the present turn', async () => {
+  it('removes whole calls with results, newest first, except the current turn', async () => {
     const { agent, events, model } = await playPrunes([looking, looking, looking, prun(150), done])
     const [, , , before, after] = model.provider.requests
     expect(roles(before)).toHaveLength(7)
@@ -59,13 +59,13 @@ describe('prun', () => {
     expect(requestText(model.provider.requests[3])).toContain('and now?')
   })
 
-  it('is reported after the results of its turn, before the turn ends', async () => {
+  it('emits prunApplied after the tool results, before turnEnd', async () => {
     const { events } = await playPrunes([looking, prun(1), done])
     const at = events.findIndex(({ type }) => type === 'prunApplied')
     expect(outline(events.slice(at - 1, at + 2))).toEqual(['messageEnd toolResult', 'prunApplied', 'turnEnd'])
   })
 
-  it('of all there is never touches what the user said, before, between or queued', async () => {
+  it('keeps user messages before, between and queued', async () => {
     const { agent, model } = await playPrunes([done, looking, looking, prun(1_000_000), done])
     const run = agent.prompt('second prompt')
     await seen(run, 'toolExecutionStart')
@@ -77,7 +77,7 @@ describe('prun', () => {
     expect(roles(last)).toEqual(['user', 'user', 'user', 'assistant', 'toolResult'])
   })
 
-  it('with nothing to take out is logged, and no event comes', async () => {
+  it('logs nothingToPrune without an event if nothing can be removed', async () => {
     const logged: string[] = []
     const { events, result } = await playPrunes([prun(10), done], { logger: { warn: (event) => logged.push(event) } })
     expect(ofType(events, 'prunApplied')).toEqual([])
@@ -85,13 +85,13 @@ describe('prun', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('of no tokens is an error for the model', async () => {
+  it('reports an error to the model for zero tokens', async () => {
     const { events } = await playPrunes([looking, prun(0), done])
     expect(ofType(events, 'prunApplied')).toEqual([])
     expect(ofType(events, 'toolExecutionEnd').at(-1)).toMatchObject({ isError: true })
   })
 
-  it('twice in one turn goes on where the first stopped', async () => {
+  it('continues where the first prune of the turn stopped', async () => {
     const both: ScriptedStep = { toolCalls: [...(prun(1).toolCalls ?? []), ...(withMemo(1, 'older').toolCalls ?? [])] }
     const { events, model } = await playPrunes([looking, looking, looking, both, done])
     expect(ofType(events, 'prunApplied').map(({ memo, messagesRemoved }) => [memo, messagesRemoved])).toEqual([
@@ -134,7 +134,7 @@ describe('prune and compaction', () => {
   }
   const compactions = (events: readonly AgentEvent[]) => ofType(events, 'compactionEnded').length
 
-  it('prunes in time make a compaction unnecessary', async () => {
+  it('avoids a compaction by pruning in time', async () => {
     const script = [looking, looking, looking, prun(250), looking, looking, looking, looking, done]
     const without = script.map((step) => (step === script[3] ? looking : step))
     const pruned = await playPrunes(script, { contextConfig })
@@ -142,7 +142,7 @@ describe('prune and compaction', () => {
     expect([compactions(pruned.events), compactions(plain.events)]).toEqual([0, 1])
   })
 
-  it('also where the service counts: what it counted before the prune says nothing any more', async () => {
+  it('ignores usage reported before the prune', async () => {
     const pruneAndLook: ScriptedStep = { toolCalls: [...(prun(250).toolCalls ?? []), ...(looking.toolCalls ?? [])] }
     const steps = [looking, looking, looking, pruneAndLook, looking, done]
     // The service counts 430 tokens more than we estimate.
@@ -152,7 +152,7 @@ describe('prune and compaction', () => {
     expect(compactions(events)).toBe(0)
   })
 
-  it('what was pruned does not come back; its memo stays', async () => {
+  it('keeps pruned calls out and memos in', async () => {
     const script = [looking, looking, withMemo(150, 'learnt'), looking, looking, looking, looking, looking, looking, looking, done]
     const { events, model } = await playPrunes(script, { contextConfig: { ...contextConfig, compaction: { keepRecentTurns: 2 } } })
     expect(compactions(events)).toBeGreaterThan(0)
@@ -163,7 +163,7 @@ describe('prune and compaction', () => {
     expect(requestText(last)).toContain('learnt')
   })
 
-  it('what a compaction left cannot be pruned', async () => {
+  it('skips messages that a compaction kept', async () => {
     const { events, model } = await playPrunes([prun(100_000), done], { messages: longHistory(20, 100), contextConfig })
     expect(compactions(events)).toBe(1)
     expect(ofType(events, 'prunApplied')).toEqual([])
@@ -171,8 +171,8 @@ describe('prune and compaction', () => {
   })
 })
 
-describe('loops beside', () => {
-  it('a sub-agent that prunes changes its own context only', async () => {
+describe('prune in other loops', () => {
+  it('changes only the context of the sub-agent that prunes', async () => {
     const model = scripted([looking, prun(1), { text: 'found' }])
     const helper = new SubAgentTool({ name: 'helper', description: 'helps', model, tools: [look, ...prunTools()] })
     const asking: ScriptedStep = { toolCalls: [{ name: 'helper', arguments: { task: 'look' } }] }
@@ -183,7 +183,7 @@ describe('loops beside', () => {
     expect(agent.checkpoint().state).toEqual({})
   })
 
-  it('a branch that prunes leaves the others, and where it began, as they are', async () => {
+  it('changes only the branch that prunes', async () => {
     const { agent } = await playPrunes([looking, done])
     const specs = [
       { tag: 'prunes', prompt: 'go', model: scripted([prun(1000), done]) },
@@ -197,8 +197,8 @@ describe('loops beside', () => {
   })
 })
 
-describe('journal', () => {
-  it('has the prune before the next request, with the ids of the history', async () => {
+describe('prune and journal', () => {
+  it('journals the prune before the next request, with message ids', async () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const script = [looking, prun(1), done]
@@ -216,7 +216,7 @@ describe('journal', () => {
     expect(agent.checkpoint().state.prunes).toEqual([record])
   })
 
-  it('that refuses it ends the run; the results are in the history, nothing is left out', async () => {
+  it('ends the run if the journal rejects the prune, keeping the results', async () => {
     const journal: Journal = {
       append: async ({ entry }) => {
         if (entry.type === 'prune') throw new Error('disk full')
@@ -232,7 +232,7 @@ describe('journal', () => {
 })
 
 describe('changeContext', () => {
-  it('may be called by any tool, and does nothing once the call has ended', async () => {
+  it('accepts calls from any tool, until the tool call ends', async () => {
     let late: (() => void) | undefined
     const custom = tool('custom', (_, ctx) => {
       late = () => ctx.changeContext({ type: 'prune', tokens: 1 })

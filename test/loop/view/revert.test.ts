@@ -36,7 +36,7 @@ async function playReverts(script: Script, options: Partial<AgentOptions> = {}) 
 const texts = (request: StreamRequest | undefined) => request?.messages.map(({ content }) => unfenced(textOf(content)))
 
 describe('node ids', () => {
-  it('stand in the request where the model can use them: prompts, results, steering, follow-ups', async () => {
+  it('appears in requests on prompts, results, steering and follow-ups', async () => {
     const { agent, model } = await playReverts([looking, done, done])
     const run = agent.prompt('second')
     run.followUp('third')
@@ -63,7 +63,7 @@ describe('node ids', () => {
     ])
   })
 
-  it('are in the request, not in the history, and the prefix stays the same objects', async () => {
+  it('stays out of the history, and keeps prefix objects identical', async () => {
     const { agent, model } = await playReverts([looking, looking, done])
     expect(JSON.stringify(agent.messages)).not.toContain('[n')
     const [, second, third] = model.provider.requests
@@ -72,7 +72,7 @@ describe('node ids', () => {
     })
   })
 
-  it('go on after the highest in another process', async () => {
+  it('continues after the highest id in another process', async () => {
     const { agent } = await playReverts([looking, done])
     const { agent: other, model } = await playReverts([done])
     other.restore(parseSnapshot(JSON.stringify(agent.checkpoint())))
@@ -81,7 +81,7 @@ describe('node ids', () => {
     expect(other.messages.at(-1)).toMatchObject({ nodeId: 5, parentId: 4 })
   })
 
-  it('are absent without the revert tool, in the request and in the history (opt_in_guarantee_without_with_revert_tool)', async () => {
+  it('omits them without the revert tool (opt_in_guarantee_without_with_revert_tool)', async () => {
     const { agent, model } = await playReverts([looking, done], { tools: [tool('look', () => 'seen')] })
     expect(agent.messages.some((message) => 'nodeId' in message || 'parentId' in message)).toBe(false)
     for (const request of model.provider.requests) expect(requestText(request)).not.toContain('[n')
@@ -89,7 +89,7 @@ describe('node ids', () => {
 })
 
 describe('revert', () => {
-  it('ends the request at the target with what was learnt; the run goes on from there', async () => {
+  it('ends the request at the target with the lesson, then continues', async () => {
     const { agent, events, model } = await playReverts([looking, looking, revert('n2', 'Port 80 is taken.'), looking, done])
     const request = model.provider.requests[3]
     expect(texts(request)?.map((each) => each.slice(0, 12))).toEqual(['[n0]the prom', '', '[n2]seen 1; '])
@@ -119,7 +119,7 @@ describe('revert', () => {
     ])
   })
 
-  it('can go back to the prompt itself', async () => {
+  it('reverts to the prompt itself', async () => {
     const { model } = await playReverts([looking, revert('[n0]', 'Nothing there.'), done])
     expect(texts(model.provider.requests[2])).toEqual(['[n0]the prompt[lesson] Nothing there.'])
   })
@@ -129,20 +129,20 @@ describe('revert', () => {
     ['tangent', 'tangent', 'finding'],
     ['completion', 'completion', 'outcome'],
     ['step-summary', 'stepSummary', 'checkpoint'],
-  ] as [string, RevertCategory, string][])('of category %s is reported as %s and leaves a %s', async (word, category, kind) => {
+  ] as [string, RevertCategory, string][])('reports category %s as %s and leaves a %s tag', async (word, category, kind) => {
     const { events, model } = await playReverts([looking, revert('0', 'text', word), done])
     expect(ofType(events, 'revertApplied')).toMatchObject([{ category, applied: true }])
     expect(requestText(model.provider.requests[2])).toContain(`[${kind}] text`)
   })
 
-  it('without a summary leaves an empty tag (apply_revert_summary_none_attaches_empty_text_tag)', async () => {
+  it('leaves an empty tag without a summary (apply_revert_summary_none_attaches_empty_text_tag)', async () => {
     const { agent, events, model } = await playReverts([looking, revert('n0', undefined, 'step-summary'), done])
     expect(ofType(events, 'revertApplied')[0]?.summary).toBeUndefined()
     expect(agent.checkpoint().state.reverts?.[0]?.tag).toMatchObject({ kind: 'checkpoint', text: '' })
     expect(texts(model.provider.requests[2])).toEqual(['[n0]the prompt[checkpoint]'])
   })
 
-  it('is reported after the results of its turn, before the turn ends', async () => {
+  it('emits revertApplied after the tool results, before turnEnd', async () => {
     const { events } = await playReverts([looking, revert('n0'), done])
     const at = events.findIndex(({ type }) => type === 'revertApplied')
     expect(outline(events.slice(at - 1, at + 2))).toEqual(['messageEnd toolResult', 'revertApplied', 'turnEnd'])
@@ -154,7 +154,7 @@ describe('revert', () => {
     expect(texts(model.provider.requests.at(-1))).toEqual(['[n0]the prompt[lesson] first[lesson] second', 'done', '[n10]more'])
   })
 
-  it('goes on in another process', async () => {
+  it('continues in another process', async () => {
     const { agent } = await playReverts([looking, revert('n0', 'learnt'), done])
     const { agent: other, model } = await playReverts([done])
     other.restore(parseSnapshot(JSON.stringify(agent.checkpoint())))
@@ -164,11 +164,11 @@ describe('revert', () => {
   })
 })
 
-describe('a revert that is refused', () => {
+describe('a refused revert', () => {
   it.each([
     ['is not there (apply_revert_unknown_target_is_rejected)', 'n99', 'revert target n99 not found in message history'],
     ['was abandoned', 'n4', 'revert refused: n4 was abandoned by an earlier revert'],
-  ])('because the target %s is reported; nothing changes', async (_, step, reason) => {
+  ])('reports that the target %s, and changes nothing', async (_, step, reason) => {
     const { agent, events, model } = await playReverts([looking, looking, revert('n2', 'x'), revert(step, 'y'), done])
     expect(ofType(events, 'revertApplied').map(({ applied, reason: why }) => [applied, why])).toEqual([
       [true, undefined],
@@ -180,7 +180,7 @@ describe('a revert that is refused', () => {
     expect(last).not.toContain('[lesson] y')
   })
 
-  it('because the user has spoken since (apply_revert_refuses_when_span_contains_user_message)', async () => {
+  it('refuses if the user has spoken since (apply_revert_refuses_when_span_contains_user_message)', async () => {
     const { agent, events, model } = await playReverts([looking, done, looking, revert('n2', 'x'), done])
     const run = agent.prompt('changed my mind')
     const later: typeof events = []
@@ -192,7 +192,7 @@ describe('a revert that is refused', () => {
     expect(requestText(model.provider.requests.at(-1))).toContain('seen 1;')
   })
 
-  it('also when they spoke while the run was on', async () => {
+  it('refuses if the user steered during the run', async () => {
     const { agent, model } = await playReverts([done, looking, looking, revert('n3', 'x'), done])
     const run = agent.prompt('start')
     await seen(run, 'toolExecutionStart')
@@ -203,7 +203,7 @@ describe('a revert that is refused', () => {
     expect(requestText(model.provider.requests.at(-1))).toContain('mind the gap')
   })
 
-  it('because that part was compacted', async () => {
+  it('refuses if that part was compacted', async () => {
     const contextConfig = {
       maxContextTokens: 1000,
       systemPromptTokens: 0,
@@ -216,11 +216,11 @@ describe('a revert that is refused', () => {
   })
 })
 
-describe('decay', () => {
+describe('tag decay', () => {
   const young = revertTool({ windowTurns: 2, keepCount: 0 })
   const look = tool('look', () => 'seen')
 
-  it('takes lessons out of the request some turns later, in this run', async () => {
+  it('removes lessons from the request after some turns', async () => {
     const script = [looking, revert('n0', 'old news'), looking, looking, looking, looking, done]
     const { agent, model } = await playReverts(script, { tools: [look, young] })
     const shown = model.provider.requests.map((request) => requestText(request).includes('[lesson] old news'))
@@ -228,7 +228,7 @@ describe('decay', () => {
     expect(agent.checkpoint().state.reverts?.[0]?.tag.text).toBe('old news')
   })
 
-  it('and over runs, while outcomes stay (revert_render_policy_strips_old_lesson_tags_from_llm_prompt)', async () => {
+  it('removes old lessons across runs, and keeps outcomes (revert_render_policy_strips_old_lesson_tags_from_llm_prompt)', async () => {
     const script = [looking, revert('n0', 'the lesson'), looking, revert('n0', 'the outcome', 'completion'), done]
     const { agent, model } = await playReverts([...script, done, done, done], { tools: [look, young] })
     for (const said of ['one', 'two', 'three']) await agent.prompt(said).result
@@ -247,8 +247,8 @@ describe('decay', () => {
   })
 })
 
-describe('together', () => {
-  it('a prune and a revert of one turn are both applied, the prune first', async () => {
+describe('revert with prune and compaction', () => {
+  it('applies both in one turn, the prune first', async () => {
     const both: ScriptedStep = {
       toolCalls: [revertCall('n4', 'kept'), { name: 'prun_with_memo', arguments: { tokens: 1, memo: 'gone' } }],
     }
@@ -263,7 +263,7 @@ describe('together', () => {
     expect(last).toContain('[lesson] kept')
   })
 
-  it('what was pruned stays out after a revert', async () => {
+  it('keeps pruned calls out after a revert', async () => {
     const { model } = await playReverts([
       looking,
       looking,
@@ -277,7 +277,7 @@ describe('together', () => {
     expect(last).toContain('[lesson] back')
   })
 
-  it('a compaction leaves out what was abandoned, and the tag stays', async () => {
+  it('leaves abandoned parts out of a compaction, and keeps the tag', async () => {
     const contextConfig = {
       maxContextTokens: 1000,
       systemPromptTokens: 0,
@@ -293,7 +293,7 @@ describe('together', () => {
     expect(requestText(last)).toContain('the prompt')
   })
 
-  it('a revert within what a compaction kept', async () => {
+  it('reverts within the turns that a compaction kept', async () => {
     const contextConfig = {
       maxContextTokens: 1000,
       systemPromptTokens: 0,
@@ -314,8 +314,8 @@ describe('together', () => {
   })
 })
 
-describe('journal', () => {
-  it('has the revert before the next request', async () => {
+describe('revert and journal', () => {
+  it('journals the revert before the next request', async () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const script = [looking, revert('n0', 'x'), done]
@@ -332,7 +332,7 @@ describe('journal', () => {
     expect(stored).toEqual(agent.messages)
   })
 
-  it('that refuses it ends the run; nothing was abandoned', async () => {
+  it('ends the run if the journal rejects the revert', async () => {
     const journal: Journal = {
       append: async ({ entry }) => {
         if (entry.type === 'revert') throw new Error('disk full')
