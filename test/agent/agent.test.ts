@@ -7,8 +7,8 @@ import { add, gate, ofType, play } from '../support/play.ts'
 
 const waiting = () => new Agent({ model: scripted([{ text: 'x' }], { gate: () => new Promise(() => undefined) }) })
 
-describe('construction', () => {
-  it('needs a model', () => {
+describe('Agent constructor', () => {
+  it('requires a model', () => {
     expect(() => new Agent({} as never)).toThrow(ConfigError)
     expect(() => new Agent({} as never)).toThrow(/needs a model/)
   })
@@ -24,11 +24,11 @@ describe('construction', () => {
     { tools: [{ ...add, timeoutMs: 0 }] },
     { replayBytes: 0 },
     { tools: [add, add] },
-  ])('refuses what cannot work: %o', (options) => {
+  ])('refuses invalid options: %o', (options) => {
     expect(() => new Agent({ model: scripted([]), ...options })).toThrow(ConfigError)
   })
 
-  it('has stable ids of its own, or the given ones', () => {
+  it('generates stable ids, or uses the given ones', () => {
     const agent = new Agent({ model: scripted([]) })
     expect(agent.agentId).not.toBe(agent.sessionId)
     const given = new Agent({ model: scripted([]), agentId: 'a', sessionId: 's' })
@@ -36,8 +36,8 @@ describe('construction', () => {
   })
 })
 
-describe('settings', () => {
-  it('are readable, and apply from the next run', async () => {
+describe('Agent.configure', () => {
+  it('exposes settings and applies changes from the next run', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model, systemPrompt: 'Be brief.' })
     await agent.prompt('go').result
@@ -61,13 +61,13 @@ describe('settings', () => {
     ])
   })
 
-  it('are unchanged by a change that cannot work', () => {
+  it('leaves all settings unchanged if one is invalid', () => {
     const agent = new Agent({ model: scripted([]), maxTokens: 5 })
     expect(() => agent.configure({ maxTokens: -1, systemPrompt: 'new' })).toThrow(ConfigError)
     expect([agent.settings.maxTokens, agent.settings.systemPrompt]).toEqual([5, undefined])
   })
 
-  it('are copied by with(), with history and an identity of its own', async () => {
+  it('copies them with with(), including history, under a new session id', async () => {
     const { agent } = await play([{ text: 'a' }, { text: 'b' }], { systemPrompt: 'one', tools: [add] })
     const copy = agent.with({ systemPrompt: 'two' })
     expect([copy.settings.systemPrompt, copy.settings.tools?.length, copy.messages.length]).toEqual(['two', 1, 2])
@@ -77,8 +77,8 @@ describe('settings', () => {
   })
 })
 
-describe('one run at a time', () => {
-  it('a second prompt throws AgentBusyError at once and changes nothing', async () => {
+describe('concurrent runs', () => {
+  it('throws AgentBusyError for a second prompt and changes nothing', async () => {
     const agent = waiting()
     const run = agent.prompt('first')
     expect(agent.isStreaming).toBe(true)
@@ -95,7 +95,7 @@ describe('one run at a time', () => {
     expect(agent.isStreaming).toBe(false)
   })
 
-  it('whoever reacts to agentEnd may prompt again', async () => {
+  it('allows a prompt from an agentEnd listener', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     const second = gate()
     const stop = agent.subscribe((event) => {
@@ -115,8 +115,8 @@ describe('one run at a time', () => {
   })
 })
 
-describe('input', () => {
-  it('takes text, messages and images', async () => {
+describe('prompt input', () => {
+  it('accepts text, messages and images', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model })
     await agent.prompt('text').result
@@ -126,8 +126,8 @@ describe('input', () => {
   })
 })
 
-describe('history', () => {
-  it('is saved and restored, and the next prompt sees all of it', async () => {
+describe('agent history', () => {
+  it('restores saved messages for the next prompt', async () => {
     const { agent } = await play([{ thinking: 'hm', text: 'Hello Ada' }], {}, 'I am Ada')
     const json = serializeMessages(agent.messages)
     const model = scripted([{ text: 'Ada' }])
@@ -139,7 +139,7 @@ describe('history', () => {
     expect(other.messages).toHaveLength(4)
   })
 
-  it('is kept when what should be restored is broken', async () => {
+  it('keeps the history if the messages to restore are invalid', async () => {
     const { agent } = await play([{ text: 'a' }])
     for (const json of ['', '{}', '[1]', '[{"role":"system","content":[]}]']) {
       expect(() => agent.replaceMessages(parseMessages(json)), json).toThrow(SessionError)
@@ -147,7 +147,7 @@ describe('history', () => {
     expect(agent.messages).toHaveLength(2)
   })
 
-  it('can be appended to, replaced and cleared between runs', async () => {
+  it('supports append, replace and clear between runs', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]) })
     agent.appendMessage(userMessage('q'))
     expect((await agent.continueLoop().result).text).toBe('a')
@@ -160,7 +160,7 @@ describe('history', () => {
   it.each([
     ['an answer that failed', { fail: { code: 'api' as const, message: 'overloaded' } }],
     ['an answer that failed halfway', { text: 'half', fail: { code: 'api' as const, message: 'cut', afterText: true } }],
-  ])('continues after %s: the model is asked again', async (_, step) => {
+  ])('continues after %s with a new request', async (_, step) => {
     const { agent, model, result } = await play([step, { text: 'fine' }])
     expect(result.status).toBe('error')
     expect((await agent.continueLoop().result).text).toBe('fine')
@@ -183,8 +183,8 @@ describe('history', () => {
   })
 })
 
-describe('loops', () => {
-  it('form one chain: each names the one before', async () => {
+describe('loop ids', () => {
+  it('names the previous loop as parent', async () => {
     const { agent, events } = await play([{ text: 'a' }, { text: 'b' }])
     const first = agent.lastLoopId
     await agent.prompt('more').result
@@ -194,7 +194,7 @@ describe('loops', () => {
     expect(agent.lastLoopId).toBe(two?.loopId)
   })
 
-  it('are counted per configuration', async () => {
+  it('counts loops per configuration', async () => {
     const { agent, events } = await play([{ text: 'a' }])
     agent.configure({ model: scripted([{ text: 'b' }], { id: 'other' }) })
     await agent.prompt('go').result
@@ -220,7 +220,7 @@ describe('reset', () => {
 })
 
 describe('subscribe', () => {
-  it('hears every run until it stops', async () => {
+  it('delivers events of every run until it is unsubscribed', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]) })
     const ends: AgentEvent[] = []
     const stop = agent.subscribe((event) => event.type === 'agentEnd' && ends.push(event))
@@ -231,7 +231,7 @@ describe('subscribe', () => {
     expect(ends).toHaveLength(2)
   })
 
-  it('stops at once, also in the middle of a run and of an event', async () => {
+  it('stops at once, even during a run or event', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     const heard: string[] = []
     const stop = agent.subscribe((event) => {
@@ -243,7 +243,7 @@ describe('subscribe', () => {
     expect(heard).toEqual(['agentStart', 'turnStart'])
   })
 
-  it('counts the same function twice, and stops each on its own', async () => {
+  it('registers the same function twice, each with its own unsubscribe', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     let ends = 0
     const listener = (event: AgentEvent) => void (event.type === 'agentEnd' && ends++)
@@ -255,7 +255,7 @@ describe('subscribe', () => {
     expect(ends).toBe(3)
   })
 
-  it('in the middle of a run hears what comes after', async () => {
+  it('delivers only later events when subscribed during a run', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     const heard: string[] = []
     const late = (event: AgentEvent) => heard.push(event.type)
@@ -267,7 +267,7 @@ describe('subscribe', () => {
     expect(heard.filter((type) => type === 'agentStart')).toHaveLength(1)
   })
 
-  it('that throws disturbs nobody, and is logged', async () => {
+  it('logs a listener that throws, and the run continues', async () => {
     const warnings: string[] = []
     const agent = new Agent({ model: scripted([{ text: 'a' }]), logger: { warn: (event) => warnings.push(event) } })
     agent.subscribe(() => {
@@ -282,8 +282,8 @@ describe('subscribe', () => {
   })
 })
 
-describe('readers of a run', () => {
-  it('may come late: the events are replayed from the cursor', async () => {
+describe('events of a run', () => {
+  it('replays events from the cursor for late readers', async () => {
     const { agent } = await play([{ text: 'a' }, { text: 'b' }])
     const run = agent.prompt('go')
     await run.result
@@ -295,7 +295,7 @@ describe('readers of a run', () => {
     expect(late).toEqual(all.slice(4))
   })
 
-  it('survive structuredClone and JSON: events are plain data', async () => {
+  it('survives structuredClone and JSON as plain data', async () => {
     const { events } = await play([{ thinking: 'x', text: 'a', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'b' }], {
       tools: [add],
     })
@@ -304,8 +304,8 @@ describe('readers of a run', () => {
   })
 })
 
-describe('going back to what was said', () => {
-  it('answers it again, or other words; an id of nothing changes nothing', async () => {
+describe('regenerate and editAndResend', () => {
+  it('responds again to the same or edited text, and rejects unknown ids', async () => {
     const agent = new Agent({ model: scripted([{ text: 'one' }, { text: 'two' }, { text: 'three' }]) })
     await agent.prompt('question').result
     const [question, answer] = agent.messages

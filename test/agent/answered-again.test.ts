@@ -58,7 +58,7 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
     }
   })
 
-  it('takes what the caller says instead, and asks other messages as they were sent', async () => {
+  it('lets options of the caller override stored settings', async () => {
     const { asked, settings } = models()
     const agent = new Agent(settings)
     const id = await talk(agent)

@@ -40,7 +40,7 @@ describe('asTool', () => {
     expect(JSON.stringify(await turnsOf(3))).toMatch(/3 turns|maxTurns|3\/3/i)
   })
 
-  it('has the limits of a task, not those of a run, if the agent has none of its own', async () => {
+  it('applies task limits if the agent has none of its own', async () => {
     const agent = new Agent({ model: scripted(() => calls('look', {})), tools: [look] })
     const tool = asTool(agent, { name: 'research', description: 'Looks.' })
     const boss = new Agent({ model: scripted([calls('research', { task: 'Look.' }), { text: 'Thanks.' }]), tools: [tool] })
@@ -60,7 +60,7 @@ describe('asTool', () => {
 describe('parallel', () => {
   const [short, long] = [() => scripted([{ text: 'Four.' }]), () => scripted([{ text: 'It is four, as everybody knows.' }])]
 
-  it('asks each model, and the agent goes on with what the judge chose', async () => {
+  it('asks each model, and continues the agent with the selected branch', async () => {
     const agent = new Agent({ model: scripted([{ text: 'Yes.' }]), systemPrompt: 'Count.' })
     const judge = scripted([{ text: '2' }])
     const loops = new Set<string>()
@@ -73,7 +73,7 @@ describe('parallel', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('takes a strategy, and keeps the settings and tools of the agent', async () => {
+  it('accepts a custom strategy, and keeps settings and tools of the agent', async () => {
     const agent = new Agent({ model: short(), limits: { maxTurns: 5 }, thinking: 'low', tools: [look], steeringMode: 'all' })
     const { selectedIndex } = await parallel(agent, '2 + 2?', {
       models: [long(), short()],
@@ -91,7 +91,7 @@ describe('parallel', () => {
     expect(result.status).toBe('aborted')
   })
 
-  it('refuses a busy agent, a session store, and what is no judge', async () => {
+  it('refuses a busy agent, a session store and an invalid judge', async () => {
     const options = { models: [short()], judge: short() }
     const busy = new Agent({ model: scripted([{ text: 'Hm.', delayMs: 10 }]) })
     const run = busy.prompt('Hm?')

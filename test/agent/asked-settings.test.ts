@@ -33,14 +33,14 @@ async function resumed(store: Awaited<ReturnType<typeof cutOff>>, turns = [{ tex
   return { agent, requests: model.provider.requests }
 }
 
-describe('settings of a prompt', () => {
-  it('hold for the rest of its run in another process', async () => {
+describe('prompt settings after a restart', () => {
+  it('applies them to the rest of the run in another process', async () => {
     const { agent, requests } = await resumed(await cutOff(asked))
     await agent.continueLoop().result
     expect(requests[0]).toMatchObject(sent)
   })
 
-  it('hold after a second crash, and no longer once the prompt is answered', async () => {
+  it('applies them after a second crash until the prompt is answered', async () => {
     const store = await cutOff(asked)
     const first = scripted(() => never())
     const lost = await resumeAgent(store, 's', { model: first, tools: [add], logger: false })
@@ -55,7 +55,7 @@ describe('settings of a prompt', () => {
     expect((await resumed(store)).agent.checkpoint().asked).toBeUndefined()
   })
 
-  it('give way to those of whoever continues, and are not those of something new that is said', async () => {
+  it('yields to the options of continueLoop and of a new message', async () => {
     const { agent, requests } = await resumed(await cutOff(asked))
     await agent.continueLoop({ temperature: 1 }).result
     expect(requests[0]).toMatchObject({ ...sent, temperature: 1 })
@@ -64,7 +64,7 @@ describe('settings of a prompt', () => {
     expect(other.requests[0]).toMatchObject({ topK: 3, topP: 0.9, thinking: 'off' })
   })
 
-  it('hold with the form of the answer, its repairs, and fields of the body that hold no secret', async () => {
+  it('restores response format, repair and body fields without secrets', async () => {
     const words = { type: 'array', items: { type: 'string' } } as const
     const body = { provider: { sort: 'price', only: ['azure'] }, top_a: 0.2 }
     const store = await cutOff({ responseFormat: words, repair: 1, body })
@@ -75,7 +75,7 @@ describe('settings of a prompt', () => {
     expect(requests[0]).toMatchObject({ body, responseFormat: { type: 'jsonSchema', schema: { properties: { value: words } } } })
   })
 
-  it('whoever goes on is told what no record holds, and may give it again', async () => {
+  it('warns about settings that were not recorded, which can be passed again', async () => {
     const secret = 'sk-live-0123456789abcdef'
     const format = z.object({ sum: z.number() }).transform(({ sum }) => `${sum}`)
     const lost = {
@@ -100,7 +100,7 @@ describe('settings of a prompt', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('are in a snapshot that is taken while the run is on', async () => {
+  it('includes them in a snapshot taken during the run', async () => {
     const model = scripted(() => never())
     const agent = new Agent({ model, tools: [add] })
     agent.prompt('Add.', { ...asked, headers: { 'x-secret': 's3cret' }, body: { key: 's3cret' } })
@@ -115,7 +115,7 @@ describe('settings of a prompt', () => {
     expect(restored.checkpoint().asked).toBeUndefined()
   })
 
-  it('hold where a run that failed, was stopped, or waited for a person goes on', async () => {
+  it('applies them when a failed, aborted or paused run continues', async () => {
     const model = scripted([{ fail: { code: 'auth', message: 'no' } }, { text: 'Three.' }, { text: 'Four.' }, { text: 'Five.' }])
     const agent = new Agent({ model, tools: [add] })
     expect((await agent.prompt('Add.', asked).result).status).toBe('error')
@@ -129,13 +129,13 @@ describe('settings of a prompt', () => {
     expect(model.provider.requests[3]).not.toHaveProperty('seed')
   })
 
-  it('a call that had to be made was made before: the rest of the run may answer', async () => {
+  it('does not force a tool call that was already made', async () => {
     const { agent, requests } = await resumed(await cutOff({ toolChoice: 'required' }))
     await agent.continueLoop().result
     expect(requests[0]?.toolChoice).not.toBe('required')
   })
 
-  it('come from the log of whoever has written meanwhile', async () => {
+  it('reads them from the log of the latest writer', async () => {
     const store = await cutOff(asked)
     const { agent, requests } = await resumed(store)
     const hung = scripted(() => never())
@@ -146,7 +146,7 @@ describe('settings of a prompt', () => {
     expect(requests[0]).toMatchObject({ seed: 9, topP: 0.9, thinking: 'off' })
   })
 
-  it('hold where all that is left is to hear of what went on in the background', async () => {
+  it('applies them when only background reports remain', async () => {
     const store = memorySessionStore()
     const helper = (model = scripted(() => never())) =>
       new SubAgentTool({ name: 'helper', description: 'Helps.', model, background: true, logger: false })
@@ -160,7 +160,7 @@ describe('settings of a prompt', () => {
     expect(model.provider.requests[0]).toMatchObject(sent)
   })
 
-  it('are no matter of prepareTurn, which is asked again', async () => {
+  it('excludes prepareTurn changes, which are computed again', async () => {
     const store = await cutOff(asked)
     const model = scripted([{ text: 'Three.' }])
     const agent = await resumeAgent(store, 's', {

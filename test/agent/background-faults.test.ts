@@ -51,7 +51,7 @@ function agentWith(options: AgentOptions) {
   return { agent, events }
 }
 
-describe('however a run ends, nothing goes on beside it', () => {
+describe('background tasks when a run ends', () => {
   const both = { toolCalls: [begin('p1'), begin('p2')] }
   const pay = tool('pay', () => 'paid', { needsApproval: true })
   const finish = tool('finish', () => ({ content: [], endRun: true }))
@@ -62,7 +62,7 @@ describe('however a run ends, nothing goes on beside it', () => {
     ['completed', {}, [both, callOf('finish')]],
     ['paused', { approvalTimeoutMs: 1 }, [both, callOf('pay')]],
     ['completed', { stopWhen: ({ turns }) => turns === 2 }, [both, { text: 'enough' }]],
-  ])('%s', async (status, options, script) => {
+  ])('stops all background tasks: %s', async (status, options, script) => {
     const { helper } = hanging()
     const { agent, events } = agentWith({ model: scripted(script), tools: [helper, pay, finish], ...options })
     const result = await agent.prompt('go').result
@@ -75,7 +75,7 @@ describe('however a run ends, nothing goes on beside it', () => {
     expect(result.messages.filter((message) => message.role === 'extension' && message.kind === 'backgroundReport')).toHaveLength(2)
   })
 
-  it('a run that was paused goes on with its call, and is told of both', async () => {
+  it('continues a paused run with its call and reports both outcomes', async () => {
     const { helper } = hanging()
     const model = scripted([both, callOf('pay'), { text: 'Paid.' }])
     const { agent } = agentWith({ model, tools: [helper, pay], approvalTimeoutMs: 1 })
@@ -89,7 +89,7 @@ describe('however a run ends, nothing goes on beside it', () => {
     expect(reportsIn(messages)).toEqual([expect.stringContaining('"helper-1"'), expect.stringContaining('"helper-2"')])
   })
 
-  it('a filter that refuses what is said next leaves the report for the run after that', async () => {
+  it('defers the report if a filter rejects the next prompt', async () => {
     const { helper } = hanging({ background: { onRunEnd: 'stop' } })
     const inputFilters: AgentOptions['inputFilters'] = [
       (said) => (said.includes('bad') ? { type: 'reject', reason: 'no' } : { type: 'pass' }),
@@ -101,7 +101,7 @@ describe('however a run ends, nothing goes on beside it', () => {
     expect(reportsIn((await agent.prompt('good').result).messages)).toHaveLength(1)
   })
 
-  it('one that ignores its signal is left after three seconds', async () => {
+  it('detaches a task that ignores its signal after three seconds', async () => {
     vi.useFakeTimers()
     const begun = gate()
     const deaf = tool('deaf', () => new Promise(() => begun.open()))
@@ -119,7 +119,7 @@ describe('however a run ends, nothing goes on beside it', () => {
   })
 })
 
-describe('an abort', () => {
+describe('abort with background tasks', () => {
   /** A run with two sub-agents in the background, one of which asks; `act` is called with each event. */
   function everything(act: (at: number, abort: () => void) => void) {
     const look = tool('look', async () => 'seen')
@@ -151,7 +151,7 @@ describe('an abort', () => {
     return { agent, run, events }
   }
 
-  it('at every event ends all, once', async () => {
+  it('ends every task once when it comes at any event', async () => {
     const { run, events } = everything(() => undefined)
     sound(events, (await run.result).messages)
     expect((await run.result).status).toBe('completed')
@@ -167,7 +167,7 @@ describe('an abort', () => {
     }
   })
 
-  it('after any number of microtasks ends all, once, and the history can go on', async () => {
+  it('ends every task once after any number of microtasks', async () => {
     for (let tasks = 0; tasks < 400; tasks += 3) {
       const { agent, run, events } = everything(() => undefined)
       for (let task = 0; task < tasks; task += 1) await undefined
@@ -203,7 +203,7 @@ describe('an abort', () => {
   })
 })
 
-describe('after a crash', () => {
+describe('background tasks after a crash', () => {
   /** The process ends while the sub-agent works: what was begun is never heard of again. */
   async function crashed(store: SessionStore, answers: object[]) {
     const { helper, begun } = hanging({ session: store })
@@ -221,7 +221,7 @@ describe('after a crash', () => {
     return helper
   }
 
-  it('the model is told that the outcome is unknown, and nothing is run again', async () => {
+  it('reports an unknown outcome to the model, and runs nothing again', async () => {
     const store = memorySessionStore()
     await crashed(store, [{ text: 'I wait.' }])
     const { helper, begun } = hanging()
@@ -240,7 +240,7 @@ describe('after a crash', () => {
     expect(others).toHaveLength(1)
   })
 
-  it('said first in a prompt, too, and ids count on', async () => {
+  it('reports it first in the next prompt, and continues the ids', async () => {
     const store = memorySessionStore()
     await crashed(store, [{ text: 'I wait.' }])
     const { helper } = hanging({ background: { onRunEnd: 'stop' } })
@@ -258,7 +258,7 @@ describe('after a crash', () => {
   })
 })
 
-describe('whatever happens when', () => {
+describe('background tasks in random order', () => {
   const anyRun = fc.record({
     /** Of each sub-agent: whether the run waits for it, how many microtasks its tool takes, whether it fails. */
     children: fc.array(fc.record({ waits: fc.boolean(), tasks: fc.nat(120), fails: fc.boolean() }), { minLength: 1, maxLength: 4 }),
@@ -268,7 +268,7 @@ describe('whatever happens when', () => {
     steerAfter: fc.option(fc.nat(300), { nil: undefined }),
   })
 
-  it('each sub-agent ends once, and its model is told once, in this run or the next', async () => {
+  it('ends each sub-agent once and reports it once', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async ({ children, turns, abortAfter, steerAfter }) => {
         const helpers = children.map(({ waits, tasks, fails }, at) => {

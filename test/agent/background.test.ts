@@ -56,8 +56,8 @@ const sound = (events: readonly AgentEvent[], messages: readonly AgentMessage[])
   expect(ofType(events, 'backgroundEnd')).toHaveLength(ofType(events, 'backgroundStart').length)
 }
 
-describe('a sub-agent in the background', () => {
-  it('answers at once with an id; its report comes when it has ended, and the run answers it', async () => {
+describe('a background sub-agent', () => {
+  it('returns an id at once, and reports to the run when it ends', async () => {
     const { agent, events, held, model } = setup([begin(), { text: 'Meanwhile.' }, { text: 'Bees, then.' }])
     const run = agent.prompt('go')
     run.subscribe((event) => {
@@ -95,13 +95,13 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('brings no tools along where it is not in the background', async () => {
+  it('adds no extra tools if it is not in the background', async () => {
     const { agent, model } = setup([{ text: 'ok' }], { background: false })
     await agent.prompt('go').result
     expect(model.provider.requests[0]?.tools?.map(({ name }) => name)).toEqual(['helper'])
   })
 
-  it('reports while the parent is in a tool call: with the next turn, beside the result', async () => {
+  it('reports with the next turn when the parent is in a tool call', async () => {
     const slow = tool('slow', async () => {
       held.open()
       await ended.opened
@@ -116,7 +116,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('reports while the parent streams: the answer is whole, and another follows', async () => {
+  it('reports after the complete response when the parent is streaming', async () => {
     const { agent, events, held } = setup([begin(), { text: 'one two three four' }, { text: 'done' }])
     agent.subscribe((event) => void (event.type === 'messageUpdate' && held.open()))
     const { messages } = await agent.prompt('go').result
@@ -124,7 +124,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('is stopped where the run need not wait; what it came to is told at the next run', async () => {
+  it('stops with onRunEnd stop, and reports at the next run', async () => {
     const { agent, events, begun } = setup([begin(), { text: 'done' }, { text: 'I see.' }], { background: { onRunEnd: 'stop' } })
     const result = await agent.prompt('go').result
     expect(said(result.messages).at(-2)).toBe('assistant: done')
@@ -141,7 +141,7 @@ describe('a sub-agent in the background', () => {
     expect((await agent.prompt('Again?').result).messages).toHaveLength(2)
   })
 
-  it('goes on when somebody steers a run that waits for it', async () => {
+  it('continues when the user steers the waiting run', async () => {
     const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'heard' }, { text: 'done' }])
     const run = agent.prompt('go')
     run.subscribe((event) => {
@@ -160,7 +160,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('two that end at once are both told, once each', async () => {
+  it('reports each of two that end at the same time once', async () => {
     const both = { toolCalls: ['p1', 'p2'].map((id) => ({ id, name: 'helper', arguments: { task: id } })) }
     const { agent, events, held } = setup([both, { text: 'waiting' }, { text: 'one' }, { text: 'two' }], {
       model: scripted((request) => (request.messages.length === 1 ? callOf('hold', {}, 'x') : { text: 'bees' })),
@@ -175,7 +175,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('more than may run at a time are refused, with what to do', async () => {
+  it('refuses more than maxRunning and tells the model what to do', async () => {
     const { agent, events, held } = setup([begin('a', 'p1'), begin('b', 'p2'), { text: 'x' }, { text: 'y' }], {
       background: { maxRunning: 1 },
     })
@@ -188,7 +188,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('one that throws reports an error', async () => {
+  it('reports an error if it fails', async () => {
     const model = scripted([{ fail: { code: 'api', message: 'no such model' } }])
     const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { model })
     const { messages, status } = await agent.prompt('go').result
@@ -197,14 +197,14 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('is cut off by its timeout', async () => {
+  it('ends at its timeout', async () => {
     const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { timeoutMs: 5 })
     const { messages } = await agent.prompt('go').result
     expect(reportsIn(messages)).toEqual([expect.stringContaining('Tool exceeded timeout of 5ms')])
     sound(events, messages)
   })
 
-  it('its calls are approved by the run', async () => {
+  it('requests approvals through the parent run', async () => {
     const ask = tool('ask', () => 'asked', { needsApproval: true })
     const model = scripted([callOf('ask', {}), { text: 'It is allowed.' }])
     const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { model, tools: [ask] })
@@ -216,7 +216,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('what guards results guards its report, and its tokens are those of the run', async () => {
+  it('applies result hooks and usage of the run to its report', async () => {
     const hooks: AgentOptions['hooks'] = {
       beforeToolExecutionEnd: ({ toolName, result }) =>
         toolName === 'helper'
@@ -232,7 +232,7 @@ describe('a sub-agent in the background', () => {
     expect(end?.totalUsage?.totalTokens).toBeGreaterThan(end?.usage.totalTokens ?? 0)
   })
 
-  it('passes on its events, where they are asked for, with the call that began it', async () => {
+  it('forwards its events with the id of the call, if requested', async () => {
     const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { forward: 'events' })
     agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 1 && held.open()))
     const { messages } = await agent.prompt('go').result
@@ -244,7 +244,7 @@ describe('a sub-agent in the background', () => {
     sound(events, messages)
   })
 
-  it('its tools come along with those that a hook gives one turn', async () => {
+  it('adds its control tools to tools that prepareTurn gives', async () => {
     const { agent, model, held, helper } = setup([{ text: 'a' }])
     held.open()
     agent.setTools([])
@@ -253,7 +253,7 @@ describe('a sub-agent in the background', () => {
     expect(model.provider.requests[0]?.tools).toHaveLength(4)
   })
 
-  it('nobody has said its report: it is neither answered again nor edited', async () => {
+  it('does not allow a report to be regenerated or edited', async () => {
     const { agent, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }, { text: 'again' }])
     held.open()
     const { messages } = await agent.prompt('go').result
@@ -265,15 +265,15 @@ describe('a sub-agent in the background', () => {
     expect(said(agent.messages)).toEqual(['user: go', 'assistant: again'])
   })
 
-  it('a name that its tools have is taken', () => {
+  it('reserves the names of its control tools', () => {
     const { helper, model } = setup([])
     const mine = tool('background_stop', () => 'mine')
     expect(() => new Agent({ model, tools: [helper, mine] })).toThrow(ConfigError)
   })
 })
 
-describe('the tools of a model that has begun something in the background', () => {
-  it('say how it is, steer it and stop it', async () => {
+describe('background control tools', () => {
+  it('reports status, steers and stops a task', async () => {
     const seen: string[] = []
     const model = scripted((request) => {
       seen.push(request.messages.map((message) => textOf(message.content)).join('|'))
@@ -301,7 +301,7 @@ describe('the tools of a model that has begun something in the background', () =
     sound(events, messages)
   })
 
-  it('one that has ended can be looked at, and neither steered nor stopped', async () => {
+  it('reports an ended task, but refuses to steer or stop it', async () => {
     const script = [
       begin(),
       { text: 'waiting' },
@@ -326,7 +326,7 @@ describe('the tools of a model that has begun something in the background', () =
     sound(events, messages)
   })
 
-  it('stop it: its report says so, and the run goes on', async () => {
+  it('stops a task, which the report states, and the run continues', async () => {
     const { agent, events } = setup([begin(), callOf('background_stop', { id: 'helper-1' }), { text: 'waiting' }, { text: 'done' }])
     const { messages, status } = await agent.prompt('go').result
     expect(status).toBe('completed')
@@ -335,7 +335,7 @@ describe('the tools of a model that has begun something in the background', () =
   })
 })
 
-describe('a tool of somebody else that leaves work behind', () => {
+describe('ctx.background of a custom tool', () => {
   const task = (work: () => Promise<ToolResult>): BackgroundTask => ({
     ...{ task: 'Wait.', onRunEnd: 'wait', maxRunning: 2, steer: () => false },
     work,
@@ -350,12 +350,12 @@ describe('a tool of somebody else that leaves work behind', () => {
     return { agent, messages, events }
   }
 
-  it('has its report told like any other', async () => {
+  it('reports its outcome like a sub-agent', async () => {
     const { messages } = await play((tasks) => tasks?.start(task(async () => answer('It rang.'))) ?? answer(''))
     expect(reportsIn(messages)).toEqual([expect.stringContaining('It rang.')])
   })
 
-  it('may begin one thing in a call, and nothing when the call is over', async () => {
+  it('starts at most one task per call, and none after the call', async () => {
     const faults: string[] = []
     let kept: BackgroundTasks | undefined
     const attempt = (act: () => void) => {
@@ -380,7 +380,7 @@ describe('a tool of somebody else that leaves work behind', () => {
     ])
   })
 
-  it('what it throws is its report', async () => {
+  it('reports an error that the task throws', async () => {
     const { messages, events } = await play((tasks) => tasks?.start(task(() => Promise.reject(new Error('no bell')))) ?? answer(''))
     expect(ofType(events, 'backgroundEnd')).toMatchObject([{ isError: true }])
     expect(reportsIn(messages)).toEqual([expect.stringMatching(/"later-1" has failed[\s\S]*no bell/)])

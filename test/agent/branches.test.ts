@@ -64,7 +64,7 @@ describe('exploreBranches', () => {
     for (const { agent: fork } of branches) expect(fork.messages[0]).toBe(agent.messages[0])
   })
 
-  it('answers the history as it is without a prompt', async () => {
+  it('sends the history unchanged without a prompt', async () => {
     const agent = agentOn([])
     agent.appendMessage(userMessage('unanswered'))
     const branches = exploreBranches(agent, [
@@ -79,7 +79,7 @@ describe('exploreBranches', () => {
     expect((await eventsOf(branches)).map((each) => ofType(each, 'agentStart')[0]?.continuationKind.kind)).toEqual(['branch', 'branch'])
   })
 
-  it('never gives two loops of a session the same id, also later, also of branches of branches', async () => {
+  it('gives all loops of a session unique ids, including nested branches', async () => {
     const agent = await origin()
     const ids = [agent.lastLoopId]
     const spec = (tag: string) => ({ tag, prompt: tag })
@@ -95,7 +95,7 @@ describe('exploreBranches', () => {
     expect(ids).toHaveLength(12)
   })
 
-  it('also after the agent went on with one of them', async () => {
+  it('gives unique ids after the agent adopts a branch', async () => {
     const agent = await origin()
     const [a, b] = exploreBranches(agent, [says('a'), says('b')])
     if (a === undefined || b === undefined) throw new Error('two branches expected')
@@ -110,7 +110,7 @@ describe('exploreBranches', () => {
     expect(new Set([a.run.loopId, b.run.loopId, ...later]).size).toBe(5)
   })
 
-  it('keeps what was compacted for each branch, and what one compacts is not compacted for another', async () => {
+  it('keeps compactions separate per branch', async () => {
     const agent = agentOn([], { messages: longHistory(20, 100) })
     await agent.compact().result
     const models = [scripted([{ text: 'a' }]), scripted([{ text: 'b' }])]
@@ -128,7 +128,7 @@ describe('exploreBranches', () => {
     expect(agent.checkpoint().state).toEqual(state)
   })
 
-  it('stops all of them with one signal, and one of them alone', async () => {
+  it('aborts all branches with one signal, or a single one alone', async () => {
     const agent = await origin()
     const closed = gate()
     const held = (tag: string) => ({ tag, prompt: tag, model: scripted([{ text: tag }], { gate: () => closed.opened }) })
@@ -143,14 +143,14 @@ describe('exploreBranches', () => {
     expect((await agent.prompt('still here').result).status).toBe('completed')
   })
 
-  it('fails alone: the others go on', async () => {
+  it('isolates the failure of one branch', async () => {
     const agent = await origin()
     const fails = { tag: 'bad', prompt: 'x', model: scripted([{ fail: { code: 'api', message: 'down' } }]) }
     const branches = exploreBranches(agent, [fails, says('good')])
     expect(await Promise.all(branches.map(async ({ run }) => (await run.result).status))).toEqual(['error', 'completed'])
   })
 
-  it('begins none when one cannot begin', async () => {
+  it('starts no branch if one is invalid', async () => {
     const agent = await origin()
     const first = says('a')
     // The history ends with an answer: there is nothing to continue.
@@ -160,12 +160,12 @@ describe('exploreBranches', () => {
     expect(first.model.provider.requests).toEqual([])
   })
 
-  it('of no branches is none', async () => {
+  it('returns no branches for an empty list', async () => {
     expect(exploreBranches(await origin(), [])).toEqual([])
   })
 })
 
-it('branches share what they may use together', async () => {
+it('shares resources between branches', async () => {
   const looping = () =>
     Array.from({ length: 20 }, () => ({ toolCalls: [{ name: 'add', arguments: { a: 1, b: 1 } }], usage: { input: 100 } }))
   const agent = new Agent({ model: scripted([]), tools: [add] })

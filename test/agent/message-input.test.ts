@@ -46,7 +46,7 @@ const places: [string, string, (input: never) => Promise<readonly AgentMessage[]
 ]
 
 describe.each(places)('%s', (_, path, take) => {
-  it('takes messages as people write them', async () => {
+  it('accepts messages in the short input form', async () => {
     const [message] = await take({ role: 'user', content: 'hi' } as never)
     expect(message).toMatchObject({
       role: 'user',
@@ -79,20 +79,20 @@ describe.each(places)('%s', (_, path, take) => {
     [extensionMessage('note', deep(201) as never), 'is nested deeper than 200 levels'],
     [extensionMessage('note', circle() as never), 'is part of itself'],
     [{ role: 'assistant', content: [{ type: 'toolCall', id: 'c', name: 't', arguments: deep(201) }] }, 'is nested deeper than 200 levels'],
-  ])('refuses what is no message (%#) with its path', async (message, complaint) => {
+  ])('refuses an invalid message (%#) with its path', async (message, complaint) => {
     const refused = (async () => take(message as never))()
     await expect(refused).rejects.toBeInstanceOf(ConfigError)
     await expect(refused).rejects.toMatchObject({ code: 'invalidMessage', message: expect.stringContaining(complaint) })
     if (complaint.startsWith('.')) await expect(refused).rejects.toThrow(path + complaint)
   })
 
-  it.each([null, undefined, 7, true, [[]], [null], ['text']])('refuses what is none at all (%#)', async (input) => {
+  it.each([null, undefined, 7, true, [[]], [null], ['text']])('refuses a value that is no message (%#)', async (input) => {
     await expect((async () => take(input as never))()).rejects.toMatchObject({ code: 'invalidMessage' })
   })
 })
 
-describe('a history as people write it', () => {
-  it('is completed, also answers and results, and goes on', async () => {
+describe('history in the short input form', () => {
+  it('completes missing fields, including responses and results, and continues', async () => {
     const agent = agentOn([
       { role: 'user', content: 'What is 1 + 1?' },
       { role: 'assistant', content: [{ type: 'toolCall', id: 'c1', name: 'add', arguments: { a: 1, b: 1 } }] },
@@ -114,7 +114,7 @@ describe('a history as people write it', () => {
     expect(agentOn([whole]).messages[0]).toBe(whole)
   })
 
-  it('that is wrong changes nothing', () => {
+  it('changes nothing if a message is invalid', () => {
     const agent = agentOn([{ role: 'user', content: 'hi' }])
     const before = [...agent.messages]
     expect(() =>
@@ -129,7 +129,7 @@ describe('a history as people write it', () => {
     expect(agent.messages).toEqual(before)
   })
 
-  it('continues as a context of its own', async () => {
+  it('continues as the context of a bare loop', async () => {
     const context = { systemPrompt: '', messages: [], tools: [], agentId: 'a', sessionId: 's' }
     const options = { emit: () => undefined, signal: new AbortController().signal }
     await expect(continueLoop({ ...context, messages: 'none' as never }, { model: scripted([]) }, options)).rejects.toThrow(
@@ -138,19 +138,19 @@ describe('a history as people write it', () => {
   })
 })
 
-describe('metadata', () => {
+describe('prompt metadata', () => {
   it.each([
     [deep(201), 'deeper'],
     [() => 1, 'JSON cannot hold'],
     [{ at: new Map() }, 'of type Map'],
     [circle(), 'part of itself'],
-  ])('that JSON cannot hold is refused before there is a run', (metadata, complaint) => {
+  ])('throws before the run for metadata that JSON cannot represent', (metadata, complaint) => {
     const agent = agentOn()
     expect(() => agent.prompt('go', { metadata: metadata as never })).toThrow(complaint)
     expect(agent.isStreaming).toBe(false)
   })
 
-  it('of 200 levels, and the same part a thousand times, is fine', async () => {
+  it('accepts 200 levels and repeated parts', async () => {
     const part = { a: [1, 2] }
     const shared = Array.from({ length: 1000 }, () => part)
     expect((await agentOn().prompt('go', { metadata: [deep(198), shared] as never }).result).status).toBe('completed')

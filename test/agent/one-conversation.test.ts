@@ -7,8 +7,8 @@ const model = scripted(() => ({ text: 'ok' }))
 
 afterEach(() => vi.restoreAllMocks())
 
-describe('one Agent is one conversation', () => {
-  it('says so before it advises to steer, when two people share an agent', async () => {
+describe('one conversation per Agent', () => {
+  it('names it in the error when two users share an agent', async () => {
     const agent = new Agent({ model })
     const ada = agent.prompt('My PIN is 1234.')
     expect(() => agent.prompt('What do you know?')).toThrow(
@@ -23,7 +23,7 @@ describe('one Agent is one conversation', () => {
     'docs/migrate/openai-agents.md',
     'docs/migrate/ai-sdk.md',
     'docs/start/server.md',
-  ])('is said in %s', (page) => {
+  ])('documents it in %s', (page) => {
     expect(readFileSync(page, 'utf8')).toMatch(/an agent is one conversation/i)
   })
 })
@@ -44,7 +44,7 @@ describe('sessionId without a store', () => {
     expect(events).toEqual(['sessionNotStored'])
   })
 
-  it('says on the console what to do', async () => {
+  it('prints the remedy on the console', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     // The console hears a line once per process: other files may have had theirs.
     vi.resetModules()

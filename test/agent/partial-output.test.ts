@@ -20,7 +20,7 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 
 describe('run.partial', () => {
   // The first test here: what reads is loaded meanwhile.
-  it('has the value of a run that remembers next to nothing', async () => {
+  it('yields the complete value with a tiny replay buffer', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe, replayBytes: 1 }).prompt('tea?')
     const seen = await all(run.partial())
     expect(seen.at(-1)).toEqual(whole)
@@ -38,7 +38,7 @@ describe('run.partial', () => {
     void (() => seen[0].title.length)
   })
 
-  it('a failed attempt is forgotten', async () => {
+  it('discards a failed attempt', async () => {
     const model = scripted([
       { text: ['{"title": "Cof'], fail: { code: 'network', message: 'cut', afterText: true } },
       { text: pieces(whole) },
@@ -48,7 +48,7 @@ describe('run.partial', () => {
     expect(seen.at(-1)).toEqual(whole)
   })
 
-  it('the answer after the calls counts', async () => {
+  it('reads the response after tool calls', async () => {
     const model = scripted([{ text: 'Let me see.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: pieces(whole) }])
     expect((await all(new Agent({ model, tools: [add], responseFormat: recipe }).prompt('tea?').partial())).at(-1)).toEqual(whole)
   })
@@ -60,10 +60,10 @@ describe('run.partial', () => {
   })
 })
 
-describe('an answer that a hook takes back', () => {
+describe('a response that a hook replaces', () => {
   const secret = { text: ['{"title": "sec', 'ret", "steps": []}'] }
 
-  it('is forgotten, and the one in its place is read', async () => {
+  it('discards it and reads the replacement', async () => {
     const hooks: LoopHooks = { afterAnswer: ({ text }) => (text.includes('secret') ? { text: JSON.stringify(whole) } : true) }
     const run = new Agent({ model: scripted([secret]), responseFormat: recipe, hooks, logger: false }).prompt('tea?')
     const seen = await all(run.partial())
@@ -85,8 +85,8 @@ describe('an answer that a hook takes back', () => {
   })
 })
 
-describe('who reads late', () => {
-  it('has the whole value, though the beginning of the answer is no longer remembered', async () => {
+describe('late readers of partial output', () => {
+  it('yields the whole value after early events were evicted', async () => {
     const list = Array.from({ length: 2000 }, (_, at) => `item ${at}`)
     const agent = new Agent({
       model: scripted([{ text: pieces({ value: list }, 20) }]),
@@ -106,7 +106,7 @@ describe('run.elements', () => {
     expect(await all(run.elements('steps'))).toEqual(whole.steps)
   })
 
-  it('of an answer that is a list itself', async () => {
+  it('yields elements of a top-level list', async () => {
     const names = z.array(z.string())
     const run = new Agent({ model: scripted([{ text: pieces({ value: ['Ann', 'Bob'] }, 2) }]), responseFormat: names }).prompt('names?')
     const seen: string[] = []
@@ -116,13 +116,13 @@ describe('run.elements', () => {
   })
 })
 
-describe('answers that are no objects', () => {
+describe('response formats other than objects', () => {
   it.each<[string, ResponseFormatInput, object | undefined]>([
     ['a list', z.array(z.string()), { property: 'value' }],
     ['an object', recipe, {}],
     ['any object', { type: 'jsonObject' }, {}],
     ['a text that need not be JSON', { type: 'text' }, undefined],
-  ])('agentStart and the record of the session say where %s stands', async (_name, responseFormat, output) => {
+  ])('records where %s is found in agentStart and session', async (_name, responseFormat, output) => {
     const session = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: '{"value": ["a"]}' }]), responseFormat, session, logger: false })
     const run = agent.prompt('go')
@@ -142,7 +142,7 @@ describe('answers that are no objects', () => {
       { kind: 'a', n: 1 },
     ],
     ['true or false', { type: 'boolean' }, true],
-  ])('%s is asked for in an object, and taken out of it', async (_name, schema, value) => {
+  ])('requests %s wrapped in an object, and unwraps it', async (_name, schema, value) => {
     const model = scripted([{ text: pieces({ value }) }])
     const agent = new Agent({ model, responseFormat: schema as z.ZodType })
     const run = agent.prompt('go')
@@ -159,7 +159,7 @@ describe('answers that are no objects', () => {
     ['a list', z.array(z.number()), [1, 2]],
     ['a text', z.string(), 'yes'],
     ['an object', z.union([z.object({ n: z.number() }), z.object({ s: z.string() })]), { n: 1 }],
-  ])('%s without its wrapper is taken as it is', async (_name, schema, value) => {
+  ])('accepts %s without its wrapper', async (_name, schema, value) => {
     const agent = new Agent({ model: scripted([{ text: pieces(value, 2) }]), responseFormat: schema as z.ZodType })
     const run = agent.prompt('go')
     expect((await all(run.partial())).at(-1)).toEqual(value)
@@ -181,7 +181,7 @@ describe('answers that are no objects', () => {
 describe('repair', () => {
   const wrong = { text: '{"title": 3}' }
 
-  it('an answer that does not fit is asked for again, with what is wrong', async () => {
+  it('repeats the request with the faults of the response', async () => {
     const model = scripted([wrong, { text: JSON.stringify(whole) }])
     const { output, status } = await new Agent({ model, responseFormat: recipe, repair: 1, logger: false }).prompt('tea?').result
     expect({ output, status }).toEqual({ output: whole, status: 'completed' })
@@ -190,7 +190,7 @@ describe('repair', () => {
     expect(told).toContain('Answer again')
   })
 
-  it('no more often than was said, and not at all by default', async () => {
+  it('repairs only as often as configured, by default never', async () => {
     const often = scripted([wrong, wrong, wrong])
     expect(
       (await new Agent({ model: often, responseFormat: recipe, logger: false }).prompt('tea?', { repair: 2 }).result).output,

@@ -32,27 +32,27 @@ const profile: fc.Arbitrary<AgentProfile> = fc.record(
 )
 
 describe('profileDefaults', () => {
-  it('gives the settings and nothing that is no setting', () => {
+  it('returns the settings without other keys', () => {
     expect(profileDefaults(coder)).toEqual(settings)
     expect(profileDefaults({ name: 'empty', systemPrompt: '' })).toEqual({})
   })
 })
 
 describe('applyProfile', () => {
-  it('fills in what the options leave open', () => {
+  it('fills in options that are not set', () => {
     const model = scripted([])
     const options: AgentOptions = applyProfile(coder, { model, thinking: 'off', temperature: 0 } satisfies AgentOptions)
     expect(options).toEqual({ ...settings, model, thinking: 'off', temperature: 0, skills: ['code-review'] })
     expect(options.model).toBe(model)
   })
 
-  it('takes the first system prompt that is not empty', () => {
+  it('prefers the first system prompt that is not empty', () => {
     expect(applyProfile(coder, { systemPrompt: 'You write Python.' }).systemPrompt).toBe('You write Python.')
     expect(applyProfile(coder, { systemPrompt: '' }).systemPrompt).toBe('You are an engineer.')
     expect(applyProfile({}, { systemPrompt: '' }).systemPrompt).toBe('')
   })
 
-  it('is not talked out of a value by an option that is there without one', () => {
+  it('ignores an option whose value is undefined', () => {
     const fromJson: AgentProfile = Object.create(null, { thinking: { value: undefined, enumerable: true } })
     expect(applyProfile(coder, fromJson).thinking).toBe('high')
   })

@@ -20,7 +20,7 @@ function told(): { model: ReturnType<typeof scripted>; isAsked: Promise<void>; a
   return { model: scripted(() => ({ text: 'Yes.' }), { gate }), isAsked, answer }
 }
 
-it('what is said to a run is recorded before its receipt says so, in the order of its loop', async () => {
+it('records queued input in loop order before the receipt is stored', async () => {
   const store = memorySessionStore()
   const { model, isAsked, answer } = told()
   const agent = new Agent({ model, session: store, sessionId: 's' })
@@ -44,7 +44,7 @@ it('what is said to a run is recorded before its receipt says so, in the order o
   expect(inputs.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'returned'])
 })
 
-it('a receipt without a journal is stored at once, and one that a journal refuses ends the run', async () => {
+it('settles stored without a journal, and ends the run if a journal refuses', async () => {
   const plain = new Agent({ model: told().model }).prompt('Go.')
   await plain.steer('More.').stored
   plain.abort()
