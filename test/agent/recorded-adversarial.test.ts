@@ -19,8 +19,8 @@ async function resumedMessages(store: SessionStore, id: string) {
   return (await resumeAgent(store, id, { model: says() })).messages
 }
 
-describe('a recorded agent goes on after', () => {
-  it('a closed agent takes its session up again', async () => {
+describe('an agent with a session store continues after', () => {
+  it('reopens the session after close()', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b'), session: store })
     await agent.prompt('one').result
@@ -29,7 +29,7 @@ describe('a recorded agent goes on after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('a resumed agent may go on in a new session', async () => {
+  it('continues a resumed agent in a new session', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a'), session: store })
     await agent.prompt('one').result
@@ -39,7 +39,7 @@ describe('a recorded agent goes on after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, resumed.sessionId)).toEqual(resumed.messages)
   })
-  it('a store that fails twice in a row', async () => {
+  it('recovers after a store fails twice', async () => {
     const store = memorySessionStore()
     let isFull = false
     const full = faulty(store, (append) => async (records) => {
@@ -56,7 +56,7 @@ describe('a recorded agent goes on after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('a store that fails the first run after a resume', async () => {
+  it('recovers after a store fails the first run after a resume', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a'), session: store })
     await agent.prompt('one').result
@@ -72,7 +72,7 @@ describe('a recorded agent goes on after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(resumed.messages)
   })
-  it('an agent in a new session and a fork in the old one', async () => {
+  it('separates a new session from a fork in the old one', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result
@@ -89,7 +89,7 @@ describe('a recorded agent goes on after', () => {
     expect(await resumedMessages(store, first)).toEqual(fork.messages)
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('a history in which one message was replaced', async () => {
+  it('records a history in which one message was replaced', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b'), session: store })
     await agent.prompt('my password is x').result
@@ -101,7 +101,7 @@ describe('a recorded agent goes on after', () => {
     await agent.prompt('two').result
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('a rejected loop is in the tree, its id is taken', async () => {
+  it('records a rejected loop and reserves its id', async () => {
     const store = memorySessionStore()
     const model = says('a', 'b')
     const agent = new Agent({ model, session: store })
@@ -118,7 +118,7 @@ describe('a recorded agent goes on after', () => {
     ])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('a close during a run', async () => {
+  it('survives close() during a run', async () => {
     const store = memorySessionStore()
     let agent: Agent
     const closer = {
@@ -139,7 +139,7 @@ describe('a recorded agent goes on after', () => {
     const { status, error } = await agent.prompt('one').result
     expect([status, error?.message]).toEqual(['completed', undefined])
   })
-  it('a store that cannot be opened at first', async () => {
+  it('recovers after the store could not be opened', async () => {
     const store = memorySessionStore()
     let isDown = true
     const down: SessionStore = {
@@ -156,7 +156,7 @@ describe('a recorded agent goes on after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('what was written but not acknowledged', async () => {
+  it('recovers from writes without acknowledgement', async () => {
     for (const failing of [1, 2, 3, 4, 5]) {
       const store = memorySessionStore()
       let count = 0
@@ -172,7 +172,7 @@ describe('a recorded agent goes on after', () => {
     }
   })
 
-  it('its session was deleted: it begins anew, with the whole history', async () => {
+  it('starts over with the whole history after its session was deleted', async () => {
     for (const isClosed of [false, true]) {
       const store = memorySessionStore()
       const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
@@ -186,7 +186,7 @@ describe('a recorded agent goes on after', () => {
     }
   })
 
-  it('a store that failed, and a history that was emptied then: it stays empty', async () => {
+  it('stays empty when the history was cleared after a store failure', async () => {
     const store = memorySessionStore()
     let isFull = false
     const full = faulty(store, (append) => async (records) => {
@@ -203,7 +203,7 @@ describe('a recorded agent goes on after', () => {
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
 
-  it('a hundred histories that were replaced: none of them comes back', async () => {
+  it('restores none of a hundred replaced histories', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says(...Array.from({ length: 120 }, () => 'a')), session: store })
     await agent.prompt('one').result
@@ -219,7 +219,7 @@ describe('a recorded agent goes on after', () => {
     expect(await resumedMessages(store, agent.sessionId)).toEqual(first.messages)
   })
 
-  it('a snapshot that was restored: what is recorded already is not recorded again', async () => {
+  it('records restored messages only once', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result

@@ -6,7 +6,7 @@ import { add, gate, tool } from '../support/play.ts'
 const call = { toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }
 
 describe('an agent with a session store', () => {
-  it('records itself; another process goes on with history and ids', async () => {
+  it('records itself, and another process continues with history and ids', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([call, { text: 'three' }]), tools: [add], session: store })
     const first = await agent.prompt('sum').result
@@ -28,7 +28,7 @@ describe('an agent with a session store', () => {
     expect(session.loops.flatMap(({ messages }) => messages)).toEqual(resumed.messages)
   })
 
-  it('does not write into a session it does not know', async () => {
+  it('refuses to write into an unknown session', async () => {
     const store = memorySessionStore()
     await new Agent({ model: scripted([{ text: 'a' }]), session: store, sessionId: 's1' }).prompt('one').result
     const other = new Agent({ model: scripted([{ text: 'b' }]), session: store, sessionId: 's1' })
@@ -38,7 +38,7 @@ describe('an agent with a session store', () => {
     expect((await store.load('s1')).loops).toHaveLength(1)
   })
 
-  it('a writer that was taken over is refused, the newer one goes on', async () => {
+  it('rejects a writer after a takeover, and the newer one continues', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), session: store })
     await agent.prompt('one').result
@@ -48,7 +48,7 @@ describe('an agent with a session store', () => {
     expect((await store.load(agent.sessionId)).loops.filter(({ status }) => status === 'completed')).toHaveLength(2)
   })
 
-  it('a history that was replaced is recorded as it is', async () => {
+  it('records a replaced history', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), session: store })
     await agent.prompt('one').result
@@ -75,7 +75,7 @@ describe('an agent with a session store', () => {
     }
   })
 
-  it('a call that ran when the process ended is not run again; the model is told', async () => {
+  it('reports an interrupted call to the model without running it again', async () => {
     const store = memorySessionStore()
     const running = gate()
     const hangs = tool('add', () => {
@@ -97,7 +97,7 @@ describe('an agent with a session store', () => {
     agent.reset()
   })
 
-  it('an idempotent call is run again', async () => {
+  it('runs an interrupted idempotent call again', async () => {
     const store = memorySessionStore()
     const running = gate()
     const hang = () => {
@@ -118,7 +118,7 @@ describe('an agent with a session store', () => {
     agent.reset()
   })
 
-  it('may be closed between prompts; closing twice does no harm', async () => {
+  it('reopens after close() between prompts, and allows a second close()', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]), session: store })
     for (const prompt of ['one', 'two', 'three']) {
@@ -131,7 +131,7 @@ describe('an agent with a session store', () => {
     expect(session.loops.every(({ base }) => base === undefined)).toBe(true)
   })
 
-  it('is begun where there is none, if that is asked for', async () => {
+  it('creates a missing session with create: true', async () => {
     const store = memorySessionStore()
     const resume = (text: string) => resumeAgent(store, 's1', { model: scripted([{ text }]), create: true })
     await expect(resumeAgent(store, 's1', { model: scripted([]) })).rejects.toMatchObject({ code: 'notFound' })
@@ -141,7 +141,7 @@ describe('an agent with a session store', () => {
     expect((await agent.prompt('two').result).status).toBe('completed')
   })
 
-  it('a new session is another one; says why it was opened', async () => {
+  it('opens a new session with newSession and records the reason', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), session: store })
     const before = agent.sessionId
@@ -153,7 +153,7 @@ describe('an agent with a session store', () => {
     expect((await resumeAgent(store, id, { model: scripted([]) })).messages).toEqual(agent.messages)
   })
 
-  it('a store without room ends the run; with room again the whole history is there', async () => {
+  it('ends the run when the store is full, and stores everything later', async () => {
     const store = memorySessionStore()
     let isFull = false
     const full: SessionStore = {

@@ -41,7 +41,7 @@ describe('after an append was refused', () => {
     ['no room', quota(), false],
     ['no answer, not written', new SessionError('io', 'No answer.'), false],
     ['no answer, written all the same', new SessionError('io', 'No answer.'), true],
-  ])('only what is missing is written, whichever write failed (%s)', async (_, refusal, isWritten) => {
+  ])('writes only the missing records after failed write %s', async (_, refusal, isWritten) => {
     for (let failing = 1; failing <= 7; failing += 1) {
       const { store, state, heal } = failingStore({ isWritten, refusal })
       const work = tool('work', () => 'done')
@@ -65,7 +65,7 @@ describe('after an append was refused', () => {
     }
   })
 
-  it('a long history costs nothing', async () => {
+  it('rewrites no long history', async () => {
     const { store, state, heal } = failingStore()
     const long = 'x'.repeat(100_000)
     const agent = new Agent({ model: says(long, 'b', 'c', 'd'), session: store })
@@ -82,7 +82,7 @@ describe('after an append was refused', () => {
     expect(session.loops.map(({ status }) => status)).toEqual(['completed', 'error', 'error', 'completed'])
   })
 
-  it('a store that could not be opened costs nothing either', async () => {
+  it('rewrites nothing after a store could not be opened', async () => {
     const inner = memorySessionStore()
     let isDown = false
     const store: SessionStore = {
@@ -105,7 +105,7 @@ describe('after an append was refused', () => {
     expect(session.loops.map(({ status }) => status)).toEqual(['completed', 'error', 'completed'])
   })
 
-  it('what its owner has taken out of the history is not written', async () => {
+  it('omits messages removed from the history', async () => {
     const { store, state, heal } = failingStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result
@@ -117,7 +117,7 @@ describe('after an append was refused', () => {
     expect((await resumeAgent(store, agent.sessionId, { model: says() })).messages).toEqual(agent.messages)
   })
 
-  it('a branch goes on, and another one keeps what it has', async () => {
+  it('continues one branch and keeps the other', async () => {
     const { store, state, heal } = failingStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result

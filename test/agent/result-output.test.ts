@@ -17,7 +17,7 @@ function saying(text: string) {
 }
 
 describe('result.output', () => {
-  it('is the value that the schema of an agent makes, with its type, however the run began', async () => {
+  it("has the type and value of the agent's schema for every run method", async () => {
     const { settings, warnings } = saying(oslo)
     const agent = new Agent({ ...settings, responseFormat: place })
     const begin = [() => agent.prompt('Where?'), () => agent.send('And now?'), () => agent.regenerate(), () => agent.fork().prompt('?')]
@@ -31,7 +31,7 @@ describe('result.output', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is that of the prompt before that of the agent, transformed, also later', async () => {
+  it('prefers the schema of the prompt, with transforms', async () => {
     const { settings } = saying('{"day":"2026-11-22"}')
     const dated = z.object({ day: z.iso.date().transform(async (day) => new Date(day)) })
     const { output } = await new Agent({ ...settings, responseFormat: place }).prompt('When?', { responseFormat: dated }).result
@@ -39,7 +39,7 @@ describe('result.output', () => {
     expect(output?.day.getUTCFullYear()).toBe(2026)
   })
 
-  it('is checked against a JSON Schema, whose type the caller names', async () => {
+  it('validates against a JSON Schema whose type the caller names', async () => {
     const { settings } = saying(oslo)
     const agent = new Agent(settings)
     const { output } = await agent.prompt<Place>('Where?', { responseFormat: placeJson }).result
@@ -52,7 +52,7 @@ describe('result.output', () => {
     expect((await new Agent({ ...settings, schemaValidator, responseFormat: placeJson }).prompt('?').result).output).toBe('made by it')
   })
 
-  it('is read without the nulls that a strict service gives for optional properties', async () => {
+  it('drops nulls that a strict provider gives for optional properties', async () => {
     const { settings } = saying('{"city":"Oslo","note":null,"near":[{"city":"Moss","note":null}],"kept":null}')
     const named = z.object({ city: z.string(), note: z.string().optional() })
     const nested = named.extend({ near: z.array(named), kept: z.null() })
@@ -64,7 +64,7 @@ describe('result.output', () => {
     expect((await demanding.prompt('?').result).output).toBeUndefined()
   })
 
-  it('is not there without a form of the answer', async () => {
+  it('is absent without a response format', async () => {
     const { settings, warnings } = saying(oslo)
     const agent = new Agent(settings)
     const result = await agent.prompt('Where?').result
@@ -76,7 +76,7 @@ describe('result.output', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is not there where the answer does not fit, and a warning says why', async () => {
+  it('is absent with a warning if the response does not fit', async () => {
     const { settings, warnings } = saying('{"city":"Oslo"}')
     const agent = new Agent({ ...settings, responseFormat: place })
     const result = await agent.prompt('Where?').result
@@ -88,7 +88,7 @@ describe('result.output', () => {
     expect(warnings).toMatchObject([{ event: 'outputMismatch', message: expect.stringContaining('unknownKeyword') }])
   })
 
-  it('is not there where the run did not complete, or its answer was cut, which is told by other means', async () => {
+  it('is absent if the run did not complete or was cut', async () => {
     const { settings, warnings } = saying(oslo)
     const responseFormat = place
     const failed = await new Agent({ ...settings, model: scripted([{ fail: { code: 'auth', message: 'No.' } }]), responseFormat }).prompt(
@@ -101,7 +101,7 @@ describe('result.output', () => {
     expect(warnings.map(({ event }) => event)).toEqual(['answerCut'])
   })
 
-  it('leaves its place to outputError, which has path and message of each fault and the text', async () => {
+  it('leaves outputError with text, path and message of each fault', async () => {
     const { settings } = saying('{"city":4,"days":[{"degrees":"warm"}]}')
     const schema = z.object({ city: z.string(), days: z.array(z.object({ degrees: z.number() })) })
     for (const responseFormat of [schema, z.toJSONSchema(schema)]) {
@@ -119,20 +119,20 @@ describe('result.output', () => {
     ['an answer that was cut', { text: '{"ci', stopReason: 'length' as const }, /cut off: raise maxTokens/],
     ['no answer', { text: '' }, /The answer is empty/],
     ['another root', { text: '[]' }, /does not fit its schema/],
-  ])('leaves its place to outputError for %s', async (_, said, message) => {
+  ])('leaves outputError for %s', async (_, said, message) => {
     const { settings } = saying('')
     const agent = new Agent({ ...settings, model: scripted([said, said]), responseFormat: place })
     const { outputError } = await agent.prompt('?').result
     expect(outputError).toMatchObject({ message: expect.stringMatching(message), text: said.text })
   })
 
-  it('leaves outputError out where it fits, and without a responseFormat', async () => {
+  it('omits outputError if the output fits or no format is set', async () => {
     const { settings } = saying(oslo)
     expect(await new Agent({ ...settings, responseFormat: place }).prompt('?').result).not.toHaveProperty('outputError')
     expect(await new Agent(settings).prompt('?').result).not.toHaveProperty('outputError')
   })
 
-  it('keeps its type in agents that are made of agents, and of sessions', async () => {
+  it('keeps its type in agents made from agents and sessions', async () => {
     const { settings } = saying(oslo)
     const session = memorySessionStore()
     const agent = new Agent({ ...settings, session, responseFormat: place })

@@ -17,15 +17,15 @@ const agentOn = (script: Script) => {
   return { agent: new Agent({ model, retry: fastRetry }), model }
 }
 
-describe('send', () => {
-  it('begins where nothing was said yet', async () => {
+describe('agent.send', () => {
+  it('starts a run with an empty history', async () => {
     const { agent } = agentOn([{ text: 'hello' }])
     const { kind, result } = await send(agent)
     expect([kind, result.text]).toEqual(['initial', 'hello'])
     expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
   })
 
-  it('begins anew where the model has answered', async () => {
+  it('starts a new run after a complete response', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }, { text: 'again' }])
     await send(agent, 'one')
     const { kind } = await send(agent, 'two')
@@ -33,7 +33,7 @@ describe('send', () => {
     expect(model.provider.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   })
 
-  it('continues where the model has not, with the input right after', async () => {
+  it('continues an unanswered history and appends the input', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }])
     agent.appendMessage(userMessage('unanswered'))
     const { kind, result } = await send(agent)
@@ -50,7 +50,7 @@ describe('send', () => {
     expect([kind, result.text]).toEqual(['default', 'up'])
   })
 
-  it('continues where calls wait for an approval; the input comes after their results', async () => {
+  it('continues with pending approvals and adds input after their results', async () => {
     const asked = tool('asked', () => 'allowed', { needsApproval: true })
     const script = [{ toolCalls: [{ name: 'asked', arguments: {} }] }, { text: 'thanks' }]
     const { agent, model } = await play(script, { tools: [asked], approvalTimeoutMs: 1 })
@@ -63,7 +63,7 @@ describe('send', () => {
     expect(requestText(model.provider.requests[1])).toMatch(/allowed.*go ahead/)
   })
 
-  it('throws as prompt does, and leaves nothing queued', async () => {
+  it('throws like prompt, and queues nothing', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }, { text: 'again' }])
     agent.appendMessage(userMessage('unanswered'))
     expect(() => agent.send(' ')).toThrow(expect.objectContaining({ code: 'emptyPrompt' }))
@@ -74,7 +74,7 @@ describe('send', () => {
     expect(requestText(model.provider.requests[1])).not.toContain('two')
   })
 
-  it('is returned when the run is stopped before it began, and does not come back with the next prompt', async () => {
+  it('returns its message if the run is aborted before it begins', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }])
     agent.appendMessage(userMessage('unanswered'))
     const run = agent.send('said')
@@ -85,7 +85,7 @@ describe('send', () => {
     expect(requestText(model.provider.requests.at(-1))).not.toContain('said')
   })
 
-  it('several messages at once are all delivered before the model is asked', async () => {
+  it('delivers several messages before the first request', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }, { text: 'more' }])
     agent.appendMessage(userMessage('unanswered'))
     const run = agent.send([userMessage('first'), userMessage('second')])

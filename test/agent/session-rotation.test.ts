@@ -7,7 +7,7 @@ import { play } from '../support/play.ts'
 const done = { text: 'done' }
 
 describe('newSession', () => {
-  it('goes on under a new id with the same history, as the same agent (basic_agent_new_session)', async () => {
+  it('opens a new id with the same history and agent (basic_agent_new_session)', async () => {
     const { agent, model } = await play([done, { text: 'more' }])
     const before = agent.sessionId
     const { agentId } = agent
@@ -23,7 +23,7 @@ describe('newSession', () => {
     expect(model.provider.requests[1]?.messages).toHaveLength(3)
   })
 
-  it('keeps what was compacted', async () => {
+  it('keeps the compacted state', async () => {
     const model = scripted([done])
     const agent = new Agent({ model, messages: longHistory(20, 100) })
     await agent.compact().result
@@ -32,7 +32,7 @@ describe('newSession', () => {
     expect(requestText(model.provider.requests[0])).not.toContain('answer old-5;')
   })
 
-  it('is refused while a run is on', async () => {
+  it('throws while a run is active', async () => {
     const agent = new Agent({ model: scripted([done]) })
     const run = agent.prompt('go')
     expect(() => agent.newSession()).toThrow(expect.objectContaining({ code: 'busy' }))
@@ -41,14 +41,14 @@ describe('newSession', () => {
 })
 
 describe('newSession after idle time (basic_agent_check_and_rotate)', () => {
-  it('keeps the session of an agent that never spoke', () => {
+  it('keeps the session of an agent without messages', () => {
     const agent = new Agent({ model: scripted([]) })
     const { sessionId } = agent
     expect(agent.newSession({ afterIdleMs: 0 })).toBe(sessionId)
     expect([agent.sessionId, agent.lastActiveAt]).toEqual([sessionId, undefined])
   })
 
-  it('keeps it within the time, begins a new one after it, once', async () => {
+  it('keeps the session within the idle time and rotates once after it', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
     try {
       const { agent } = await play([done, done])

@@ -15,8 +15,8 @@ const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 let reasons = 0
 const failing = () => scripted([{ fail: { code: 'auth', message: `Key ${++reasons} was refused.` } }])
 
-describe('a run that fails while nobody looks', () => {
-  it('is told on the console, once, with the reason and what to do', async () => {
+describe('a failed run that is not observed', () => {
+  it('logs once to the console with reason and remedy', async () => {
     const model = failing()
     for await (const _ of new Agent({ model }).prompt('x'));
     await nextTask()
@@ -25,7 +25,7 @@ describe('a run that fails while nobody looks', () => {
     ])
   })
 
-  it('is told of a prompt that nobody kept', async () => {
+  it('logs a prompt whose run was discarded', async () => {
     const agent = new Agent({ model: failing() })
     agent.prompt('x')
     await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
@@ -65,13 +65,13 @@ describe('a run that fails while nobody looks', () => {
         await agent.prompt('x').result
       },
     ],
-  ])('is not told twice to somebody who %s', async (_, look) => {
+  ])('logs nothing if the caller %s', async (_, look) => {
     await look(new Agent({ model: failing() }))
     await nextTask()
     expect(lines()).toEqual([])
   })
 
-  it('is silent with logger: false, and told to a logger in place of the console', async () => {
+  it('logs nothing with logger: false, and uses a custom logger', async () => {
     const warn = vi.fn<Logger['warn']>()
     for (const logger of [false, { warn }] as const) {
       for await (const _ of new Agent({ model: failing(), logger }).prompt('x'));
@@ -82,7 +82,7 @@ describe('a run that fails while nobody looks', () => {
   })
 })
 
-describe('an answer that is not what was asked for', () => {
+describe('an incomplete response', () => {
   const answers: [string, ScriptedStep[], string][] = [
     ['was cut by its length', [{ text: 'Once upon', stopReason: 'length', usage: { output: 4096 } }], 'answerCut'],
     ['was refused', [{ text: 'No.', stopReason: 'guardRail' }], 'answerRefused'],
@@ -97,21 +97,21 @@ describe('an answer that is not what was asked for', () => {
       'providerRetry emptyAnswer answerWithoutText',
     ],
   ]
-  it.each(answers)('%s: the run completes, with a warning', async (_, script, event) => {
+  it.each(answers)('completes the run with a warning: %s', async (_, script, event) => {
     const warn = vi.fn<Logger['warn']>()
     const result = await new Agent({ model: scripted(script), logger: { warn } }).prompt('x').result
     expect(result).toMatchObject({ status: 'completed', stopReason: script[0]?.stopReason ?? 'stop' })
     expect(warn.mock.calls.map(([name]) => name).join(' ')).toBe(event)
   })
 
-  it('is told once on the console, however often it happens', async () => {
+  it('logs once to the console, however often it happens', async () => {
     const agent = new Agent({ model: scripted(() => ({ text: 'Once', stopReason: 'length', usage: { output: 4097 } })) })
     for (let turn = 0; turn < 3; turn += 1) await agent.prompt('x').result
     expect(lines()).toEqual([expect.stringMatching(/^phi-core: answerCut\. The answer was cut after 4097 tokens.* Raise maxTokens/)])
   })
 })
 
-describe('a tool that does not work', () => {
+describe('console logs of tool failures', () => {
   /** No other test calls one of this name: the console is told once per process. */
   const name = 'add_in_silence'
   const parameters = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
@@ -124,14 +124,14 @@ describe('a tool that does not work', () => {
   it.each([
     ['throws', broken],
     ['rejects', async () => broken()],
-  ])('is told on the console when it %s, by name and with the reason', async (_, execute) => {
+  ])('names the tool and the reason when it %s', async (_, execute) => {
     expect(await new Agent({ model: calling(1), tools: [toolThat(execute)] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
       expect.stringMatching(/^phi-core: toolFailed\. Tool "add_in_silence" threw: Base \d+ is down\. The model received the error/),
     ])
   })
 
-  it('is told when a model calls it with arguments that do not fit', async () => {
+  it('reports arguments that do not fit', async () => {
     const tool = toolThat(() => 'never')
     expect(await new Agent({ model: calling('one'), tools: [tool] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
@@ -141,7 +141,7 @@ describe('a tool that does not work', () => {
     ])
   })
 
-  it('is not told of a ToolError, which is meant for the model', async () => {
+  it('omits a ToolError, which is meant for the model', async () => {
     const tool = toolThat(() => {
       throw new ToolError('failed', 'No such row.')
     })
@@ -150,7 +150,7 @@ describe('a tool that does not work', () => {
   })
 })
 
-describe('a question that nobody can answer', () => {
+describe('an input request without a listener', () => {
   const call = { toolCalls: [{ name: 'rm', arguments: {} }] }
   const removed: string[] = []
   const parameters = { type: 'object' }
@@ -162,7 +162,7 @@ describe('a question that nobody can answer', () => {
     execute: () => removed.push('it') && 'gone',
   })
 
-  it('pauses the run at once, and it is continued by whoever can', async () => {
+  it('pauses the run at once, and can be continued', async () => {
     const agent = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] })
     const error = await agent
       .prompt('go')
@@ -181,7 +181,7 @@ describe('a question that nobody can answer', () => {
     ['the text', (run) => run.textStream],
     ['values of the answer', (run) => run.partial()],
     ['elements of the answer', (run) => run.elements()],
-  ])('pauses the run also while somebody reads %s, which shows no question', async (_, read) => {
+  ])('pauses the run when the only reader is %s', async (_, read) => {
     const run = new Agent({ model: scripted([call]), tools: [rm] }).prompt('go')
     const reading = (async () => {
       for await (const _ of read(run));
@@ -193,7 +193,7 @@ describe('a question that nobody can answer', () => {
     ['listens', (run) => run.subscribe(() => undefined)],
     ['reads', (run) => run.events()],
     ['looks at what waits', (run) => run.pendingApprovals()],
-  ])('waits while somebody %s', async (_, attend) => {
+  ])('waits when the caller %s', async (_, attend) => {
     const run = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] }).prompt('go')
     attend(run)
     await vi.waitFor(() => expect(run.pendingApprovals()).toHaveLength(1), patient)
@@ -201,7 +201,7 @@ describe('a question that nobody can answer', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('of a running call is cancelled at once', async () => {
+  it('cancels the input request of a running call at once', async () => {
     const asks = defineTool({
       ...{ name: 'rm', description: 'Asks.', parameters },
       execute: async (_, ctx) => (await ctx.requestInput?.({ message: 'Sure?' }))?.action ?? 'none',
@@ -212,7 +212,7 @@ describe('a question that nobody can answer', () => {
   })
 })
 
-it('a logger is refused by name when it is none', () => {
+it('refuses an invalid logger by name', () => {
   const wrong = { model: scripted([]), logger: true } as unknown as AgentOptions
   expect(() => new Agent(wrong)).toThrow('logger is true; it must be a logger, with warn(), or false for silence.')
 })

@@ -35,7 +35,7 @@ async function eventful() {
 }
 
 describe('checkpoint and restore', () => {
-  it('go on in another process as if nothing had happened', async () => {
+  it('continues in another process with identical requests', async () => {
     const { agent, model } = await eventful()
     const snapshot = agent.checkpoint()
     const { agent: other, model: otherModel } = elsewhere(snapshot, [done])
@@ -47,7 +47,7 @@ describe('checkpoint and restore', () => {
     expect(next[0]?.loopId).toBe(next[1]?.loopId)
   })
 
-  it('keep identity, history, compaction, prunes, reverts and settings', async () => {
+  it('keeps identity, history, compaction, prunes, reverts and settings', async () => {
     const { agent } = await eventful()
     const snapshot = agent.checkpoint()
     expect(snapshot.state.overlay?.keepCompacted.messages.length).toBeGreaterThan(0)
@@ -59,7 +59,7 @@ describe('checkpoint and restore', () => {
     expect({ ...other.checkpoint(), createdAt: 0 }).toEqual({ ...snapshot, createdAt: 0 })
   })
 
-  it('never use a loop id twice, and keep the trail of parents', async () => {
+  it('gives new loop ids and keeps parent ids', async () => {
     const { agent } = await play([done, done])
     const used = [agent.lastLoopId]
     const { agent: other } = elsewhere(agent.checkpoint(), [done, done])
@@ -73,7 +73,7 @@ describe('checkpoint and restore', () => {
     expect((await other.prompt('more').result).loopId).not.toBe(loopId)
   })
 
-  it('are copies: neither the agent nor the snapshot changes with the other', async () => {
+  it('copies state, so agent and snapshot do not share changes', async () => {
     const { agent } = await play([done, done])
     const snapshot = agent.checkpoint()
     const before = structuredClone(snapshot)
@@ -85,13 +85,13 @@ describe('checkpoint and restore', () => {
     expect(snapshot).toEqual(before)
   })
 
-  it('of an agent that never spoke', () => {
+  it('supports an agent without messages', () => {
     const { agent } = elsewhere(new Agent({ model: scripted([]), messages: [] }).checkpoint(), [])
     expect(agent.messages).toEqual([])
     expect(agent.lastLoopId).toBeUndefined()
   })
 
-  it('hold no model, key, header or tool', async () => {
+  it('contains no model, key, header or tool', async () => {
     const secret = 'sk-very-secret'
     const model = scripted([done], { config: { baseUrl: `https://user:${secret}@host/?key=${secret}`, headers: { 'x-api-key': secret } } })
     const { agent } = await play([], {
@@ -102,7 +102,7 @@ describe('checkpoint and restore', () => {
     for (const hidden of [secret, 'host', 'look', 'scripted demo']) expect(text).not.toContain(hidden)
   })
 
-  it('of a run that was stopped go on after the last whole step', async () => {
+  it('continues after the last complete step of an aborted run', async () => {
     const opened = gate()
     const slow = tool('slow', async () => {
       await opened.opened
@@ -119,7 +119,7 @@ describe('checkpoint and restore', () => {
     expect(requestText(model.provider.requests[0])).toContain('Cancelled')
   })
 
-  it('of a run that waits for an approval go on with it', async () => {
+  it('continues with the pending approval of a run', async () => {
     const ran: string[] = []
     const asked = tool('asked', () => `ok ${ran.push('ran')}`, { needsApproval: true })
     const { agent, result } = await play([{ toolCalls: [{ name: 'asked', arguments: {} }] }], { tools: [asked], approvalTimeoutMs: 1 })
@@ -131,7 +131,7 @@ describe('checkpoint and restore', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('wait for the run that is on', async () => {
+  it('throws on restore during a run, and checkpoints complete steps', async () => {
     const agent = new Agent({ model: scripted([done]) })
     const snapshot = agent.checkpoint()
     const run = agent.prompt('go')
@@ -141,7 +141,7 @@ describe('checkpoint and restore', () => {
     expect(agent.messages).toHaveLength(2)
   })
 
-  it('with settings that cannot work change nothing', async () => {
+  it('changes nothing if the settings are invalid', async () => {
     const { agent } = await play([done])
     const before = agent.checkpoint()
     const broken: AgentSnapshot = { ...before, settings: { systemPrompt: '', thinking: 'off', maxTokens: -1 } }
@@ -161,7 +161,7 @@ describe('parseSnapshot', () => {
     throw new Error(`accepted: ${text}`)
   }
 
-  it('reads what was written, and keeps what it does not know', async () => {
+  it('reads a written snapshot, and keeps unknown keys', async () => {
     const { agent } = await eventful()
     const snapshot = { ...agent.checkpoint(), note: 'mine' }
     expect(parseSnapshot(JSON.stringify(snapshot))).toEqual(snapshot)
@@ -210,7 +210,7 @@ describe('parseSnapshot', () => {
       (broken) => Object.assign(broken, { state: { reverts: [{ id: 'r', at: 1, targetNodeId: 0, abandonedNodeIds: [], tag: {} }] } }),
       'snapshot.state.reverts[0]',
     ],
-  ] as [string, (broken: Record<string, unknown>) => unknown, string][])('refuses broken %s and names the place', (_, spoil, path) => {
+  ] as [string, (broken: Record<string, unknown>) => unknown, string][])('refuses invalid %s and names the path', (_, spoil, path) => {
     const snapshot: Record<string, unknown> = { ...new Agent({ model: scripted([]) }).checkpoint() }
     spoil(snapshot)
     expect(refused(JSON.stringify(snapshot)).message).toContain(path)

@@ -37,7 +37,7 @@ async function asked(session: SessionStore, sessionId = 's1'): Promise<void> {
   await agent.close()
 }
 
-describe('media of a session that is resumed', () => {
+describe('media of a resumed session', () => {
   const stores: [string, () => SessionStore][] = [
     ['memory', () => memorySessionStore()],
     ['files', () => fileSessionStore(directory)],
@@ -45,7 +45,7 @@ describe('media of a session that is resumed', () => {
     ['with events', () => withEvents(memorySessionStore())],
   ]
 
-  it.each(stores)('are names until a request needs their bytes, and then sent: %s', async (_name, storeOf) => {
+  it.each(stores)('loads bytes only for requests: %s', async (_name, storeOf) => {
     const store = storeOf()
     await asked(store)
     const { model, bodies } = listening()
@@ -59,7 +59,7 @@ describe('media of a session that is resumed', () => {
     expect(JSON.stringify(await store.load('s1'))).toContain(data)
   })
 
-  it.each(stores)('stand once, also where the history was compacted, and go on being sent: %s', async (_name, storeOf) => {
+  it.each(stores)('stores them once, also after compaction, and sends them again: %s', async (_name, storeOf) => {
     const store = storeOf()
     const { model, bodies } = listening()
     const contextConfig = { maxContextTokens: 40_000, systemPromptTokens: 0, compaction: { keepFirstTurns: 0, keepRecentTurns: 3 } }
@@ -76,7 +76,7 @@ describe('media of a session that is resumed', () => {
     expect(bodies.at(-1)?.split(data)).toHaveLength(2)
   })
 
-  it('cost a run none of the events that others may still ask for', async () => {
+  it('keeps earlier events in the replay buffer', async () => {
     const large = `${btoa('%PDF-1.7 xyz')}${'AAAA'.repeat(2_000_000)}`
     const agent = new Agent({ model: scripted([{ text: 'Read.' }]) })
     const run = agent.prompt({ role: 'user', content: [{ type: 'file', mimeType: 'application/pdf', data: large }] })
@@ -86,7 +86,7 @@ describe('media of a session that is resumed', () => {
     expect([types[0], types.at(-1)]).toEqual(['agentStart', 'agentEnd'])
   })
 
-  it('are read for a script too, and where a message is said otherwise with the same file', async () => {
+  it('loads bytes for scripted models and for transformed messages', async () => {
     const store = memorySessionStore()
     await asked(store)
     const script = scripted(({ messages }) => {
@@ -103,7 +103,7 @@ describe('media of a session that is resumed', () => {
     await agent.close()
   })
 
-  it('go with the history into a new session', async () => {
+  it('copies them into a new session', async () => {
     const store = memorySessionStore()
     await asked(store)
     const { model, bodies } = listening()
@@ -117,7 +117,7 @@ describe('media of a session that is resumed', () => {
     expect(bodies.map((body) => body.includes(data))).toEqual([true, true])
   })
 
-  it('are left out with their reason where their bytes are damaged or gone, and nothing else fails', async () => {
+  it('leaves a note when bytes are damaged or missing', async () => {
     const warnings: string[] = []
     const logger = { warn: (_name: string, fields?: Record<string, unknown>) => void warnings.push(String(fields?.message)) }
     for (const isGone of [false, true]) {
@@ -139,7 +139,7 @@ describe('media of a session that is resumed', () => {
     expect(warnings.join('\n')).toMatch(/is damaged[\s\S]*keeps no bytes/)
   })
 
-  it('have their bytes again for a page or another agent', async () => {
+  it('returns bytes with messagesWithBytes for other agents', async () => {
     const store = memorySessionStore()
     await asked(store)
     const { model, bodies } = listening()
@@ -151,7 +151,7 @@ describe('media of a session that is resumed', () => {
     expect(bodies[0]).toContain(data)
   })
 
-  it('are known by name in their own session alone', async () => {
+  it('resolves blob references only in their own session', async () => {
     const store = memorySessionStore()
     await asked(store)
     const { model, bodies } = listening()

@@ -24,22 +24,22 @@ async function asked(settings: { agent?: ResponseFormatInput; prompt?: ResponseF
   return { format: model.provider.requests[0]?.responseFormat, result }
 }
 
-describe('the form that is asked for', () => {
-  it('is text by default', async () => {
+describe('responseFormat', () => {
+  it('defaults to text', async () => {
     expect((await asked({})).format).toBeUndefined()
   })
 
-  it('is what the settings say', async () => {
+  it('comes from the agent settings', async () => {
     const format = { type: 'jsonSchema', name: 'place', strict: true, schema: placeJson } as const
     expect((await asked({ agent: format })).format).toBe(format)
     expect((await asked({ agent: { type: 'jsonObject' } })).format).toEqual({ type: 'jsonObject' })
   })
 
-  it('is what the run says, before the settings', async () => {
+  it('prefers the prompt over the agent settings', async () => {
     expect((await asked({ agent: { type: 'jsonObject' }, prompt: { type: 'text' } })).format).toEqual({ type: 'text' })
   })
 
-  it('is made of a Standard Schema', async () => {
+  it('converts a Standard Schema', async () => {
     const { format } = await asked({ prompt: place })
     expect(format).toMatchObject({
       type: 'jsonSchema',
@@ -50,17 +50,20 @@ describe('the form that is asked for', () => {
     expect((await asked({ prompt: place })).format).toBe(format)
   })
 
-  it('is made of a JSON Schema, named after its title', async () => {
+  it('converts a JSON Schema and takes its title as name', async () => {
     expect((await asked({ prompt: placeJson })).format).toEqual({ type: 'jsonSchema', name: 'A_place_', schema: placeJson })
   })
 
-  it.each([[v.object({ a: v.string() }), /valibot.*Pass one instead/]])('is refused where no service takes it', async (schema, message) => {
-    const { format, result } = await asked({ prompt: schema })
-    expect(format).toBeUndefined()
-    expect(result).toMatchObject({ status: 'error', error: { code: 'invalidOption', message: expect.stringMatching(message) } })
-  })
+  it.each([[v.object({ a: v.string() }), /valibot.*Pass one instead/]])(
+    'ends the run with invalidOption if no provider accepts it',
+    async (schema, message) => {
+      const { format, result } = await asked({ prompt: schema })
+      expect(format).toBeUndefined()
+      expect(result).toMatchObject({ status: 'error', error: { code: 'invalidOption', message: expect.stringMatching(message) } })
+    },
+  )
 
-  it('holds for every turn of a loop, with and without an agent', async () => {
+  it('applies to every turn, with and without an agent', async () => {
     const script = [{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: '{"sum":3}' }]
     const model = scripted(script)
     const result = await new Agent({ model, tools: [add], responseFormat: { type: 'jsonObject' } }).prompt('1+2?').result
@@ -89,7 +92,7 @@ async function refusal(parsed: Promise<unknown>): Promise<ProviderError> {
 }
 
 describe('parseOutput', () => {
-  it('gives the answer of a run the type of its schema', async () => {
+  it('infers the type from the schema', async () => {
     const result = await new Agent({ model: scripted([{ text: '{"city":"Oslo","degrees":4}' }]) }).prompt('?', { responseFormat: place })
       .result
     const output = await parseOutput(result, place)
@@ -97,7 +100,7 @@ describe('parseOutput', () => {
     expect(output).toEqual({ city: 'Oslo', degrees: 4 })
   })
 
-  it('transforms as the schema does, also later', async () => {
+  it('applies async transforms of the schema', async () => {
     const dated = z.object({ day: z.iso.date().transform((day) => new Date(day)) })
     expect((await parseOutput(answer('{"day":"2026-11-22"}'), dated)).day.getUTCFullYear()).toBe(2026)
     const slow = z.object({ n: z.number().refine(async (n) => n > 0, 'too small') })
@@ -106,7 +109,7 @@ describe('parseOutput', () => {
     await expect(parseOutput(answer('{"a":"x"}'), v.object({ a: v.string() }))).resolves.toEqual({ a: 'x' })
   })
 
-  it('checks against a JSON Schema, with the validator it is given', async () => {
+  it('validates against a JSON Schema with the given validator', async () => {
     const output = await parseOutput<{ city: string }>(answer('{"city":"Oslo"}'), placeJson)
     expect(output.city).toBe('Oslo')
     expect((await refusal(parseOutput(answer('{"city":1}'), placeJson))).message).toContain('city: expected string, got number')
@@ -115,7 +118,7 @@ describe('parseOutput', () => {
     await expect(parseOutput(answer('{}'), { type: 'object', unknownKeyword: 1 })).rejects.toMatchObject({ code: 'unsupportedSchema' })
   })
 
-  it('says everything that is wrong', async () => {
+  it('reports every fault', async () => {
     const error = await refusal(parseOutput(answer('{"degrees":99}'), place))
     expect(error.code).toBe('schemaMismatch')
     expect(error.message).toMatch(/^The answer does not fit its schema:\n/)
@@ -124,12 +127,12 @@ describe('parseOutput', () => {
     expect((await refusal(parseOutput(answer('[]'), place))).message).toContain('answer: ')
   })
 
-  it('refuses what extractJson refuses', async () => {
+  it('refuses invalid JSON like extractJson', async () => {
     expect((await refusal(parseOutput(answer('Oslo'), place))).message).toContain('not valid JSON')
     expect((await refusal(parseOutput(userMessage('{}'), place))).code).toBe('schemaMismatch')
   })
 
-  it('says why a run has no answer', async () => {
+  it('reports why a run has no response', async () => {
     const fail = { code: 'auth', message: 'No key.' } as const
     const failed = await new Agent({ model: scripted([{ fail }]) }).prompt('?').result
     expect((await refusal(parseOutput(failed, place))).message).toContain('No key.')

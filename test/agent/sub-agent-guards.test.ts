@@ -28,8 +28,8 @@ function setup(options: Partial<AgentOptions> = {}, own: Options = {}, removeToo
 
 const toldBy = (events: AgentEvent[]) => ofType(events, 'toolExecutionEnd').map((event) => textOf(event.result.content))
 
-describe('what watches over a run watches over its sub-agents', () => {
-  it('a hook of the parent refuses a call of the child', async () => {
+describe('guards inherited by sub-agents', () => {
+  it('rejects a child call with a parent hook', async () => {
     const seen: unknown[] = []
     const hooks: LoopHooks = {
       beforeToolExecution: ({ toolName, loopId, agentId, agentName }) => {
@@ -48,13 +48,13 @@ describe('what watches over a run watches over its sub-agents', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('unless it has its own', async () => {
+  it('prefers hooks of the child', async () => {
     const { agent, ran } = setup({ hooks: { beforeToolExecution: ({ toolName }) => toolName === 'helper' } }, { hooks: {} })
     await agent.prompt('go').result
     expect(ran).toHaveLength(1)
   })
 
-  it('each hook says which loop and which agent calls it', async () => {
+  it('passes loop and agent ids to each hook', async () => {
     const seen = new Map<string, unknown[]>()
     const note = (name: string) => (info: { loopId: string; agentId: string; agentName?: string }) => {
       seen.set(name, [...(seen.get(name) ?? []), [info.agentName, typeof info.loopId, typeof info.agentId]])
@@ -72,7 +72,7 @@ describe('what watches over a run watches over its sub-agents', () => {
     for (const name of updates) expect(seen.get(name)).toContainEqual([undefined, 'string', 'string'])
   })
 
-  it('an input filter of the parent judges the task; one of its own does so instead', async () => {
+  it("applies the parent's input filter to the task, unless the child has one", async () => {
     const judge = (said: string) =>
       said.includes('Remove') ? ({ type: 'reject', reason: 'no removing' } as const) : ({ type: 'pass' } as const)
     const watched = setup({ inputFilters: [judge] })
@@ -84,7 +84,7 @@ describe('what watches over a run watches over its sub-agents', () => {
     expect(own.ran).toHaveLength(1)
   })
 
-  it('the rule of a tool of the parent holds for the same tool of the child, unless that has a rule', async () => {
+  it("applies the parent's needsApproval to the same child tool by default", async () => {
     const guarded = tool('remove', () => 'never', { needsApproval: true })
     for (const [rule, expected] of [
       [{}, ['remove']],
@@ -100,7 +100,7 @@ describe('what watches over a run watches over its sub-agents', () => {
     }
   })
 
-  it('a tool that starts a loop passes it on', async () => {
+  it('passes guards to a loop that a custom tool starts', async () => {
     const ran: unknown[] = []
     const remove = tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true })
     const nested = tool('helper', async (_, ctx) => {
@@ -117,7 +117,7 @@ describe('what watches over a run watches over its sub-agents', () => {
   })
 })
 
-it('a call that is over asks nobody, also where its guards are first looked at then', async () => {
+it('rejects approval requests after the call has ended', async () => {
   let kept: ToolContext | undefined
   const keeping = tool('helper', (_, ctx) => {
     kept = ctx
@@ -133,10 +133,10 @@ it('a call that is over asks nobody, also where its guards are first looked at t
   expect(ofType(events, 'approvalRequested')).toEqual([])
 })
 
-describe('an approval that a sub-agent needs', () => {
+describe('approval requests of a sub-agent', () => {
   const asks = { needsApproval: true }
 
-  it('rises to the run that can answer, and names who asks', async () => {
+  it("forwards the request to the parent run with the agent's name", async () => {
     const { agent, ran, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
     const check = listening(run, (event) => {
@@ -155,7 +155,7 @@ describe('an approval that a sub-agent needs', () => {
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ toolCallId: 'x1', approved: true, subAgent: { toolCallId: 'p1' } }])
   })
 
-  it('denied, is told to the sub-agent with the reason', async () => {
+  it('reports the denial and reason to the sub-agent', async () => {
     const { agent, ran, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event, 'not that one'))
@@ -164,7 +164,7 @@ describe('an approval that a sub-agent needs', () => {
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'not that one' }])
   })
 
-  it('is withdrawn when the run is stopped, and when nobody answers in time', async () => {
+  it('withdraws the request on an abort and on timeout', async () => {
     const stopped = setup({}, {}, asks)
     const run = stopped.agent.prompt('go')
     const check = listening(run, (event) => {
@@ -191,7 +191,7 @@ describe('an approval that a sub-agent needs', () => {
     }
   })
 
-  it('of two that make the same call has two answers', async () => {
+  it('resolves identical calls of two sub-agents separately', async () => {
     const both = { toolCalls: ['p1', 'p2'].map((id) => ({ id, name: 'helper', arguments: { task: id } })) }
     const { agent, ran, events, remove } = setup({ model: scripted([both, { text: 'done' }]) }, {}, asks)
     const helper = new SubAgentTool({
@@ -212,7 +212,7 @@ describe('an approval that a sub-agent needs', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('takes no time of the run, and none of the sub-agent', async () => {
+  it('does not count wait time against parent or sub-agent', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { agent } = setup({ limits: { maxDurationMs: 1000 } }, { maxDurationMs: 1000 }, asks)
     const run = agent.prompt('go')
@@ -224,7 +224,7 @@ describe('an approval that a sub-agent needs', () => {
     expect(await run.result).toMatchObject({ status: 'completed' })
   })
 
-  it('stands in the state of a user interface, beside the call that asks', async () => {
+  it('appears in the UI state beside the parent call', async () => {
     const { agent, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
     let waiting = initialState()
@@ -242,7 +242,7 @@ describe('an approval that a sub-agent needs', () => {
     expect(events.reduce(reduce, initialState())).toEqual(waiting)
   })
 
-  it('pauses a loop that its call has left behind', async () => {
+  it('pauses a loop that outlives its call', async () => {
     const remove = tool('remove', () => 'removed', asks)
     let left: Promise<{ status: string }> | undefined
     const leaving = tool('helper', async (_args, { guards, budget }) => {

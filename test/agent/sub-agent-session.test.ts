@@ -3,7 +3,7 @@ import { SubAgentTool } from '../../src/agents.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it('a sub-agent has a session of its own; each names the other', async () => {
+it('links the sessions of parent and sub-agent', async () => {
   const store = memorySessionStore()
   const helper = new SubAgentTool({ name: 'helper', description: 'helps', model: scripted([{ text: 'found' }]), session: store })
   const script = [{ toolCalls: [{ id: 'c1', name: 'helper', arguments: { task: 'look' } }] }, { text: 'thanks' }]

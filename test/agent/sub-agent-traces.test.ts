@@ -52,8 +52,8 @@ async function trace({ agent, events, store }: ReturnType<typeof setup>) {
   return { end, childLoopId, inner, ref, child, text: textOf(end?.result.content ?? []) }
 }
 
-describe.each(['timeout', 'abort'] as const)('a sub-agent that is cut off by its %s', (how) => {
-  it('leaves a whole trace: its end, what it used, its loop, and sessions that name each other', async () => {
+describe.each(['timeout', 'abort'] as const)('a sub-agent ended by its %s', (how) => {
+  it('records its end, usage, loop and linked sessions', async () => {
     const played = setup(how === 'timeout' ? { timeoutMs: 20 } : {})
     const run = played.agent.prompt('go')
     await played.begun.opened
@@ -76,8 +76,8 @@ describe.each(['timeout', 'abort'] as const)('a sub-agent that is cut off by its
   })
 })
 
-describe('what a run has used in all', () => {
-  it('is in its result and on its last event, sub-agents and tools that ask models among it', async () => {
+describe('total usage of a run', () => {
+  it('includes sub-agents and charging tools in result and last event', async () => {
     const model = scripted([{ text: 'found', usage: { input: 100, output: 5, cacheRead: 7 } }])
     const helper = new SubAgentTool({ name: 'helper', description: 'Helps.', model })
     const asks = tool('asks', (_, { budget }) => {
@@ -98,12 +98,12 @@ describe('what a run has used in all', () => {
     expect(events.at(-1)).toMatchObject({ usage: result.usage, totalUsage: result.totalUsage })
   })
 
-  it('is what it used itself where nothing else was asked', async () => {
+  it('equals its own usage if nothing else was charged', async () => {
     const result = await new Agent({ model: scripted([{ text: 'hi', usage: { input: 3 } }]) }).prompt('go').result
     expect(result.totalUsage).toEqual(result.usage)
   })
 
-  it('counts against maxCost, whoever spent it', async () => {
+  it('counts against maxCost from every source', async () => {
     const { agent, begun } = setup({ timeoutMs: 20 }, { limits: { maxCost: 105 } })
     const run = agent.prompt('go')
     await begun.opened
@@ -111,8 +111,8 @@ describe('what a run has used in all', () => {
   })
 })
 
-describe('a budget of the caller', () => {
-  it('is shared by runs, read at any time, and ends the run that finds it used up', async () => {
+describe('createBudget', () => {
+  it('shares usage between runs and ends a run when exhausted', async () => {
     const budget = createBudget({ maxTotalTokens: 100 })
     const model = scripted(() => ({ text: 'hi', usage: { input: 40, output: 10, cacheRead: 5 } }), { config: { cost: rates } })
     const agent = new Agent({ model })
@@ -125,7 +125,7 @@ describe('a budget of the caller', () => {
     expect(budget.exceeded()).toBe('Max tokens reached (100/100)')
   })
 
-  it('has a parent', () => {
+  it('charges a parent budget', () => {
     const parent = createBudget({ maxCost: 1 })
     const child = createBudget({}, parent)
     child.charge({ input: 1, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 1 }, rates)
@@ -136,15 +136,12 @@ describe('a budget of the caller', () => {
     expect(child.used().usage.input).toBe(1)
   })
 
-  it.each([{ maxCost: Number.NaN }, { maxTotalTokens: -1 }, { maxDurationMs: 'long' as never }])(
-    'that cannot limit is refused: %j',
-    (limits) => {
-      expect(() => createBudget(limits)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
-    },
-  )
+  it.each([{ maxCost: Number.NaN }, { maxTotalTokens: -1 }, { maxDurationMs: 'long' as never }])('refuses invalid limits: %j', (limits) => {
+    expect(() => createBudget(limits)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+  })
 })
 
-describe('the limits of a sub-agent that is given none', () => {
+describe('default limits of a sub-agent', () => {
   const used = async (answer: () => object, options: Options = {}) => {
     const model = scripted(answer, { config: { cost: rates } })
     const step = tool('step', () => 'ok')
@@ -157,20 +154,20 @@ describe('the limits of a sub-agent that is given none', () => {
   }
   const goingOn = (input: number) => () => ({ toolCalls: [{ name: 'step', arguments: {} }], usage: { input } })
 
-  it('are 10 turns', async () => {
+  it('stops after 10 turns', async () => {
     const { text, requests } = await used(goingOn(1))
     expect(text).toContain('[Agent stopped: Max turns reached (10/10)]')
     expect(requests).toHaveLength(10)
   })
 
-  it('are a million tokens', async () => {
+  it('stops after a million tokens', async () => {
     const { text, requests } = await used(goingOn(333_334))
     expect(text).toContain('[Agent stopped: Max tokens reached (1000002/1000000)]')
     expect(requests).toHaveLength(3)
     expect((await used(goingOn(333_333))).requests).toHaveLength(4)
   })
 
-  it('are five minutes', async () => {
+  it('stops after five minutes', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const takes = (ms: number) => tool('step', () => `${vi.advanceTimersByTime(ms).getMockedSystemTime()}`)
     const late = await used(goingOn(1), { tools: [takes(150_000)] })
@@ -179,7 +176,7 @@ describe('the limits of a sub-agent that is given none', () => {
     expect((await used(goingOn(1), { tools: [takes(149_999)] })).requests).toHaveLength(3)
   })
 
-  it('thinks not, compacts not, and is triggered by the parent', async () => {
+  it('disables thinking and compaction, and triggers by the parent', async () => {
     const { requests } = await used(() => ({ text: 'ok' }))
     expect(requests[0]).toMatchObject({ thinking: 'off', systemPrompt: '' })
   })

@@ -64,7 +64,7 @@ const callAdd = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
 const delegate = (...tasks: string[]) => ({ toolCalls: tasks.map((task) => ({ name: 'helper', arguments: { task } })) })
 
 describe('SubAgentTool', () => {
-  it('is told of its skills after its system prompt', async () => {
+  it('lists its skills after the system prompt', async () => {
     const files = { 'skills/roses/SKILL.md': '---\nname: roses\ndescription: How to prune roses.\n---\nCut.\n' }
     const skills = await loadSkills(memoryWorkspace(files), ['skills'])
     const { model } = await work([{ text: 'ok' }], { systemPrompt: 'You garden.', skills })
@@ -72,7 +72,7 @@ describe('SubAgentTool', () => {
     expect(() => subAgent(scripted([]), { skills: ['roses'] as never })).toThrow('skills')
   })
 
-  it('gives back what the sub-agent said last (sub_agent_basic)', async () => {
+  it('returns the last text of the sub-agent (sub_agent_basic)', async () => {
     const { result, model, text } = await work([{ text: 'found it', usage: { input: 3, output: 4 } }], { systemPrompt: 'Be brief.' })
     expect(text).toBe('found it')
     expect(result.isError).toBeUndefined()
@@ -85,45 +85,45 @@ describe('SubAgentTool', () => {
     expect(model.provider.requests[0]).toMatchObject({ systemPrompt: 'Be brief.', messages: [{ role: 'user' }] })
   })
 
-  it('works with tools of its own, and the last text counts (sub_agent_with_tools)', async () => {
+  it('runs its own tools and returns the last text (sub_agent_with_tools)', async () => {
     const { result, text, model } = await work([{ text: 'let me see', ...callAdd }, { text: 'sum 3' }], { tools: [add] })
     expect(text).toBe('sum 3')
     expect(result.details).toMatchObject({ turns: 4 })
     expect(model.provider.requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
   })
 
-  it('takes the last text there is when the last answer has none', async () => {
+  it('falls back to earlier text if the last response has none', async () => {
     const { text } = await work([{ text: 'it is 3', ...callAdd }, { text: '' }, { text: '' }], { tools: [add] })
     expect(text).toBe('it is 3')
   })
 
-  it('says so when the sub-agent said nothing', async () => {
+  it('reports that the sub-agent produced no text', async () => {
     const { text, result } = await work([{ text: '' }, { text: '' }])
     expect(text).toBe('(sub-agent produced no text output)')
     expect(result.isError).toBeUndefined()
   })
 
-  it('is stopped by the signal of the call (sub_agent_cancellation)', async () => {
+  it('stops with the signal of the call (sub_agent_cancellation)', async () => {
     const { result, text, model } = await work([{ text: 'never' }], {}, callContext({ signal: AbortSignal.abort() }))
     expect(text).toBe('(sub-agent produced no text output)\n\nCancelled')
     expect(result).toMatchObject({ isError: true, details: { status: 'aborted' } })
     expect(model.provider.requests).toEqual([])
   })
 
-  it('stops at maxTurns before the final text; without any text that is an error (sub_agent_max_turns)', async () => {
+  it('stops at maxTurns, and fails without any text (sub_agent_max_turns)', async () => {
     const { result, text, model } = await work([callAdd, callAdd, { text: 'too late' }], { tools: [add], maxTurns: 2 })
     expect(text).toBe('(sub-agent produced no text output)\n\n[Agent stopped: Max turns reached (2/2)]')
     expect(result).toMatchObject({ isError: true, details: { status: 'limit' } })
     expect(model.provider.requests).toHaveLength(2)
   })
 
-  it('makes what was said before a limit a result that tells it is unfinished', async () => {
+  it('returns partial text before a limit, marked as unfinished', async () => {
     const { result, text } = await work([{ text: 'half of it', ...callAdd }, { text: 'rest' }], { tools: [add], maxTurns: 1 })
     expect(text).toBe('half of it\n\n[Agent stopped: Max turns reached (1/1)]')
     expect(result.isError).toBeUndefined()
   })
 
-  it('has limits of tokens and time too', async () => {
+  it('applies limits for tokens and time', async () => {
     const tokens = await work([{ ...callAdd, usage: { input: 10 } }, { text: 'late' }], { tools: [add], maxTotalTokens: 10 })
     expect(tokens.text).toContain('Max tokens reached (10/10)')
     const time = await work([{ text: 'late' }], { maxDurationMs: 0 })
@@ -139,7 +139,7 @@ describe('SubAgentTool', () => {
     expect(halfway.result.isError).toBe(true)
   })
 
-  it('names the call nobody can approve', async () => {
+  it('names the call that cannot be approved', async () => {
     const risky = tool('risky', () => 'done', { needsApproval: true })
     const { result, text } = await work([{ toolCalls: [{ name: 'risky', arguments: {} }] }], { tools: [risky] })
     expect(text).toContain('"risky" must be approved by a person')
@@ -161,7 +161,7 @@ describe('SubAgentTool', () => {
     })
   })
 
-  it('begins anew with every call, in a session of its own', async () => {
+  it('starts over with every call, in a new session', async () => {
     const model = scripted([{ text: 'one' }, { text: 'two' }])
     const agent = subAgent(model, { forward: 'events' })
     const first = callContext()
@@ -179,8 +179,8 @@ describe('SubAgentTool', () => {
   })
 })
 
-describe('what a sub-agent reports', () => {
-  it('is what it says, so far, and which tools it calls (sub_agent_event_forwarding)', async () => {
+describe('progress of a sub-agent', () => {
+  it('updates with text and tool calls (sub_agent_event_forwarding)', async () => {
     const script = [{ text: ['look', 'ing'], ...callAdd }, { text: ['it ', 'is 3'] }]
     const { updates, events } = await work(script, { tools: [add] })
     expect(updates[0]).toBe('look')
@@ -189,7 +189,7 @@ describe('what a sub-agent reports', () => {
     expect(events).toEqual([])
   })
 
-  it('grows with the text alone: every update holds the one before, the last all of it, together a small multiple', async () => {
+  it('emits update events whose total size is linear in the text', async () => {
     const turn = fc.record({ text: fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { maxLength: 60 }), calls: fc.nat(3) })
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { maxLength: 8 }), async (turns) => {
@@ -212,7 +212,7 @@ describe('what a sub-agent reports', () => {
     expect(updates.join('').length).toBeLessThan(200_000 * 7)
   })
 
-  it('passes on status lines of its tools', async () => {
+  it('forwards progress messages of its tools', async () => {
     const busy = tool('add', (_args, { progress }) => {
       progress('half way')
       return 'ok'
@@ -220,7 +220,7 @@ describe('what a sub-agent reports', () => {
     expect((await work([callAdd, { text: 'done' }], { tools: [busy] })).lines).toEqual(['half way'])
   })
 
-  it('is every event too, where asked for', async () => {
+  it("forwards every event with forward: 'events'", async () => {
     const { events, updates, result } = await work([callAdd, { text: 'done' }], { tools: [add], forward: 'events' })
     expect(grammarFaults(events)).toEqual([])
     expect(events.every((event) => event.loopId === result.childLoopId)).toBe(true)
@@ -238,10 +238,10 @@ describe('what a sub-agent reports', () => {
   })
 })
 
-describe('nesting', () => {
+describe('nested sub-agents', () => {
   const inner = () => subAgent(scripted([]), { name: 'inner' })
 
-  it('is refused by construction, also for a copy of a sub-agent', () => {
+  it('throws at construction, also for a copied sub-agent', () => {
     for (const nested of [inner(), { ...inner(), execute: () => 'x' }]) {
       expect(() => subAgent(scripted([]), { tools: [add, nested] })).toThrow(expect.objectContaining({ code: 'nestedSubAgent' }))
     }
@@ -249,7 +249,7 @@ describe('nesting', () => {
     expect(isSubAgentTool(add)).toBe(false)
   })
 
-  it('is not possible afterwards either', async () => {
+  it('ignores a sub-agent added to the tool list later', async () => {
     const tools: AgentTool[] = [add]
     const model = scripted([{ text: 'ok' }])
     const outer = subAgent(model, { tools })
@@ -258,7 +258,7 @@ describe('nesting', () => {
     expect(model.provider.requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
   })
 
-  it('other options that cannot work are refused as well', () => {
+  it('refuses other invalid options', () => {
     const model = scripted([])
     expect(() => subAgent(model, { name: 'my agent' })).toThrow(ConfigError)
     expect(() => subAgent(model, { tools: [add, add] })).toThrow(/unique/)
@@ -267,10 +267,10 @@ describe('nesting', () => {
   })
 })
 
-describe('in a parent loop', () => {
+describe('a sub-agent in a parent loop', () => {
   const parentScript = [delegate('sum'), { text: 'all done' }]
 
-  it('is a tool like any other (sub_agent_in_parent_loop)', async () => {
+  it('runs like any other tool (sub_agent_in_parent_loop)', async () => {
     const helper = subAgent(scripted([{ text: 'three' }]))
     const { agent, events } = await play(parentScript, { tools: [helper] })
     expect(grammarFaults(events)).toEqual([])
@@ -281,7 +281,7 @@ describe('in a parent loop', () => {
     expect(ofType(events, 'toolExecutionUpdate').at(-1)?.partialResult.content).toEqual([{ type: 'text', text: 'three' }])
   })
 
-  it('reports every child event inside its call, with the ids of the child', async () => {
+  it('emits child events inside its call, with child ids', async () => {
     const helper = subAgent(scripted([{ text: 'three' }]), { forward: 'events' })
     const { events, result } = await play(parentScript, { tools: [helper] })
     const children = ofType(events, 'childEvent').map(({ event }) => event)
@@ -292,7 +292,7 @@ describe('in a parent loop', () => {
     expect(ofType(children, 'agentStart')[0]?.parentLoopId).toBe(result.loopId)
   })
 
-  it('two run at the same time (sub_agent_parallel)', async () => {
+  it('runs two at the same time (sub_agent_parallel)', async () => {
     const bothAsked = gate()
     let asked = 0
     const answer: Script = async () => {
@@ -307,20 +307,20 @@ describe('in a parent loop', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('charges what it used to the run, once', async () => {
+  it('charges its usage to the run once', async () => {
     const helper = subAgent(scripted([{ text: 'three', usage: { input: 60, output: 40 } }]))
     const { result, agent } = await play(parentScript, { tools: [helper], limits: { maxTotalTokens: 100 } })
     expect(result.status).toBe('limit')
     expect(agent.messages.at(-1)).toMatchObject({ content: [{ text: '[Agent stopped: Max tokens reached (100/100)]' }] })
   })
 
-  it('does not reach a limit that twice its usage would reach', async () => {
+  it('does not double its usage against a limit', async () => {
     const helper = subAgent(scripted([{ text: 'three', usage: { input: 60, output: 40 } }]))
     const { result } = await play(parentScript, { tools: [helper], limits: { maxTotalTokens: 101 } })
     expect(result.status).toBe('completed')
   })
 
-  it('stops when the run would have to', async () => {
+  it('stops when the parent run reaches a limit', async () => {
     const child = scripted([{ ...callAdd, usage: { output: 500 } }, { text: 'never asked' }])
     const helper = subAgent(child, { tools: [add] })
     const { events, result } = await play(parentScript, { tools: [helper], limits: { maxTotalTokens: 500 } })
@@ -331,7 +331,7 @@ describe('in a parent loop', () => {
     expect(end?.isError).toBe(true)
   })
 
-  it('an abort of the run aborts it, whenever it comes', async () => {
+  it('aborts with the parent run at any event', async () => {
     for (let at = 1; at < 40; at += 1) {
       const child = scripted([{ text: 'looking', ...callAdd }, { text: 'never whole' }], { chunkSize: 4 })
       const statuses: unknown[] = []
@@ -350,7 +350,7 @@ describe('in a parent loop', () => {
     }
   })
 
-  it('a timeout of the call ends the child', async () => {
+  it('aborts when its call times out', async () => {
     const child = scripted([{ text: 'never' }], { gate: () => new Promise(() => undefined) })
     const ended = gate()
     const statuses: unknown[] = []
@@ -365,7 +365,7 @@ describe('in a parent loop', () => {
   })
 })
 
-it('a price that fails in a sub-agent ends the run that limits it, not only its own call', async () => {
+it('ends the parent run if a price in a sub-agent is invalid', async () => {
   const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
   const inner = scripted([{ text: 'inner', usage: { input: 10, output: 5 } }])
   // What it costs is known when it has answered, and is no price.

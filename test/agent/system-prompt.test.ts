@@ -15,8 +15,8 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('built-in strategies', () => {
-  it('agent_prompt_strategy_has_4_blocks', () => {
+describe('built-in prompt strategies', () => {
+  it('defines four blocks for agentPrompt (agent_prompt_strategy_has_4_blocks)', () => {
     expect(names(agentPrompt)).toEqual([
       ['identity', 500],
       ['instructions', 2000],
@@ -25,7 +25,7 @@ describe('built-in strategies', () => {
     ])
   })
 
-  it('minimal_prompt_strategy_has_2_blocks', () => {
+  it('defines two blocks for minimalPrompt (minimal_prompt_strategy_has_2_blocks)', () => {
     expect(names(minimalPrompt)).toEqual([
       ['identity', 1000],
       ['task', 3000],
@@ -34,12 +34,12 @@ describe('built-in strategies', () => {
 })
 
 describe('composeSystemPrompt', () => {
-  it('system_prompt_compose_from_strategy: blocks in their order, joined by an empty line', async () => {
+  it('joins blocks in order with an empty line (system_prompt_compose_from_strategy)', async () => {
     const content = { constraints: 'Never lie.', tools: 'You have bash.', identity: 'You are Ada.', instructions: 'Answer.' }
     expect(await composeSystemPrompt(agentPrompt, content)).toBe('You are Ada.\n\nAnswer.\n\nYou have bash.\n\nNever lie.')
   })
 
-  it('compose_orders_by_block_order, also where the list says another order', async () => {
+  it('sorts blocks by their order value (compose_orders_by_block_order)', async () => {
     const strategy: SystemPromptStrategy = {
       blocks: [
         { name: 'last', order: 10, maxLength: 9 },
@@ -53,18 +53,18 @@ describe('composeSystemPrompt', () => {
     expect(strategy.blocks[0]?.name).toBe('last')
   })
 
-  it('compose_skips_missing_blocks, and empty ones', async () => {
+  it('skips missing and empty blocks (compose_skips_missing_blocks)', async () => {
     expect(await composeSystemPrompt(minimalPrompt, { task: 'Sum up.' })).toBe('Sum up.')
     expect(await composeSystemPrompt(agentPrompt, { identity: '', tools: ' \n', constraints: 'x' })).toBe('x')
     expect(await composeSystemPrompt(minimalPrompt, {})).toBe('')
   })
 
-  it('compose_truncates to the length of the block', async () => {
+  it('truncates to the block length (compose_truncates)', async () => {
     expect(await composeSystemPrompt(one(5), { only: 'hello world' })).toBe('hello')
     expect(await composeSystemPrompt(one(5), { only: 'hello' })).toBe('hello')
   })
 
-  it('never cuts a character in half', async () => {
+  it('truncates without splitting a character', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), async (text, maxLength) => {
         const whole = `x${text}`
@@ -77,7 +77,7 @@ describe('composeSystemPrompt', () => {
     )
   })
 
-  it('names the blocks there are when it gets one that is not', async () => {
+  it('refuses an unknown block and names the existing ones', async () => {
     const error = await failure(composeSystemPrompt(minimalPrompt, { identity: 'x', tasks: 'y' }))
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toMatchObject({ code: 'invalidOption', message: 'The strategy has no block "tasks". It has: "identity", "task".' })
@@ -85,12 +85,12 @@ describe('composeSystemPrompt', () => {
     expect(await failure(composeSystemPrompt(minimalPrompt, { constructor: 'y' }))).toMatchObject({ code: 'invalidOption' })
   })
 
-  it('takes nothing for a text that its content merely inherits', async () => {
+  it('ignores inherited members of the content', async () => {
     const strategy: SystemPromptStrategy = { blocks: [{ name: 'constructor', order: 0, maxLength: 10 }] }
     expect(await composeSystemPrompt(strategy, {})).toBe('')
   })
 
-  it('refuses blocks that cannot work, with their value', async () => {
+  it('refuses invalid blocks and names the value', async () => {
     expect(await failure(composeSystemPrompt(one(0), {}))).toMatchObject({ message: expect.stringContaining('is 0;') })
     expect(await failure(composeSystemPrompt(one(1.5), {}))).toMatchObject({ message: expect.stringContaining('is 1.5;') })
     const noOrder = { blocks: [{ name: 'a', order: Number.NaN, maxLength: 1 }] }
@@ -105,32 +105,32 @@ describe('composeSystemPrompt', () => {
 describe('composeSystemPrompt: file blocks', () => {
   const workspace = memoryWorkspace({ 'prompts/coder.md': 'You write code.', 'empty.md': '' })
 
-  it('compose_reads_file, relative to the workspace', async () => {
+  it('reads files relative to the workspace (compose_reads_file)', async () => {
     const content = { identity: 'file:prompts/coder.md', task: 'Fix it.' }
     expect(await composeSystemPrompt(minimalPrompt, content, { workspace })).toBe('You write code.\n\nFix it.')
     expect(await composeSystemPrompt(minimalPrompt, { identity: 'file: empty.md ', task: 'x' }, { workspace })).toBe('x')
   })
 
-  it('compose_file_not_found: says which block and which file', async () => {
+  it('names block and file when the file is missing (compose_file_not_found)', async () => {
     const error = await failure(composeSystemPrompt(minimalPrompt, { task: 'file:none.md' }, { workspace }))
     expect(error).toBeInstanceOf(WorkspaceError)
     expect(error).toMatchObject({ code: 'notFound', message: expect.stringMatching(/"task".*none\.md/) })
   })
 
-  it('does not leave the workspace', async () => {
+  it('refuses paths outside the workspace', async () => {
     for (const path of ['/etc/passwd', '../secret.md']) {
       const error = await failure(composeSystemPrompt(minimalPrompt, { task: `file:${path}` }, { workspace }))
       expect(error).toMatchObject({ name: 'WorkspaceError', code: 'outside' })
     }
   })
 
-  it('says that there is no workspace', async () => {
+  it('throws if there is no workspace', async () => {
     const error = await failure(composeSystemPrompt(minimalPrompt, { task: 'file:a.md' }))
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toMatchObject({ code: 'invalidOption', message: expect.stringMatching(/"task".*"a\.md".*no workspace/) })
   })
 
-  it('gives the same as the text itself, though it reads only the beginning', async () => {
+  it('gives the same result as inline text while reading only the start', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'binary', minLength: 1 }),

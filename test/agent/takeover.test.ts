@@ -32,8 +32,8 @@ const texts = ({ messages }: Pick<Agent, 'messages'>) =>
     'content' in message ? message.content.map((block) => (block.type === 'text' ? block.text : block.type)) : [],
   )
 
-describe('who is refused takes the right to write from nobody', () => {
-  it('an agent that was taken over and is asked again: the newcomer goes on', async () => {
+describe('a refused writer', () => {
+  it('rejects an agent after a takeover, and the new owner continues', async () => {
     const store = memorySessionStore()
     const { agent, run, finish } = await busyIn(store)
     const newer = await busyNewcomer(store)
@@ -44,7 +44,7 @@ describe('who is refused takes the right to write from nobody', () => {
     expect((await newer.run.result).status).toBe('completed')
   })
 
-  it('an agent that takes a session for a new one', async () => {
+  it('rejects an agent that treats an existing session as new', async () => {
     const store = memorySessionStore()
     const { run, finish } = await busyIn(store)
     const stranger = new Agent({ model: says('x'), session: store, sessionId: 's' })
@@ -55,7 +55,7 @@ describe('who is refused takes the right to write from nobody', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('an agent whose store failed, and whose session somebody else has taken up since', async () => {
+  it('rejects an agent whose session was taken over after a store failure', async () => {
     const store = memorySessionStore()
     let isFull = false
     const agent = new Agent({ model: says('a', 'b', 'c'), session: failing(store, () => isFull), sessionId: 's' })
@@ -70,8 +70,8 @@ describe('who is refused takes the right to write from nobody', () => {
   })
 })
 
-describe('the newcomer', () => {
-  it('has what others wrote while it rested; its run has the id that its events have', async () => {
+describe('takeover', () => {
+  it('reads records written meanwhile, and reports the right run id', async () => {
     const store = memorySessionStore()
     const first = new Agent({ model: says('a', 'b', 'c'), session: store, sessionId: 's' })
     await first.prompt('one').result
@@ -98,7 +98,7 @@ describe('the newcomer', () => {
     ])
   })
 
-  it('is told that the outcome of a call is unknown that ran elsewhere', async () => {
+  it('reports the unknown outcome of a call that ran elsewhere', async () => {
     const store = memorySessionStore()
     const resumed = await resumeAgent(store, 's', { model: says('I see'), create: true })
     const { run, finish } = await busyIn(store)
@@ -109,7 +109,7 @@ describe('the newcomer', () => {
     expect(texts(await resumeAgent(store, 's', { model: says() }))).toEqual(texts(resumed))
   })
 
-  it('finds nothing to continue where the other one has finished by then', async () => {
+  it('has nothing to continue if the other owner has finished', async () => {
     const store = memorySessionStore()
     const { run, finish } = await busyIn(store)
     const newer = await resumeAgent(store, 's', { model: says('not asked'), tools: [tool('work', () => 'no')] })
@@ -120,7 +120,7 @@ describe('the newcomer', () => {
     expect(texts(newer).slice(-2)).toEqual(['done', 'old'])
   })
 
-  it('is asked first about calls that wait for a person by then', async () => {
+  it('requests approvals that the other owner left pending', async () => {
     const store = memorySessionStore()
     const work = tool('work', () => 'ran', { needsApproval: true })
     const first = new Agent({
@@ -140,7 +140,7 @@ describe('the newcomer', () => {
     expect(texts(second)).toEqual(['one', 'a', 'two', 'toolCall', 'ran', 'well?', 'b'])
   })
 
-  it('keeps what its owner has added since it was read, and a history that its owner has replaced', async () => {
+  it('keeps messages added or replaced since the read', async () => {
     const store = memorySessionStore()
     const first = new Agent({ model: says('a', 'b', 'c'), session: store, sessionId: 's' })
     await first.prompt('one').result
@@ -173,7 +173,7 @@ describe('the newcomer', () => {
     expect((await store.load('s')).loops.every(({ base }) => base === undefined)).toBe(true)
   })
 
-  it('takes up what was written after it had closed', async () => {
+  it('reads what another owner wrote after close()', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'c'), session: store, sessionId: 's' })
     await agent.prompt('one').result
@@ -184,7 +184,7 @@ describe('the newcomer', () => {
     expect(texts(agent)).toEqual(['one', 'a', 'two', 'b', 'three', 'c'])
   })
 
-  it('tries again where the takeover failed half way', async () => {
+  it('retries a takeover that failed halfway', async () => {
     const store = memorySessionStore()
     const { run, finish } = await busyIn(store)
     let isFull = true
@@ -202,7 +202,7 @@ describe('the newcomer', () => {
     expect(texts(await resumeAgent(store, 's', { model: says() }))).toEqual(texts(newer))
   })
 
-  it('is one of two that begin the same session at once', async () => {
+  it('succeeds for one of two concurrent starts', async () => {
     for (const create of [true, false]) {
       const store = memorySessionStore()
       const agents = await Promise.all(

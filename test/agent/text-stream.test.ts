@@ -12,7 +12,7 @@ async function piecesOf({ textStream }: AgentRun): Promise<string[]> {
   return pieces
 }
 
-it('text arrives piece by piece, of every answer of the run, and from the beginning for whoever comes late', async () => {
+it('yields text of all responses from the beginning, also for late readers', async () => {
   const run = agentOf([{ thinking: 'Hm.', text: 'I look. ', toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'I saw it.' }]).prompt(
     'go',
   )
@@ -23,7 +23,7 @@ it('text arrives piece by piece, of every answer of the run, and from the beginn
   expect(await run.text()).toBe('I saw it.')
 })
 
-it('what was written is read, then the failure is thrown', async () => {
+it('yields the written text, then throws the failure', async () => {
   const run = agentOf([{ text: 'Half', fail: { code: 'auth', message: 'No.', afterText: true } }]).prompt('go')
   let read = ''
   const reading = (async () => {
@@ -33,7 +33,7 @@ it('what was written is read, then the failure is thrown', async () => {
   expect(read).toBe('Half')
 })
 
-it('leaving it does not stop the run', async () => {
+it('continues the run when the reader leaves', async () => {
   const run = agentOf([{ text: 'A long answer.' }]).prompt('go')
   for await (const _ of run.textStream) break
   expect(await run.result).toMatchObject({ status: 'completed', text: 'A long answer.' })

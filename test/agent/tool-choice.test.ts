@@ -9,11 +9,11 @@ function agentWith(options: Partial<AgentOptions> = {}): Agent {
   return new Agent({ model: scripted([{ text: 'Done.' }]), tools: [weather], ...options })
 }
 
-describe('a choice of tools', () => {
+describe('toolChoice validation', () => {
   it.each([
     [{ tool: 'wether' }, '"wether", a tool that the agent does not have. Did you mean weather?'],
     [{ allowed: ['weather', 'zzz'] }, '"zzz", a tool that the agent does not have. Known: weather'],
-  ])('%j is refused by name, with nothing changed', async (toolChoice, message) => {
+  ])('refuses %j by name, with nothing changed', async (toolChoice, message) => {
     const agent = agentWith()
     expect(() => agent.prompt('Go.', { toolChoice })).toThrow(message)
     expect(() => agentWith({ toolChoice }).prompt('Go.')).toThrow(message)
@@ -21,7 +21,7 @@ describe('a choice of tools', () => {
     expect((await agent.prompt('Go.').result).status).toBe('completed')
   })
 
-  it('may name what a prompt switches on, and what only a hook knows', async () => {
+  it('accepts tools from choices and from a hook', async () => {
     const choices = { tools: { extra: late } }
     const toolChoice = { tool: 'lookup' }
     expect((await agentWith({ choices }).prompt('Go.', { tools: ['extra'], toolChoice }).result).status).toBe('completed')

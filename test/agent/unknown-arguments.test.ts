@@ -55,8 +55,8 @@ const decisions: [string, unknown[], string][] = [
   ['deny', ['no', { forever: true }], 'deny does not take forever (true).'],
 ]
 
-describe('a remote run and its session refuse arguments that they do not know, by name', () => {
-  it.each([...decisions, ...answersOfCalls])('%s%j', async (name, more, sentence) => {
+describe('unknown arguments to a remote run and session', () => {
+  it.each([...decisions, ...answersOfCalls])('rejects them by name: %s%j', async (name, more, sentence) => {
     const { session, run, request } = await waitingElsewhere()
     for (const of of name === 'answer' ? [run] : [run, session]) {
       const failure = await failureOf(of, name, request, ...more)
@@ -67,7 +67,7 @@ describe('a remote run and its session refuse arguments that they do not know, b
     expect((await run.result).status).toBe('completed')
   })
 
-  it.each(['steer', 'followUp'])('%s takes no settings, at a run and at a session', async (name) => {
+  it.each(['steer', 'followUp'])('rejects settings passed to %s', async (name) => {
     const { session, run, request } = await waitingElsewhere()
     for (const of of [run, session])
       expect(String(await failureOf(of, name, 'Wait.', { maxTokens: 3 }))).toContain(`${name} does not take maxTokens (3).`)
@@ -76,14 +76,14 @@ describe('a remote run and its session refuse arguments that they do not know, b
   })
 })
 
-describe('a run refuses arguments that it does not know, by name', () => {
+describe('unknown arguments to a run', () => {
   it.each<[string, unknown[], string]>([
     ['approve', [{ arguments: { euros: 1 } }], 'approve does not take arguments (an object). It takes the request alone'],
     ['approve', [{ reason: 'ok', remember: true }], 'approve does not take reason ("ok"), remember (true).'],
     ['approve', ['yes'], 'approve does not take "yes".'],
     ['deny', [{ reason: 'no' }], 'reason is an object; it must be a text.'],
     ['deny', ['no', { forever: true }], 'deny does not take forever (true).'],
-  ])('%s%j', async (name, more, sentence) => {
+  ])('throws and names them: %s%j', async (name, more, sentence) => {
     const { run, request } = await waiting()
     expect(() => call(run, name, request, ...more)).toThrow(
       expect.objectContaining({ code: 'invalidOption', message: expect.stringContaining(sentence) }),
@@ -93,7 +93,7 @@ describe('a run refuses arguments that it does not know, by name', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it.each(answersOfCalls)('%s%j', async (name, more, sentence) => {
+  it.each(answersOfCalls)('rejects and names them: %s%j', async (name, more, sentence) => {
     const { run, request } = await waiting()
     const failure = await failureOf(run, name, request, ...more)
     expect(failure).toMatchObject({ code: 'invalidOption', message: expect.stringContaining(sentence) })
@@ -101,13 +101,13 @@ describe('a run refuses arguments that it does not know, by name', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('takes arguments that are undefined as left out', async () => {
+  it('treats undefined arguments as omitted', async () => {
     const { run, request } = await waiting()
     call(run, 'deny', request, undefined, undefined)
     expect((await run.result).status).toBe('completed')
   })
 
-  it('does not guess an answer with unknown keys', async () => {
+  it('refuses a decision with unknown keys', async () => {
     const { run, request } = await waiting()
     run.approve(request)
     const asked = await inputOf(run)
@@ -121,7 +121,7 @@ describe('a run refuses arguments that it does not know, by name', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it.each(['steer', 'followUp'])('%s takes no settings, at a run and at an agent', async (name) => {
+  it.each(['steer', 'followUp'])('throws for settings passed to %s', async (name) => {
     const { agent, run, request } = await waiting()
     for (const of of [run, agent]) expect(() => call(of, name, 'Wait.', { maxTokens: 3 })).toThrow(`${name} does not take maxTokens (3).`)
     expect(() => call(run, 'events', { from: 3 })).toThrow('from (3) is no option.')
