@@ -21,25 +21,25 @@ function refusal(run: () => unknown): ProviderError {
 }
 
 describe('extractJson', () => {
-  it('parses the text of an answer', () => {
+  it('parses the text of a response', () => {
     expect(extractJson(answer([text('{"city":"Oslo"}')]))).toEqual({ city: 'Oslo' })
   })
 
-  it('joins text blocks, whatever stands between them', () => {
+  it('joins text blocks across other blocks', () => {
     expect(extractJson(answer([text('{"a":'), { type: 'thinking', thinking: '{' }, text('[1,2]}')]))).toEqual({ a: [1, 2] })
   })
 
-  it('prefers the arguments of respond_json', () => {
+  it('prefers arguments of respond_json', () => {
     const call: Content = { type: 'toolCall', id: 'c', name: 'respond_json', arguments: { city: 'Oslo' } }
     expect(extractJson(answer([text('Here it is:'), call], 'toolUse'))).toEqual({ city: 'Oslo' })
   })
 
-  it('takes the last text block where a model said something first', () => {
+  it('parses the last text block if the whole text is not JSON', () => {
     expect(extractJson(answer([text('Here it is:'), text('{"city":"Oslo"}')]))).toEqual({ city: 'Oslo' })
     expect(() => extractJson(answer([text('{"city":"Oslo"}'), text('There it was.')]))).toThrow('not valid JSON')
   })
 
-  it('gives back every JSON value, also cut into blocks', () => {
+  it('returns any JSON value, also split over blocks', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), (value, at) => {
         const json = JSON.stringify(value)
@@ -63,12 +63,12 @@ describe('extractJson', () => {
     expect(error.message).toMatch(/not valid JSON \(it was cut off: raise maxTokens\)/)
   })
 
-  it('refuses messages that are no answers', () => {
+  it('refuses messages that are not responses', () => {
     expect(refusal(() => extractJson(userMessage('{}')))).toMatchObject({ code: 'schemaMismatch' })
     expect(refusal(() => extractJson(extensionMessage('note', {}))).message).toContain('extension')
   })
 
-  it.each([[[]], [[text(' \n')]], [[{ type: 'thinking', thinking: '{}' } as Content]]])('refuses answers without text: %j', (content) => {
+  it.each([[[]], [[text(' \n')]], [[{ type: 'thinking', thinking: '{}' } as Content]]])('refuses responses without text: %j', (content) => {
     expect(refusal(() => extractJson(answer(content)))).toMatchObject({ code: 'schemaMismatch', message: expect.stringContaining('empty') })
   })
 
@@ -77,16 +77,16 @@ describe('extractJson', () => {
     ['toolUse', undefined, 'calls tools'],
     ['error', 'The line broke.', 'ended with error: The line broke.'],
     ['aborted', undefined, 'ended with aborted'],
-  ] as const)('says what explains it: %s', (stopReason, errorMessage, expected) => {
+  ] as const)('includes the cause in the error: %s', (stopReason, errorMessage, expected) => {
     expect(refusal(() => extractJson(answer([text('{')], stopReason, errorMessage))).message).toContain(expected)
   })
 
-  it('says the words of a refusal', () => {
+  it('includes the text of a refusal', () => {
     const refusing = { ...answer([], 'guardRail'), refusal: 'I will not.' }
     expect(refusal(() => extractJson(refusing)).message).toContain('refused: "I will not."')
   })
 
-  it('quotes little of a long text', () => {
+  it('quotes only a short part of long text', () => {
     expect(refusal(() => extractJson(answer([text('x'.repeat(5000))]))).message.length).toBeLessThan(300)
   })
 })

@@ -30,8 +30,8 @@ const hostile = (token: string) =>
     )
     .map((parts) => parts.join(''))
 
-describe('a fence', () => {
-  it('is closed once, at its end, whatever it holds', () => {
+describe('fences against prompt injection', () => {
+  it('closes only at the end for any content', () => {
     const token = fenceToken('some id')
     fc.assert(
       fc.property(hostile(token), (text) => {
@@ -43,7 +43,7 @@ describe('a fence', () => {
     )
   })
 
-  it('has eight letters and digits, another for each id, the same for the same', () => {
+  it('derives eight letters and digits from the id', () => {
     const tokens = new Set(Array.from({ length: 20_000 }, (_, n) => fenceToken(`id ${n}`)))
     expect(tokens.size).toBe(20_000)
     expect([...tokens].every((token) => /^[0-9a-z]{8}$/.test(token))).toBe(true)
@@ -52,11 +52,11 @@ describe('a fence', () => {
   })
 })
 
-describe('a tool', () => {
+describe('forgery by a tool', () => {
   const called = (output: string) => numbered(user('u'), user('ask'), answer('a', ['c']), saying(result('r', 'c'), output))
   const token = tokenIn(texts(renderNodes(called(''), {}, policy)[1])[0])
 
-  it('cannot write the token of this conversation', () => {
+  it('prevents output from writing the token of the conversation', () => {
     fc.assert(
       fc.property(hostile(token), (output) => {
         const shown = texts(renderNodes(called(output), {}, policy)[3])
@@ -67,7 +67,7 @@ describe('a tool', () => {
     )
   })
 
-  it('cannot close a note that a model took from it', () => {
+  it('prevents a summary from closing its note', () => {
     fc.assert(
       fc.property(hostile(token), (summary) => {
         const messages = called('seen')
@@ -84,7 +84,7 @@ describe('a tool', () => {
     )
   })
 
-  it('costs time in proportion to what it writes', () => {
+  it('takes time linear in the output', () => {
     const size = 2_000_000
     for (const output of [
       '<<'.repeat(size / 2),
@@ -99,7 +99,7 @@ describe('a tool', () => {
   })
 })
 
-describe('what stands for others', () => {
+describe('placeholder messages', () => {
   // Of a model whose reasoning is not bound to what stands before it, so that it is sent back.
   const model = 'claude-opus-4-6'
   const thinking = (id: string, calls: readonly string[]): LlmMessage => {
@@ -115,7 +115,7 @@ describe('what stands for others', () => {
   }
   const pruned = { prunes: [{ id: 'p', at: 5, messageIds: ['a', 'r'], tokensRemoved: 1, memo: 'It is red.' }] }
 
-  it('leaves an answer that begins with its thinking alone: services want that', async () => {
+  it('leaves a response that begins with thinking unchanged', async () => {
     const messages = [user('u'), thinking('a', ['c']), result('r', 'c'), thinking('b', ['d']), result('s', 'd')]
     const view = bridged(deriveView(messages, pruned)).filter(isLlmMessage)
     const wire = await wireMessages(view)
@@ -124,7 +124,7 @@ describe('what stands for others', () => {
     expect(wire[3]?.content[0]).toMatchObject({ type: 'thinking' })
   })
 
-  it('is sent where nothing comes before it, or after', async () => {
+  it('sends a placeholder if no user message precedes or follows', async () => {
     const first = await wireMessages([summaryMessage('They talked.'), user('go on')].filter(isLlmMessage))
     expect(first.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     const last = await wireMessages(deriveView([user('u'), thinking('a', ['c']), result('r', 'c')], pruned).filter(isLlmMessage))

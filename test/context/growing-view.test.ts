@@ -23,8 +23,8 @@ async function changed(messages: readonly AgentMessage[], state: ContextState, k
   return record === undefined ? state : { ...state, prunes: [...(state.prunes ?? []), record] }
 }
 
-describe('a view that grows', () => {
-  it('is at every step what would be derived anew, and as large', async () => {
+describe('GrowingView', () => {
+  it('equals a freshly derived view with its size at every step', async () => {
     const property = fc.asyncProperty(seeds(30), fc.array(fc.nat(9), { minLength: 1, maxLength: 12 }), async (numbers, kinds) => {
       const history = historyOf(numbers)
       const messages: AgentMessage[] = []
@@ -51,7 +51,7 @@ describe('a view that grows', () => {
     await fc.assert(property, { numRuns: runs(300, 3000) })
   })
 
-  it('costs what is new: each message is estimated once, whatever the turn', () => {
+  it('estimates each message only once', () => {
     let asked = 0
     const counter: TokenCounter = {
       text: () => 1,
@@ -81,22 +81,22 @@ describe('a view that grows', () => {
   })
 })
 
-describe('the size of a prompt', () => {
+describe('PromptMeter', () => {
   const usage = (input: number) => ({ input, output: 10, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: input + 10 })
   const counted = (id: string, input: number, timestamp = 1) => ({ ...answer(id), usage: usage(input), timestamp })
   const measure = (view: readonly AgentMessage[], state: ContextState = {}) =>
     new PromptMeter({ counter: { text: () => 1, message: () => 100 }, systemPromptTokens: 50 }).measure(view, state)
 
-  it('is what the service counted, which has the system prompt in it, and an estimate of what came since', () => {
+  it('adds an estimate of newer messages to the reported count', () => {
     expect(measure([user('u'), counted('a', 1000), user('v')])).toEqual({ messageTokens: 300, promptTokens: 1110 })
   })
 
-  it('is our own estimate where the service counts less, or not at all', () => {
+  it('uses its own estimate if the provider reports less or nothing', () => {
     expect(measure([user('u'), counted('a', 5), user('v')])).toEqual({ messageTokens: 300, promptTokens: 350 })
     expect(measure([user('u'), answer('a'), user('v')])).toEqual({ messageTokens: 300, promptTokens: 350 })
   })
 
-  it('does not use a count of before the last change', () => {
+  it('ignores a count from before the last context change', () => {
     const state = { prunes: [{ id: 'p', at: 5, messageIds: [], tokensRemoved: 1 }] }
     expect(measure([user('u'), counted('a', 1000, 5), user('v')], state).promptTokens).toBe(350)
     expect(measure([user('u'), counted('a', 1000, 6), user('v')], state).promptTokens).toBe(1110)

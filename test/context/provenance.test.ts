@@ -27,11 +27,11 @@ const expected = [
 ]
 
 describe('provenanceOf', () => {
-  it('says turn, role and place of what a loop made, prompts included, in each loop anew', () => {
+  it('gives turn, role and position for messages of each loop', () => {
     expect(provenanceOf(history, history)).toEqual(expected)
   })
 
-  it('takes a hint as it is, with or without a turn', () => {
+  it('prefers a provenance hint, with or without a turn', () => {
     const identity = { kind: 'identityBlock', name: 'Agent', order: 3 } as const
     const memory = { kind: 'memoryTier', tier: 'short', recordId: 'r' } as const
     const messages = [user('who', { provenanceHint: identity }), user('what', { ...turn(0), provenanceHint: memory })]
@@ -40,12 +40,12 @@ describe('provenanceOf', () => {
     expect(provenance[0]).toBe(identity)
   })
 
-  it('is unknown for what belongs to no turn', () => {
+  it('returns unknown for messages without a turn', () => {
     const messages = [user('summary'), answer('old'), ...history.slice(0, 1)]
     expect(provenanceOf(messages, messages)).toEqual([{ kind: 'unknown' }, { kind: 'unknown' }, expected[0]])
   })
 
-  it('finds copies, reordered and left out messages by their id', () => {
+  it('matches copied, reordered and omitted messages by id', () => {
     const copies = history.map((message) => ({ ...message, content: [...message.content] }))
     expect(provenanceOf(history, copies)).toEqual(expected)
     const gpt = openai('gpt-5.1').config
@@ -63,7 +63,7 @@ describe('provenanceOf', () => {
     ).toEqual([loopTurn(0, 'toolCallResult', 0), loopTurn(1, 'assistantResponse', 0)])
   })
 
-  it('is unknown for messages that a converter made, and honours their hints', () => {
+  it('returns unknown for converted messages without hints', () => {
     const bare: Message[] = history.map(({ content }) => ({ role: 'user', content, timestamp: 1 }))
     expect(provenanceOf(history, bare)).toEqual(bare.map(() => ({ kind: 'unknown' })))
     const note = extensionMessage('note', 1)
@@ -71,7 +71,7 @@ describe('provenanceOf', () => {
     expect(provenanceOf([note, ...history], made)).toEqual([{ kind: 'unknown' }, { kind: 'unknown' }, { kind: 'followUp' }])
   })
 
-  it('has one entry for each message that is sent', () => {
+  it('returns one entry per sent message', () => {
     const entries = [extensionMessage('note', 1), ...history]
     expect(provenanceOf(entries, entries.filter(isLlmMessage))).toEqual(expected)
     expect(provenanceOf(entries, [])).toEqual([])

@@ -38,21 +38,21 @@ const toolTokens = (tools: readonly ToolDefinition[]) => tools.reduce((sum, each
 const headTokens = toolTokens(before.tools) + estimateTokens(before.systemPrompt)
 
 describe('diffTurnRequests', () => {
-  it('takes new messages at the end for no break', () => {
+  it('reports no break for appended messages', () => {
     const all = { commonMessages: 5, commonTokens: headTokens + totalTokens(history) }
     expect(diffTurnRequests(before, before)).toEqual(all)
     expect(diffTurnRequests(before, request([...history, answer('a3'), user('more')]))).toEqual(all)
     expect(diffTurnRequests(request([]), request([]))).toEqual({ commonMessages: 0, commonTokens: headTokens })
   })
 
-  it('compares what is sent: not copies, ids, times, usage, or what is no part of the prompt', () => {
+  it('ignores copies, ids, times, usage and fields outside the prompt', () => {
     const stored = structuredClone(history).map((message) => ({ ...message, id: `${message.id}-copy`, timestamp: 99 }))
     const diff = diffTurnRequests(before, request(stored, { maxTokens: 5, temperature: 1, responseFormat: { type: 'text' } }))
     expect(diff).toMatchObject({ commonMessages: 5 })
     expect(diff).not.toHaveProperty('firstChange')
   })
 
-  it('names what was removed, with where it came from', () => {
+  it('names a removed message with its provenance', () => {
     const diff = diffTurnRequests(before, request([...history.slice(0, 1), ...history.slice(3)]))
     expect(diff).toEqual({
       commonMessages: 1,
@@ -68,7 +68,7 @@ describe('diffTurnRequests', () => {
     expect(diffTurnRequests(before, request(history.slice(0, 3))).firstChange).toMatchObject({ index: 3, reason: 'removed' })
   })
 
-  it('names what was inserted', () => {
+  it('names an inserted message', () => {
     const memo = user('memo', { provenanceHint: { kind: 'memoryTier', tier: 'short', recordId: '1' } })
     const { commonMessages, firstChange } = diffTurnRequests(before, request([...history.slice(0, 3), memo, ...history.slice(3)]))
     expect(commonMessages).toBe(3)
@@ -81,7 +81,7 @@ describe('diffTurnRequests', () => {
     })
   })
 
-  it('names the block that changed, and shows where', () => {
+  it('names the changed block and shows the difference', () => {
     const long = (end: string) => ({
       ...result('r1', 'c1', turn(0)),
       content: [{ type: 'text' as const, text: `${'-'.repeat(500)}${end}` }],
@@ -95,7 +95,7 @@ describe('diffTurnRequests', () => {
     expect(diff.firstChange?.after).toMatch(/^…-{30}new$/)
   })
 
-  it('counts the blocks before the one that broke', () => {
+  it('counts the blocks before the first change', () => {
     const tagged = history.map((message, index) =>
       index === 2 ? { ...message, content: [...message.content, { type: 'text' as const, text: '[lesson] x' }] } : message,
     )
@@ -117,7 +117,7 @@ describe('diffTurnRequests', () => {
     })
   })
 
-  it('sees a message replaced by one of another kind, another call, another signature', () => {
+  it('detects a different message kind, call and signature', () => {
     const swap = (index: number, message: LlmMessage) => request(history.map((each, at) => (at === index ? message : each)))
     const other = diffTurnRequests(before, swap(1, user('summary'))).firstChange
     expect(other).toMatchObject({ index: 1, reason: 'changed' })
@@ -131,7 +131,7 @@ describe('diffTurnRequests', () => {
     expect(firstChange).toMatchObject({ index: 1, blockIndex: 0, reason: 'changed', before: expect.stringContaining('old') })
   })
 
-  it('looks at tools first: also one at their end stands before everything else', () => {
+  it('compares tools first', () => {
     const more = diffTurnRequests(before, request(history, { tools: [...before.tools, tool('run')], systemPrompt: 'Other.' }))
     expect(more).toEqual({
       commonMessages: 0,
@@ -144,7 +144,7 @@ describe('diffTurnRequests', () => {
     expect(changed.firstChange).toMatchObject({ part: 'tools', index: 1, reason: 'changed', after: expect.stringContaining('Now other') })
   })
 
-  it('looks at the system prompt, then at thinking, then at messages', () => {
+  it('compares system prompt, thinking, then messages', () => {
     const system = diffTurnRequests(before, request([], { systemPrompt: 'You are quick.', thinkingLevel: 'high' }))
     expect(system).toEqual({
       commonMessages: 0,
@@ -159,7 +159,7 @@ describe('diffTurnRequests', () => {
     })
   })
 
-  it('has nothing in common with another model or another form of answer', () => {
+  it('reports nothing in common for another model or response format', () => {
     for (const changes of [{ modelId: 'other' }, { provider: 'other' }, { api: 'openAiResponses' as const }]) {
       const diff = diffTurnRequests(before, request(history, changes))
       expect(diff).toMatchObject({ commonMessages: 0, commonTokens: 0, firstChange: { part: 'model', reason: 'changed' } })

@@ -32,12 +32,12 @@ const history: Message[] = [
 
 const contentOf = (messages: readonly Message[], index: number) => messages[index]?.content
 
-describe('the translation of the specification', () => {
-  it('leaves everything as it is for the model it came from, signatures included', () => {
+describe('defaultContextTranslation', () => {
+  it('leaves messages unchanged for their own model, with signatures', () => {
     expect(defaultContextTranslation(history, claude)).toBe(history)
   })
 
-  it.each(['openAiCompletions', 'openAiResponses', 'azureOpenAiResponses'] as const)('turns thinking into text for %s', (api) => {
+  it.each(['openAiCompletions', 'openAiResponses', 'azureOpenAiResponses'] as const)('converts thinking to text for %s', (api) => {
     const messages = defaultContextTranslation(history, at(api, 'openai', 'gpt-5.1'))
     expect(contentOf(messages, 1)).toEqual([{ type: 'text', text: '[Reasoning] Rain is likely.' }, { type: 'text', text: 'I look.' }, call])
     expect(JSON.stringify(messages)).not.toContain('sig-')
@@ -45,7 +45,7 @@ describe('the translation of the specification', () => {
     expect(contentOf(messages, 3)).toEqual([{ type: 'text', text: 'Rain.' }])
   })
 
-  it.each(['googleGenerativeAi', 'googleVertex', 'bedrockConverseStream'] as const)('leaves thinking out for %s', (api) => {
+  it.each(['googleGenerativeAi', 'googleVertex', 'bedrockConverseStream'] as const)('omits thinking for %s', (api) => {
     expect(contentOf(defaultContextTranslation(history, at(api)), 1)).toEqual([{ type: 'text', text: 'I look.' }, call])
   })
 
@@ -53,7 +53,7 @@ describe('the translation of the specification', () => {
     expect(defaultContextTranslation(history, at(api, 'x', 'y'))).toBe(history)
   })
 
-  it('passes user messages, images, tool calls and results unchanged', () => {
+  it('passes user messages, images, calls and results unchanged', () => {
     const messages = defaultContextTranslation(history, gpt)
     expect(messages).toHaveLength(history.length)
     expect(messages[0]).toBe(history[0])
@@ -62,7 +62,7 @@ describe('the translation of the specification', () => {
   })
 
   it.each(['openAiCompletions', 'googleGenerativeAi', 'bedrockConverseStream'] as const)(
-    'gives a model of %s its own thinking back as it was',
+    'restores the original thinking for a %s model',
     (api) => {
       const own = at(api, 'somebody', 'thinker')
       const signed: Content = { type: 'thinking', thinking: 'So.', providerState: { api, model: 'thinker', payload: { signature: 'abc' } } }
@@ -80,7 +80,7 @@ describe('the translation of the specification', () => {
     },
   )
 
-  it('never modifies the history, and gives the same copies again', () => {
+  it('leaves the history unmodified and returns identical copies', () => {
     const before = structuredClone(history)
     const first = defaultContextTranslation(history, gpt)
     expect(history).toEqual(before)
@@ -99,7 +99,7 @@ describe('Anthropic → OpenAI → Anthropic', () => {
     cache: { type: 'disabled' },
   })
 
-  it('loses nothing: Claude is sent its own thinking byte for byte', async () => {
+  it("restores Claude's own thinking byte for byte", async () => {
     const whole = [...history, userMessage('In Bergen?'), by(gpt, [{ type: 'text', text: 'Rain too.' }]), userMessage('And in Rome?')]
     const away = await openai('gpt-5.1').provider.encode(request(gpt, defaultContextTranslation(whole, gpt)))
     expect(away.body).toContain('[Reasoning] Rain is likely.')
@@ -130,8 +130,8 @@ describe('Anthropic → OpenAI → Anthropic', () => {
   })
 })
 
-describe('an agent', () => {
-  it('translates only when told to, after convertToLlm, and keeps its history', async () => {
+describe('contextTranslation of an agent', () => {
+  it('runs only if configured, after convertToLlm, without changing the history', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const seen: string[] = []
     const agent = new Agent({ model, messages: history, captureTurnRequests: true })

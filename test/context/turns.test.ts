@@ -9,7 +9,7 @@ const turn = (loopId: string, turnIndex: number) => ({ turnId: { loopId, turnInd
 const grouped = (...messages: readonly AgentMessage[]): string[][] => turnsOf(messages).map(idsOf)
 
 describe('turnsOf', () => {
-  it('groups neighbours by turnId', () => {
+  it('groups adjacent messages by turnId', () => {
     const [first, second, other] = [turn('l', 0), turn('l', 1), turn('m', 1)]
     expect(
       grouped(user('a', first), answer('b', ['c'], first), result('r', 'c', first), answer('d', [], second), user('e', other)),
@@ -17,7 +17,7 @@ describe('turnsOf', () => {
     expect(grouped(user('a', first), user('b', second), user('c', first))).toEqual([['a'], ['b'], ['c']])
   })
 
-  it('makes a turn of each message without one', () => {
+  it('makes a turn of each message without a turnId', () => {
     expect(grouped(user('a'), answer('b'), user('c'), { role: 'extension', id: 'e', kind: 'k', data: 1 })).toEqual([
       ['a'],
       ['b'],
@@ -31,7 +31,7 @@ describe('turnsOf', () => {
     expect(grouped(answer('a', ['c', 'd']), result('r', 'c'), result('s', 'd'), user('u'))).toEqual([['a', 'r', 's'], ['u']])
   })
 
-  it('also when it was run by a later loop', () => {
+  it('puts a result from a later loop into the turn of its call', () => {
     const [asked, resumed] = [turn('l', 3), turn('m', 0)]
     const messages = [
       answer('a', ['c'], asked),
@@ -41,17 +41,17 @@ describe('turnsOf', () => {
     expect(grouped(...messages, answer('b', [], turn('m', 1)))).toEqual([['a', 'p', 'r'], ['b']])
   })
 
-  it('also when something came between', () => {
+  it('keeps a result in its turn if other messages intervene', () => {
     expect(
       grouped(user('u'), answer('a', ['c', 'd']), result('r', 'c'), user('s'), answer('b', ['e']), result('t', 'd'), result('v', 'e')),
     ).toEqual([['u'], ['a', 'r', 's', 'b', 't', 'v']])
   })
 
-  it('takes a repeated id for the latest call, and a second result for an orphan', () => {
+  it('assigns a repeated id to the latest call, a second result to none', () => {
     expect(grouped(answer('a', ['c']), answer('b', ['c']), result('r', 'c'), result('s', 'c'))).toEqual([['a'], ['b', 'r'], ['s']])
   })
 
-  it('loses and reorders nothing, and keeps pairs together', () => {
+  it('keeps order and call-result pairs without loss', () => {
     const property = fc.property(seeds(40), (numbers) => {
       const messages = historyOf(numbers)
       const turns = turnsOf(messages)

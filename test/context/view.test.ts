@@ -25,11 +25,11 @@ const prune = (messageIds: string[], memo?: string): PruneRecord => ({
 const sent = (messages: readonly AgentMessage[], state: ContextState): string[] => idsOf(deriveView(messages, state))
 
 describe('a compaction overlay', () => {
-  it('is nothing when there is none: the history itself is the view', () => {
+  it('returns the history itself without an overlay', () => {
     expect(deriveView(history, {})).toBe(history)
   })
 
-  it('takes the place of what it covers; what came since follows', () => {
+  it('replaces the covered messages and appends newer ones', () => {
     expect(sent(history, { overlay })).toEqual(['a', 'summary', 'd', 'e', 'f'])
     const view = deriveView(history, { overlay })
     expect(view[0]).toBe(history[0])
@@ -37,7 +37,7 @@ describe('a compaction overlay', () => {
     expect(view[4]).toBe(history[5])
   })
 
-  it('stands by itself: what it covers may be gone from memory', () => {
+  it('works without the covered messages in memory', () => {
     const [a, , , , , f] = history
     expect(a && f && sent([a, f], { overlay })).toEqual(['a', 'summary', 'd', 'e', 'f'])
     const bare: CompactionOverlay = { id: 'o', createdAt: 1, loopId: 'l', keepCompacted: overlay.keepCompacted }
@@ -46,7 +46,7 @@ describe('a compaction overlay', () => {
     expect(sent([], { overlay: bare })).toEqual(['summary'])
   })
 
-  it('gives the same objects each time', () => {
+  it('returns identical objects each time', () => {
     const [once, again] = [deriveView(history, { overlay }), deriveView(history, { overlay })]
     expect(once.every((message, at) => message === again[at])).toBe(true)
   })
@@ -55,11 +55,11 @@ describe('a compaction overlay', () => {
 describe('a prune', () => {
   const called = [user('u'), answer('a', ['c']), result('r', 'c'), answer('b', ['d']), result('s', 'd'), answer('e')]
 
-  it('leaves out what it names', () => {
+  it('omits the named messages', () => {
     expect(sent(called, { prunes: [prune(['a', 'r'])] })).toEqual(['u', 'b', 's', 'e'])
   })
 
-  it('leaves one memo where the earliest of it stood', () => {
+  it('puts one memo at the earliest pruned message', () => {
     const state = { prunes: [prune(['b', 's', 'a', 'r'], 'looked around')] }
     const view = deriveView(called, state)
     expect(idsOf(view)).toEqual(['u', 'p-b', 'e'])
@@ -68,23 +68,23 @@ describe('a prune', () => {
     expect(deriveView(called, state)[1]).toBe(view[1])
   })
 
-  it('keeps each record its memo', () => {
+  it('keeps a separate memo per record', () => {
     const prunes = [prune(['b', 's'], 'two'), prune(['a', 'r'], 'one')]
     expect(deriveView(called, { prunes }).map(said)).toEqual(['u', '[Pruned context summary: one]', '[Pruned context summary: two]', 'e'])
   })
 
-  it('never puts a memo between a call and its result', () => {
+  it('places a memo outside of call-result pairs', () => {
     const messages = [answer('a', ['c']), answer('b', ['d']), result('s', 'd'), result('r', 'c')]
     expect(sent(messages, { prunes: [prune(['b', 's'], 'm')] })).toEqual(['a', 'r', 'p-b'])
   })
 
-  it('works in every section of an overlay', () => {
+  it('applies to every section of an overlay', () => {
     expect(sent(history, { overlay, prunes: [prune(['a', 'e'], 'm')] })).toEqual(['p-a', 'summary', 'd', 'f'])
     expect(sent(history, { overlay, prunes: [prune(['e'], 'm')] })).toEqual(['a', 'summary', 'd', 'p-e', 'f'])
     expect(sent(history, { overlay, prunes: [prune(['e', 'f'], 'm')] })).toEqual(['a', 'summary', 'd', 'p-e'])
   })
 
-  it('leaves its memo to a later compaction that took it over', () => {
+  it('leaves its memo to a later compaction', () => {
     const taken: CompactionOverlay = { ...overlay, keepCompacted: { range: span('b', 'c', 2), messages: [user('summary with memo')] } }
     expect(sent(history, { overlay: taken, prunes: [prune(['b', 'f'], 'm')] })).toEqual(['a', 'summary with memo', 'd', 'e'])
     expect(sent(history, { overlay: taken, prunes: [prune(['b', 'c'], 'm')] })).toEqual(['a', 'summary with memo', 'd', 'e', 'f'])
@@ -106,11 +106,11 @@ describe('a revert', () => {
     ],
   }
 
-  it('leaves out what it abandoned', () => {
+  it('omits the abandoned messages', () => {
     expect(sent(messages, reverted)).toEqual(['u', 'a', 'r'])
   })
 
-  it('abandons the memos of what it abandoned, too', () => {
+  it('omits memos of abandoned messages', () => {
     expect(sent(messages, { ...reverted, prunes: [prune(['b', 's'], 'm')] })).toEqual(['u', 'a', 'r'])
     expect(sent(messages, { ...reverted, prunes: [prune(['a', 'r', 'b', 's'], 'm')] })).toEqual(['u', 'p-a'])
   })

@@ -23,32 +23,32 @@ const long = 'What the assistant said at length. '.repeat(10)
 const spoken = (id: string): LlmMessage => ({ ...answer(id), content: [{ type: 'text', text: long }] })
 
 describe('compactMessages', () => {
-  it('refuses an option that there is not, by its name', () => {
+  it('refuses an unknown option by name', () => {
     const misspelt = { maxContextTokens: 10, maxContextToken: 10 }
     expect(() => compactMessages([], misspelt)).toThrow(/maxContextToken \(10\) is no option/)
     expect(() => compactMessages([], { maxContextTokens: -1 })).toThrow(/maxContextTokens is -1/)
   })
 
-  it('leaves alone what fits', () => {
+  it('leaves messages that fit unchanged', () => {
     const messages = [user('a'), answer('b')]
     expect(compactMessages(messages)).toEqual(messages)
     expect(compact(messages, totalTokens(messages))).toEqual(messages)
     expect(compactMessages([])).toEqual([])
   })
 
-  it('subtracts what the system prompt takes', () => {
+  it('subtracts the tokens of the system prompt', () => {
     const messages = [user('a'), answer('b')]
     const config = { maxContextTokens: totalTokens(messages) + 10, systemPromptTokens: 10 }
     expect(compactMessages(messages, config)).toEqual(messages)
     expect(compactMessages(messages, { ...config, systemPromptTokens: 11 })).not.toEqual(messages)
   })
 
-  it('changes nothing where compaction is off', () => {
+  it('changes nothing if compaction is off', () => {
     const messages = [spoken('a')]
     expect(compactMessages(messages, { maxContextTokens: 5, systemPromptTokens: 0, compaction: false })).toEqual(messages)
   })
 
-  it('first cuts tool outputs to their head and tail', () => {
+  it('truncates tool outputs to head and tail first', () => {
     const messages = [user('a'), answer('b', ['c']), output('d', 'c', lines(101))]
     const [, , cut] = compact(messages, 300, { toolOutputMaxLines: 5 })
     const all = lines(101).split('\n')
@@ -65,7 +65,7 @@ describe('compactMessages', () => {
     expect(compact(messages, totalTokens(messages) - 1)[0]).toBe(messages[0])
   })
 
-  it('then makes one line of each older answer', () => {
+  it('reduces each older response to one line next', () => {
     const quiet: LlmMessage = { ...answer('q', ['c', 'c2']), content: answer('q', ['c', 'c2']).content.slice(1) }
     const big = { ...quiet, content: [{ type: 'text' as const, text: long }, ...quiet.content] }
     const messages = [
@@ -96,14 +96,14 @@ describe('compactMessages', () => {
     expect(compact([message, user('b')], 40, { keepRecentTurns: 1 }).map(said)).toEqual(['[Summary] one two', 'b'])
   })
 
-  it('then drops the middle behind a marker', () => {
+  it('drops the middle behind a marker next', () => {
     const messages = Array.from({ length: 20 }, (_, n) => user(`message ${n}`))
     const compacted = compact(messages, 60, { keepFirstTurns: 2, keepRecentTurns: 3 })
     const marker = '[Context compacted: 15 messages removed to fit context window]'
     expect(compacted.map(said)).toEqual(['message 0', 'message 1', marker, 'message 17', 'message 18', 'message 19'])
   })
 
-  it('at last keeps the newest that fit', () => {
+  it('keeps only the newest messages that fit as a last resort', () => {
     const messages = Array.from({ length: 20 }, (_, n) => user(`message ${n}`))
     const compacted = compact(messages, 40)
     expect(compacted.map(said)).toEqual(['[Context compacted: 17 messages removed]', 'message 17', 'message 18', 'message 19'])
@@ -120,7 +120,7 @@ describe('compactMessages', () => {
     expect(compacted.at(-1)).toBe(messages.at(-1))
   })
 
-  it('never sends a call without its result', () => {
+  it('keeps every call together with its result', () => {
     const messages = [answer('a', ['c1', 'c2']), output('r1', 'c1', 'x'.repeat(200)), output('r2', 'c2', 'y'), user('b')]
     for (let budget = 10; budget <= totalTokens(messages); budget += 1) {
       const ids = compact(messages, budget).map((message) => message.id)

@@ -57,7 +57,7 @@ function expectSameView(messages: readonly AgentMessage[], others: readonly Agen
 }
 
 describe('compaction of any history', () => {
-  it('fits, keeps pairs and order, changes nothing, three times in a row', async () => {
+  it('fits, keeps pairs and order, and is stable over three runs', async () => {
     const traits = fc.record({ force: fc.boolean(), evicts: fc.boolean(), prunes: fc.boolean(), steps: fc.tuple(fc.nat(100), fc.nat(100)) })
     const property = fc.asyncProperty(seeds(28), config, fc.nat(1200), traits, async (numbers, compaction, target, traits) => {
       const history = historyOf(numbers)
@@ -89,7 +89,7 @@ describe('compaction of any history', () => {
     await fc.assert(property, { numRuns: runs(600, 10_000), examples: [[memoAlone, smallest, 67, traitsOfIt]] })
   })
 
-  it('goes on with what is left in memory', async () => {
+  it('continues from the messages still in memory', async () => {
     const property = fc.asyncProperty(seeds(20), seeds(12), config, fc.nat(800), async (first, second, compaction, target) => {
       const history = historyOf([...first, ...second])
       const messages = historyOf(first)

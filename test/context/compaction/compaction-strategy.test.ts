@@ -8,8 +8,8 @@ const messages = turns('l', 20)
 const run = (strategy: CompactionStrategy, options: CompactOptions = {}, more = {}) =>
   compact(messages, { target: 100_000, force: true, ...options, config: { compaction: { keepRecentTurns: 5, strategy, ...more } } })
 
-describe('a strategy of the application', () => {
-  it('is awaited, and its section is what is sent', async () => {
+describe('a custom compaction strategy', () => {
+  it('awaits the strategy and sends its section', async () => {
     let input: CompactionInput | undefined
     const strategy: CompactionStrategy = {
       keepCompacted: async (given) => {
@@ -33,7 +33,7 @@ describe('a strategy of the application', () => {
     expect(done?.warnings).toEqual([])
   })
 
-  it('may do any of the three sections, as methods of a class, sync or not', async () => {
+  it('overrides any of the three sections with sync or async methods', async () => {
     class Mine implements CompactionStrategy {
       readonly words = 'mine'
       keepFirst = () => 4
@@ -48,25 +48,25 @@ describe('a strategy of the application', () => {
     expect(done?.overlay.keepRecent?.range).toEqual({ firstId: 'l15u', lastId: 'l19r', turns: 5 })
   })
 
-  it('may call the default and add to it', async () => {
+  it('extends the result of the default strategy', async () => {
     const done = await run({ keepCompacted: (input) => [user('before'), ...defaultCompaction.keepCompacted(input)] })
     expect(done?.overlay.keepCompacted.messages).toHaveLength(27)
   })
 
-  it('is the default where it says so', async () => {
+  it('matches the default when defaultCompaction is passed', async () => {
     const done = await run(defaultCompaction)
     const plain = await run({})
     expect(done?.view.map(said)).toEqual(plain?.view.map(said))
   })
 
-  it('is not asked where cutting the outputs of a short history is enough', async () => {
+  it('skips the strategy when truncating outputs of a short history is enough', async () => {
     const short = turns('l', 5, 300)
     const strategy = { keepCompacted: () => [user('not asked')] }
     const done = await compact(short, { target: 0.8 * totalTokens(short), config: { compaction: { strategy } } })
     expect(idsOf(done?.view ?? [])).toEqual(idsOf(short))
   })
 
-  it('goes on from its own summary, which stays in scope', async () => {
+  it('continues from its own summary, which stays in scope', async () => {
     const seen: string[][] = []
     const strategy: CompactionStrategy = {
       keepCompacted: ({ turns: middle }) => {
@@ -91,7 +91,7 @@ describe('a strategy of the application', () => {
   })
 })
 
-describe('a strategy that fails', () => {
+describe('a failing compaction strategy', () => {
   it.each<[string, CompactionStrategy]>([
     [
       'throws',
@@ -102,13 +102,13 @@ describe('a strategy that fails', () => {
       },
     ],
     ['rejects', { keepCompacted: async () => Promise.reject(new Error('no model')) }],
-  ])('is logged when it %s, and the default takes its place', async (_how, strategy) => {
+  ])('logs a strategy that %s and uses the default', async (_how, strategy) => {
     const done = await run(strategy)
     expect(done?.warnings).toEqual([{ event: 'compactionStrategyFailed', fields: { part: 'keepCompacted', message: 'no model' } }])
     expect(done?.view.map(said)).toEqual((await run({}))?.view.map(said))
   })
 
-  it('does not answer', async () => {
+  it('falls back to the default when the strategy does not respond', async () => {
     // What plain JavaScript may return.
     const wrong = { keepFirst: () => Number.NaN, keepCompacted: () => 'text', keepRecent: () => undefined } as unknown as CompactionStrategy
     const done = await run(wrong)
@@ -116,7 +116,7 @@ describe('a strategy that fails', () => {
     expect(done?.view.map(said)).toEqual((await run({}))?.view.map(said))
   })
 
-  it('says too much: the newest stay', async () => {
+  it('keeps the newest messages of a summary that is too long', async () => {
     const many = Array.from({ length: 100 }, (_, n) => user(`m${n} ${'x'.repeat(100)}`))
     const done = await run({ keepCompacted: () => many }, {}, { maxSummaryTokens: 200 })
     const texts = done?.overlay.keepCompacted.messages.map(said) ?? []
@@ -125,7 +125,7 @@ describe('a strategy that fails', () => {
     expect(totalTokens(done?.overlay.keepCompacted.messages ?? [])).toBeLessThanOrEqual(200)
   })
 
-  it('says too much of the recent turns: the newest turn stays', async () => {
+  it('keeps the newest turn if recent turns exceed the room', async () => {
     const recent = turns('x', 5, 100)
     const strategy = { keepRecent: () => recent }
     const target = 600
@@ -134,7 +134,7 @@ describe('a strategy that fails', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(target)
   })
 
-  it('asks for more of the beginning than there is room for', async () => {
+  it('limits a request for more first turns than fit', async () => {
     const done = await compact(messages, {
       target: 900,
       config: { compaction: { strategy: { keepFirst: () => 1000 }, keepRecentTurns: 5 } },
@@ -143,7 +143,7 @@ describe('a strategy that fails', () => {
     expect(idsOf(done?.view ?? []).slice(-3)).toEqual(idsOf(messages.slice(-3)))
   })
 
-  it('makes nothing smaller: nothing is compacted', async () => {
+  it('skips the compaction if it saves nothing', async () => {
     const same: CompactionStrategy = {
       keepCompacted: ({ turns: middle }) => middle.flat(),
       keepRecent: ({ turns: recent }) => recent.flat(),
@@ -151,7 +151,7 @@ describe('a strategy that fails', () => {
     expect(await run(same)).toBeUndefined()
   })
 
-  it('leaves room for a summary, with fewer recent turns if need be', async () => {
+  it('reserves room for a summary by keeping fewer recent turns', async () => {
     const rooms: number[] = []
     const strategy: CompactionStrategy = {
       keepCompacted: ({ maxTokens }) => {
@@ -165,7 +165,7 @@ describe('a strategy that fails', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(1000)
   })
 
-  it('hangs: an abort ends the wait with the reason of the signal', async () => {
+  it('stops waiting for a hanging strategy on an abort', async () => {
     const reason = new Error('enough')
     const controller = new AbortController()
     const strategy: CompactionStrategy = {
@@ -178,7 +178,7 @@ describe('a strategy that fails', () => {
     await expect(run({}, { signal: controller.signal })).rejects.toBe(reason)
   })
 
-  it('fails because it was stopped: that is no failure of the strategy', async () => {
+  it('does not log an abort as a failure of the strategy', async () => {
     const controller = new AbortController()
     const strategy: CompactionStrategy = {
       keepCompacted: () => {

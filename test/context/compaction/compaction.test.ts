@@ -11,14 +11,14 @@ const recent = (keepRecentTurns: number, more = {}) => ({ compaction: { keepRece
 const middle = (overlay: CompactionOverlay | undefined): string[] => (overlay?.keepCompacted.messages ?? []).map(said)
 const span = (firstId: string, lastId: string, count: number) => ({ firstId, lastId, turns: count })
 
-describe('when it fires', () => {
+describe('compaction trigger', () => {
   /** Tokens of messages from which on a conversation that no service has counted is compacted. */
   const trigger = (contextWindow: number, config = {}) => {
     const context = resolveContext(config, { contextWindow, maxTokens: 0 })
     return context && compactionTrigger(context) - context.systemPromptTokens
   }
 
-  it('is from 85 % of the window on, less what the system prompt takes', () => {
+  it('fires from 85 % of the window, less the system prompt tokens', () => {
     expect(trigger(0)).toBe(81_000)
     expect(trigger(200_000)).toBe(166_000)
     expect(trigger(50_000)).toBe(38_500)
@@ -31,12 +31,12 @@ describe('when it fires', () => {
     ).toBe(100_000)
   })
 
-  it('is never where compaction is off', () => {
+  it('stays off if compaction is off', () => {
     expect(resolveContext(false, { contextWindow: 1000, maxTokens: 0 })).toBeUndefined()
     expect(resolveContext({ compaction: false }, { contextWindow: 1000, maxTokens: 0 })).toBeUndefined()
   })
 
-  it('is not below the target, unless forced', async () => {
+  it('skips a history below the target unless forced', async () => {
     const messages = turns('l', 20)
     expect(await compact(messages, { target: totalTokens(messages) })).toBeUndefined()
     expect(await compact(messages, { target: totalTokens(messages), force: true })).toBeDefined()
@@ -44,8 +44,8 @@ describe('when it fires', () => {
   })
 })
 
-describe('the sections', () => {
-  it('are the first turns, one line per answer, the recent turns', async () => {
+describe('compaction sections', () => {
+  it('consists of first turns, one line per response, and recent turns', async () => {
     const messages = turns('l', 20)
     const done = await compact(messages, { target: 100_000, force: true, config: recent(5) })
     const { overlay } = done ?? {}
@@ -60,23 +60,23 @@ describe('the sections', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThan(totalTokens(messages))
   })
 
-  it('survive JSON', async () => {
+  it('survives JSON serialization', async () => {
     const messages = turns('l', 20)
     const done = await compact(messages, { target: 100_000, force: true })
     expect(deriveView(messages, JSON.parse(JSON.stringify(done?.state)))).toEqual(done?.view)
   })
 
-  it('are none for a short history with short outputs', async () => {
+  it('returns nothing for a short history with short outputs', async () => {
     expect(await compact(turns('l', 12), { target: 100_000, force: true })).toBeUndefined()
   })
 
-  it('keep nothing of the beginning where nothing is to be kept', async () => {
+  it('omits first turns with keepFirstTurns 0', async () => {
     const done = await compact(turns('l', 20), { target: 100_000, force: true, config: recent(5, { keepFirstTurns: 0 }) })
     expect(done?.overlay.keepFirst).toBeUndefined()
     expect(done?.overlay.keepCompacted.range).toEqual(span('l0u', 'l14r', 15))
   })
 
-  it('hold a history without turn ids', async () => {
+  it('supports a history without turn ids', async () => {
     const messages = Array.from({ length: 20 }, (_, n) =>
       n % 2 === 0 ? user(`u${n}`) : { ...answer(`a${n}`), content: [{ type: 'text' as const, text: lines(60) }] },
     )
@@ -85,8 +85,8 @@ describe('the sections', () => {
   })
 })
 
-describe('how far it goes', () => {
-  it('only cuts tool outputs where that is enough', async () => {
+describe('degrees of compaction', () => {
+  it('only truncates tool outputs if that is enough', async () => {
     const messages = turns('l', 20, 200)
     const done = await compact(messages, { target: 0.7 * totalTokens(messages) })
     expect(done?.view).toHaveLength(messages.length)
@@ -96,7 +96,7 @@ describe('how far it goes', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(0.7 * totalTokens(messages))
   })
 
-  it('cuts the outputs of a history that has no middle', async () => {
+  it('truncates outputs of a history without a middle', async () => {
     const messages = turns('l', 5, 200)
     const done = await compact(messages, { target: 0.8 * totalTokens(messages) })
     expect(idsOf(done?.view ?? [])).toEqual(idsOf(messages))
@@ -105,7 +105,7 @@ describe('how far it goes', () => {
     expect(done?.overlay.keepRecent?.range).toEqual(span('l3u', 'l4r', 2))
   })
 
-  it('does not cut again what is short enough already', async () => {
+  it('leaves already truncated outputs unchanged', async () => {
     const messages = turns('l', 20, 200)
     const once = await compact(messages, { target: 0.7 * totalTokens(messages) })
     const more = [...messages, ...turns('m', 20)]
@@ -113,7 +113,7 @@ describe('how far it goes', () => {
     expect(said(twice?.view.find((message) => message.id === 'l19r'))).toBe(said(once?.view.at(-1)))
   })
 
-  it('keeps the newest lines, and says how many are missing', async () => {
+  it('keeps the newest lines and counts the missing ones', async () => {
     const messages = turns('l', 30)
     const done = await compact(messages, { target: 100_000, force: true, config: recent(5, { maxSummaryTokens: 100 }) })
     expect(middle(done?.overlay)[0]).toBe('[Context compacted: 40 messages removed to fit context window]')
@@ -121,7 +121,7 @@ describe('how far it goes', () => {
     expect(totalTokens(done?.overlay.keepCompacted.messages ?? [])).toBeLessThanOrEqual(100)
   })
 
-  it('does not lose older lines to a message larger than all the room', async () => {
+  it('keeps older lines beside a message larger than the room', async () => {
     const messages = turns('l', 20)
     messages[30] = { ...user('paste', { turnId: { loopId: 'l', turnIndex: 10 } }), content: [{ type: 'text', text: lines(2000) }] }
     const done = await compact(messages, { target: 100_000, force: true, config: recent(5) })
@@ -129,7 +129,7 @@ describe('how far it goes', () => {
     expect(middle(done?.overlay)).toHaveLength(26)
   })
 
-  it('then drops the middle behind a marker', async () => {
+  it('drops the middle behind a marker next', async () => {
     const messages = turns('l', 20)
     const kept = [...messages.slice(0, 6), ...messages.slice(-15)]
     const done = await compact(messages, { target: totalTokens(kept) + 22, config: recent(5) })
@@ -137,7 +137,7 @@ describe('how far it goes', () => {
     expect(idsOf(done?.view ?? []).filter((id) => id.startsWith('l'))).toEqual(idsOf(kept))
   })
 
-  it('then keeps fewer recent turns, the newest', async () => {
+  it('keeps fewer recent turns next, the newest', async () => {
     const messages = turns('l', 20)
     const done = await compact(messages, { target: totalTokens(messages.slice(0, 15)) })
     const ids = idsOf(done?.view ?? [])
@@ -147,7 +147,7 @@ describe('how far it goes', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(totalTokens(messages.slice(0, 15)))
   })
 
-  it('gives up a beginning that takes more than half', async () => {
+  it('drops first turns that take more than half', async () => {
     const messages = turns('l', 20)
     messages[0] = { ...user('l0u', { turnId: { loopId: 'l', turnIndex: 0 } }), content: [{ type: 'text', text: lines(400) }] }
     const target = Math.floor(1.5 * totalTokens(messages.slice(0, 1)))
@@ -158,7 +158,7 @@ describe('how far it goes', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(target)
   })
 
-  it('at last cuts the outputs of the present turn harder', async () => {
+  it('truncates outputs of the current turn as a last resort', async () => {
     const messages = turns('l', 3, 5000)
     const done = await compact(messages, { target: 150 })
     expect(idsOf(done?.view ?? []).slice(-3)).toEqual(['l2u', 'l2a', 'l2r'])
@@ -166,7 +166,7 @@ describe('how far it goes', () => {
     expect(said(done?.view.at(-1))).toMatch(/^line 0\n.*lines truncated.*line 4999$/s)
   })
 
-  it('also where all of it is one line', async () => {
+  it('truncates an output that is one long line', async () => {
     const wide: AgentMessage = { ...result('r', 'c'), content: [{ type: 'text', text: '🙂'.repeat(20_000) }] }
     const done = await compact([user('u'), answer('a', ['c']), wide], { target: 200 })
     expect(idsOf(done?.view ?? []).slice(-2)).toEqual(['a', 'r'])
@@ -174,7 +174,7 @@ describe('how far it goes', () => {
     expect(isWhole(said(done?.view.at(-1)))).toBe(true)
   })
 
-  it('never drops the present turn, nor a call that waits for its result', async () => {
+  it('keeps the current turn and calls without results', async () => {
     const long = { ...user('now'), content: [{ type: 'text' as const, text: lines(500) }] }
     const done = await compact([...turns('l', 5), long], { target: 10 })
     expect(done?.view).toEqual([long])
@@ -188,7 +188,7 @@ describe('how far it goes', () => {
     expect(sole?.overlay.keepCompacted.range).toEqual(span('a', 'r', 1))
   })
 
-  it('drops failed answers from the middle: no model is sent them', async () => {
+  it('drops failed responses from the middle', async () => {
     const failed = { ...answer('f', [], { turnId: { loopId: 'l', turnIndex: 3 } }), stopReason: 'error' as const }
     const messages = [...turns('l', 3), failed, ...turns('m', 12)]
     const done = await compact(messages, { target: 100_000, force: true })
@@ -203,7 +203,7 @@ describe('how far it goes', () => {
   })
 })
 
-describe('the scope', () => {
+describe('compaction scope', () => {
   const loops = ['a', 'b', 'c', 'd', 'e'].flatMap((loopId) => turns(loopId, 4))
   const summarised = async (scope: CompactionScope, maxContextTokens = 100_000) => {
     const config = { maxContextTokens, compaction: { keepFirstTurns: 1, keepRecentTurns: 2, scope } }
@@ -211,7 +211,7 @@ describe('the scope', () => {
     return middle(done?.overlay).map((text) => text.slice(0, 2))
   }
 
-  it('is the present loop and a number of earlier ones; older ones are left out', async () => {
+  it('includes the current loop and a fixed count of earlier loops', async () => {
     const texts = await summarised({ type: 'fixedCount', count: 1 })
     expect(texts).toEqual(['[C', ...['d0', 'd1', 'd2', 'd3', 'e0', 'e1'].flatMap((text) => [text, '[S'])])
     const done = await compact(loops, {
@@ -225,7 +225,7 @@ describe('the scope', () => {
     expect((await summarised({ type: 'fixedCount', count: 9 }))[0]).toBe('a1')
   })
 
-  it('or as many as fit the window: the first that does not ends it', async () => {
+  it('includes as many loops as fit the token budget', async () => {
     const oneLoop = totalTokens(turns('a', 4))
     const fitting = (maxContextTokens: number) => summarised({ type: 'tokenBudget' }, maxContextTokens)
     expect((await fitting(5 * oneLoop))[0]).toBe('a1')
@@ -234,7 +234,7 @@ describe('the scope', () => {
     expect((await fitting(1)).slice(0, 2)).toEqual(['[C', 'e0'])
   })
 
-  it('is no reason to forget what was summarised before: only its own room is', async () => {
+  it('keeps earlier summaries when loops leave the scope', async () => {
     const config = recent(2, { keepFirstTurns: 1, scope: { type: 'fixedCount', count: 1 } })
     const once = await compact(loops, { target: 100_000, force: true, config })
     const more = [...loops, ...turns('f', 4)]
@@ -252,7 +252,7 @@ describe('a second compaction', () => {
   const first = turns('l', 20)
   const all = [...first, ...turns('m', 10)]
 
-  it('goes on from the first: its summaries come before what is new', async () => {
+  it('continues from the first and puts its summaries first', async () => {
     const once = await compact(first, { target: 100_000, force: true, config })
     const twice = await compact(all, { state: once?.state ?? {}, target: 100_000, force: true, config })
     expect(twice?.overlay.keepFirst).toEqual(span('l0u', 'l1r', 2))
@@ -261,7 +261,7 @@ describe('a second compaction', () => {
     expect(twice?.overlay.keepCompacted.messages.slice(0, 30)).toEqual(once?.overlay.keepCompacted.messages)
   })
 
-  it('needs nothing of what the first covers', async () => {
+  it('needs no messages that the first compaction covers', async () => {
     const once = await compact(first, { target: 100_000, force: true, config })
     const inMemory = [...all.slice(0, 6), ...all.slice(60)]
     const twice = await compact(inMemory, { state: once?.state ?? {}, target: 100_000, force: true, config })
@@ -270,12 +270,12 @@ describe('a second compaction', () => {
     expect(idsOf(deriveView(again, twice?.state ?? {}).slice(-15))).toEqual(idsOf(turns('n', 5)))
   })
 
-  it('does nothing where nothing is new', async () => {
+  it('does nothing without new messages', async () => {
     const once = await compact(first, { target: 100_000, force: true, config })
     expect(await compact(first, { state: once?.state ?? {}, target: 100_000, force: true, config })).toBeUndefined()
   })
 
-  it('takes over the memo of a prune', async () => {
+  it('keeps the memo of a prune', async () => {
     const prunes = [{ id: 'memo', at: 1, messageIds: ['l5a', 'l5r'], memo: 'Looked.', tokensRemoved: 9 }]
     const once = await compact(first, { state: { prunes }, target: 100_000, force: true, config })
     const memos = once?.view.filter((message) => said(message) === '[Pruned context summary: Looked.]')
@@ -292,7 +292,7 @@ describe('a second compaction', () => {
     expect(twice?.view.map(said).filter((text) => text.includes('Late'))).toHaveLength(1)
   })
 
-  it('keeps what is sent bounded over a thousand turns', async () => {
+  it('keeps requests bounded over a thousand turns', async () => {
     const messages: AgentMessage[] = []
     let state = {}
     let largest = 0

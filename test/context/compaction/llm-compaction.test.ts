@@ -41,7 +41,7 @@ const promptOf = (request: StreamRequest | undefined): string => {
 }
 
 describe('llmCompaction', () => {
-  it('sends what a model wrote instead of the middle', async () => {
+  it('sends the summary of the model instead of the middle', async () => {
     const { summary, done, requests } = await run([{ text: '  They looked at thirteen files.  ' }])
     expect(summary).toEqual(['[Summary] They looked at thirteen files.'])
     expect(done?.overlay.keepCompacted.messages[0]).toMatchObject({ role: 'assistant', provider: 'phi-core' })
@@ -50,7 +50,7 @@ describe('llmCompaction', () => {
     expect(done?.warnings).toEqual([])
   })
 
-  it('shows the model who said what, and nothing but the middle', async () => {
+  it('shows the model only the middle with its speakers', async () => {
     const failed = { ...answer('gone'), stopReason: 'aborted' as const }
     const image = { ...user('i'), content: [{ type: 'image' as const, data: 'AA==', mimeType: 'image/png' }] }
     const call = {
@@ -75,7 +75,7 @@ describe('llmCompaction', () => {
     )
   })
 
-  it('asks plainly: its own instructions, no tools, no thinking, no cache', async () => {
+  it('sends its own instructions without tools, thinking or cache', async () => {
     const { requests, model } = await run([{ text: 'ok' }], { more: { focusMessage: 'the file paths', maxSummaryTokens: 500 } })
     expect(requests[0]).toMatchObject({
       model: model.config,
@@ -89,13 +89,13 @@ describe('llmCompaction', () => {
     expect(promptOf(requests[0])).toContain('Keep above all: the file paths')
   })
 
-  it('takes other instructions and limits', async () => {
+  it('accepts custom instructions and limits', async () => {
     const { requests } = await run([{ text: 'ok' }], { llm: { systemPrompt: 'Be brief.', maxTokens: 77 } })
     expect(requests[0]).toMatchObject({ systemPrompt: 'Be brief.', maxTokens: 77 })
     expect(promptOf(requests[0])).not.toContain('Keep above all')
   })
 
-  it('brings the key of its model', async () => {
+  it('uses the key of its model', async () => {
     const model = { ...scripted([{ text: 'ok' }]), credentials: { current: async () => 'the-key', invalidate: () => undefined } }
     await compact(messages, {
       target: 100_000,
@@ -105,7 +105,7 @@ describe('llmCompaction', () => {
     expect(model.provider.requests[0]?.credential).toBe('the-key')
   })
 
-  it('reads a record larger than the context window of its model in parts, each with the summary so far', async () => {
+  it('summarizes a long record in parts, each with the summary so far', async () => {
     const history = turns('l', 40, 40)
     const script: Script = (_request, turn) => ({ text: `summary ${turn}` })
     const { requests, summary } = await run(script, {
@@ -122,7 +122,7 @@ describe('llmCompaction', () => {
     for (const part of ['l2u', 'l20u', 'l34u']) expect(whole).toContain(`User: ${part}`)
   })
 
-  it('cuts up a single message that is too large', async () => {
+  it('splits a single message that is too large', async () => {
     const paste = {
       ...user('p', { turnId: { loopId: 'l', turnIndex: 9 } }),
       content: [{ type: 'text' as const, text: '🙂'.repeat(20_000) }],
@@ -137,7 +137,7 @@ describe('llmCompaction', () => {
     expect(summary).toHaveLength(1)
   })
 
-  it('cuts a summary to the room it has', async () => {
+  it('truncates a summary to its room', async () => {
     const { summary } = await run([{ text: '🙂 '.repeat(2000) }], { more: { maxSummaryTokens: 60 } })
     expect(summary).toHaveLength(1)
     expect(summary[0]).toMatch(/^\[Summary\] 🙂.*…$/u)
@@ -145,15 +145,15 @@ describe('llmCompaction', () => {
     expect(summary.every(isWhole)).toBe(true)
   })
 
-  it('accepts a summary that was cut off', async () => {
+  it('accepts a summary cut at the output limit', async () => {
     expect((await run([{ text: 'As far as it goes', stopReason: 'length' }])).summary).toEqual(['[Summary] As far as it goes'])
   })
 })
 
-describe('what a summary costs', () => {
+describe('cost of a summary', () => {
   const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
 
-  it('is charged at the rates of its model, failed calls too', async () => {
+  it('charges the rates of its model, also for failed calls', async () => {
     const charges: [Partial<Usage>, number][] = []
     const budget: Budget = { charge: (usage, rates) => void charges.push([usage, rates.inputPerMillion]), exceeded: () => undefined }
     await run([{ text: 'ok', usage: { input: 100, output: 5 } }], { budget, model: { config: { cost } } })
@@ -166,7 +166,7 @@ describe('what a summary costs', () => {
     expect(charges[1]?.[1]).toBe(3)
   })
 
-  it('is not incurred where nothing is left', async () => {
+  it('makes no request if the budget is exhausted', async () => {
     const budget = new ExecutionBudget({ maxTurns: 0 })
     const { requests, done, summary } = await run([{ text: 'never' }], { budget })
     expect(requests).toEqual([])
@@ -175,20 +175,20 @@ describe('what a summary costs', () => {
   })
 })
 
-describe('a model that writes no summary', () => {
+describe('a failing summary model', () => {
   it.each<[string, Script, RegExp]>([
     ['fails', [{ fail: { code: 'rateLimited', message: 'Too fast.' } }], /Too fast/],
     ['says nothing', [{ text: '  ' }], /empty summary/],
     ['refuses', [{ text: 'No.', stopReason: 'guardRail' }], /ended with guardRail/],
     ['calls a tool', [{ toolCalls: [{ name: 'look', arguments: {} }] }], /ended with toolUse/],
-  ])('is replaced by the default: it %s', async (_how, script, message) => {
+  ])('falls back to the default if it %s', async (_how, script, message) => {
     const { summary, done } = await run(script)
     expect(summary.slice(0, 2)).toEqual(['l2u', '[Summary] [Assistant used 1 tool(s)]'])
     expect(done?.warnings).toHaveLength(1)
     expect(done?.warnings[0]?.fields.message).toMatch(message)
   })
 
-  it('is stopped with the run', async () => {
+  it('stops with the run', async () => {
     const controller = new AbortController()
     const model: ScriptedOptions = {
       gate: async () => {

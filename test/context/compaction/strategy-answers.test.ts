@@ -17,7 +17,7 @@ const answering = (part: keyof CompactionStrategy, answer: unknown): CompactionS
 const circular: Record<string, unknown> = {}
 circular.self = circular
 
-describe('a strategy that returns nonsense', () => {
+describe('a strategy that returns invalid values', () => {
   it.each([
     ['keepFirst', Number.NaN, 'NaN'],
     ['keepFirst', -1, '-1'],
@@ -44,14 +44,14 @@ describe('a strategy that returns nonsense', () => {
     ['keepCompacted', [{ role: 'extension', id: 'e', kind: 'note', data: circular }], 'JSON cannot hold'],
     ['keepCompacted', [{ role: 'extension', id: 'e', kind: 'note', data: 1n }], 'JSON cannot hold'],
     ['keepRecent', [[]], 'entry 0'],
-  ] as const)('%s: %o is refused where it enters', async (part, answer, words) => {
+  ] as const)('rejects an invalid value from %s: %o', async (part, answer, words) => {
     const done = await run(answering(part, answer))
     expect(done?.warnings).toEqual([{ event: 'compactionStrategyFailed', fields: { part, message: expect.stringContaining(words) } }])
     expect(done?.warnings[0]?.fields.message).toMatch(new RegExp(`^${part} answered with `))
     expect(done?.view.map(said)).toEqual((await run({}))?.view.map(said))
   })
 
-  it('is taken at its word where it returns messages of any kind', async () => {
+  it('accepts messages of any role', async () => {
     const list = [userMessage('a'), answer('b', ['c']), result('r', 'c'), { role: 'extension', id: 'e', kind: 'note', data: null }]
     const done = await run(answering('keepCompacted', list))
     expect(done?.warnings).toEqual([])
@@ -59,7 +59,7 @@ describe('a strategy that returns nonsense', () => {
   })
 
   it.each(['default', 7, null, { keepCompacted: 'summary' }, { keepFirst: 2 }])(
-    '%j is no strategy: no agent is made with it',
+    'refuses %j as a strategy when the agent is constructed',
     (strategy) => {
       const contextConfig = { compaction: { strategy: strategy as unknown as CompactionStrategy } }
       const make = () => new Agent({ model: scripted([]), contextConfig })
@@ -69,7 +69,7 @@ describe('a strategy that returns nonsense', () => {
   )
 })
 
-describe('what a strategy spends', () => {
+describe('reported usage of a strategy', () => {
   const spending = async (strategy: CompactionStrategy, signal?: AbortSignal) => {
     const spent: Usage[] = []
     const charged: Usage[] = []
@@ -85,14 +85,14 @@ describe('what a strategy spends', () => {
     return { spent, charged, done }
   }
 
-  it('is told as it is charged', async () => {
+  it('reports usage as it is charged', async () => {
     const model = scripted([{ text: 'They looked.', usage: { input: 70, output: 5 } }])
     const { spent, charged } = await spending(llmCompaction({ model }))
     expect(spent).toMatchObject([{ input: 70, output: 5 }])
     expect(charged).toEqual(spent)
   })
 
-  it('also where nothing comes of it: a model that writes no summary, a run that is stopped', async () => {
+  it('reports usage without a summary and after an abort', async () => {
     const failing = scripted([{ toolCalls: [{ name: 'look', arguments: {} }], usage: { input: 9 } }])
     expect((await spending(llmCompaction({ model: failing }))).spent).toMatchObject([{ input: 9 }])
     const controller = new AbortController()

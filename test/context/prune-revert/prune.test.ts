@@ -27,7 +27,7 @@ function prune(view: readonly AgentMessage[], tokens: number, options: { memo?: 
 }
 
 describe('planPrune', () => {
-  it('removes whole answers with their results, newest first, and leaves the present turn', () => {
+  it('removes whole responses with results, newest first, except the current turn', () => {
     expect(prune(history, 1)?.messageIds).toEqual(['a2', 'r3'])
     const both = prune(history, 10_000)
     expect(both?.messageIds).toEqual(['a1', 'r1', 'r2', 'a2', 'r3'])
@@ -40,34 +40,34 @@ describe('planPrune', () => {
     expect(prune(history, newest + 1)?.messageIds).toEqual(['a1', 'r1', 'r2', 'a2', 'r3'])
   })
 
-  it('never removes what the user said, and says so when nothing is left', () => {
+  it('keeps user messages, and returns undefined if nothing is left', () => {
     expect(prune([user('a'), user('b'), user('c', turn(1))], 100)).toBeUndefined()
     expect(prune(history.slice(7), 100)).toBeUndefined()
     expect(prune(history, 0)).toBeUndefined()
   })
 
-  it('takes an answer without calls, and one without turn, as groups of their own', () => {
+  it('groups a response without calls or without a turn by itself', () => {
     expect(prune([user('a'), answer('b'), user('c'), answer('d'), ...history.slice(7)], 1)?.messageIds).toEqual(['d'])
   })
 
-  it('tells turns of the same number in different loops apart', () => {
+  it('distinguishes equal turn numbers of different loops', () => {
     const view = [user('a', turn(2, 'old')), answer('b', [], turn(2, 'old')), ...history.slice(7)]
     expect(prune(view, 1)?.messageIds).toEqual(['b'])
   })
 
-  it('does not take what is pruned already', () => {
+  it('skips messages that are already pruned', () => {
     const first = prune(history, 1)
     const state = { prunes: first === undefined ? [] : [first] }
     expect(prune(history, 1, { state })?.messageIds).toEqual(['a1', 'r1', 'r2'])
   })
 
-  it('keeps a memo that says something', () => {
+  it('stores a memo with content', () => {
     expect(prune(history, 1, { memo: 'JWT, one hour' })).toMatchObject({ memo: 'JWT, one hour' })
     expect(prune(history, 1, { memo: ' ' })).not.toHaveProperty('memo')
     expect(prune(history, 1)).not.toHaveProperty('memo')
   })
 
-  it('leaves what a compaction left, whatever part of it is still sent', () => {
+  it('keeps messages that a compaction retained', () => {
     const summary = user('summary')
     const overlay = {
       id: 'o',
@@ -82,18 +82,18 @@ describe('planPrune', () => {
     expect(prune(view, 10_000, { state: { overlay: { ...overlay, keepRecent } } })).toBeUndefined()
   })
 
-  it('leaves answers that wait for a result, failed answers, and results without a call', () => {
+  it('keeps pending calls, failed responses and orphaned results', () => {
     const failed = { ...answer('failed'), stopReason: 'error' as const }
     const view = [user('ask'), answer('waits', ['p1', 'p2']), result('half', 'p1'), failed, result('orphan', 'zz'), ...history.slice(7)]
     expect(prune(view, 10_000)).toBeUndefined()
   })
 
-  it('counts a result that came in the present turn to the present turn, with its call', () => {
+  it('assigns a result from the current turn to it, with its call', () => {
     const view = [user('ask'), answer('a1', ['c1'], turn(0)), result('r1', 'c1', turn(2)), ...history.slice(7)]
     expect(prune(view, 10_000)).toBeUndefined()
   })
 
-  it('gives a result to the latest call with its id', () => {
+  it('assigns a result to the latest call with its id', () => {
     const view = [user('ask'), answer('a1', ['c']), result('r1', 'c'), answer('a2', ['c']), result('r2', 'c')]
     expect(prune(view, 1)?.messageIds).toEqual(['a2', 'r2'])
     expect(prune(view, 10_000)?.messageIds).toEqual(idsOf(view).slice(1))

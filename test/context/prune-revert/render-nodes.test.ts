@@ -43,13 +43,13 @@ const at = (turnIndex: number, policy = defaultRevertPolicy) => ({ policy, turnI
 describe('visibleTags', () => {
   const lessons = [0, 1, 2, 3].map((turn) => tag('lesson', turn))
 
-  it('shows what is young, the last turn of the window included', () => {
+  it('shows recent tags, including the last turn of the window', () => {
     expect(visibleTags(lessons, defaultRevertPolicy, 5)).toEqual(lessons)
     expect(visibleTags(lessons, defaultRevertPolicy, 6)).toEqual(lessons.slice(1))
     expect(visibleTags(lessons, { windowTurns: 50, keepCount: 0 }, 53)).toEqual(lessons.slice(3))
   })
 
-  it('shows the newest of each kind whatever their age', () => {
+  it('shows the newest tag of each kind at any age', () => {
     const findings = [4, 5].map((turn) => tag('finding', turn))
     expect(visibleTags([...lessons, ...findings], defaultRevertPolicy, 99)).toEqual([...lessons.slice(1), ...findings])
     expect(visibleTags([...lessons, ...findings], { windowTurns: 1, keepCount: 1 }, 99)).toEqual([lessons[3], findings[1]])
@@ -62,7 +62,7 @@ describe('visibleTags', () => {
 })
 
 describe('renderNodes', () => {
-  it('numbers user messages and results, never answers or what has no number', () => {
+  it('numbers user messages and results, but no responses', () => {
     const messages = [...history, user('steer', { nodeId: 7 })]
     const before = structuredClone(messages)
     const shown = renderNodes(messages, {}, at(0))
@@ -73,7 +73,7 @@ describe('renderNodes', () => {
     expect(messages).toEqual(before)
   })
 
-  it('puts a tag onto the last result of its target, whole words or none', () => {
+  it('appends a tag to the last result of its target', () => {
     const record = applied(history, 0, {}, 'Wrong port.')
     const rest = history.slice(0, 4)
     expect(textsOf(renderNodes(rest, { reverts: [record] }, at(0))[3])).toEqual(['[n2]', 'xxxx', '[lesson] Wrong port.'])
@@ -86,13 +86,13 @@ describe('renderNodes', () => {
     ])
   })
 
-  it('puts the tag of an answer without results onto what stands before it', () => {
+  it('appends the tag of a response without results to the preceding message', () => {
     const messages = numbered(user('ask'), answer('a0', ['c1']), result('r1', 'c1'), answer('a2'), answer('a3'))
     const shown = renderNodes(messages.slice(0, 4), { reverts: [applied(messages, 2, {}, 'x')] }, at(0))
     expect(textsOf(shown[2])).toEqual(['[n1]', 'xxxx', '[lesson] x'])
   })
 
-  it('still shows a tag whose target is not sent any more', () => {
+  it('shows a tag whose target is no longer sent', () => {
     const state = { reverts: [applied(history, 4, {}, 'x')] }
     const steer = user('steer', { nodeId: 7 })
     expect(textsOf(renderNodes([user('summary'), answer('a'), steer, user('more', { nodeId: 8 })], state, at(0))[2])).toEqual([
@@ -104,7 +104,7 @@ describe('renderNodes', () => {
     expect(renderNodes([answer('a')], state, at(0))).toEqual([answer('a')])
   })
 
-  it('drops a tag with the branch it stood on', () => {
+  it('drops a tag together with its branch', () => {
     const first = applied(history, 4, {}, 'old')
     const second = applied(history, 2, { reverts: [first] }, 'new')
     const shown = renderNodes(history.slice(0, 4), { reverts: [first, second] }, at(0))
@@ -112,14 +112,14 @@ describe('renderNodes', () => {
     expect(textsOf(shown[3])).toEqual(['[n2]', 'xxxx', '[lesson] new'])
   })
 
-  it('shows tags on messages too, the oldest first, and lets them decay', () => {
+  it('shows tags on messages, oldest first, with decay', () => {
     const tags = [tag('lesson', 3, 'young'), tag('lesson', 0, 'old')]
     const messages = [user('ask'), answer('a0', ['c'], { nodeId: 0 }), result('r', 'c', { nodeId: 1, parentId: 0, tags })]
     expect(textsOf(renderNodes(messages, {}, at(4))[2])).toEqual(['[n1]', 'xxxx', '[lesson] old', '[lesson] young'])
     expect(textsOf(renderNodes(messages, {}, at(7, { windowTurns: 5, keepCount: 0 }))[2])).toEqual(['[n1]', 'xxxx', '[lesson] young'])
   })
 
-  it('gives the same objects as long as nothing changed', () => {
+  it('returns identical objects while nothing changes', () => {
     const state = { reverts: [applied(history, 4, {}, 'x')] }
     const rest = history.slice(0, 6)
     const first = renderNodes(rest, state, at(0))

@@ -38,7 +38,7 @@ const sent = (messages: readonly AgentMessage[], reverts: readonly RevertRecord[
 const at = (turnIndex: number, policy = defaultRevertPolicy) => ({ policy, turnIndex })
 
 describe('node ids', () => {
-  it('are written n12 and read leniently', () => {
+  it('formats ids as n12 and parses variants', () => {
     expect(formatNodeId(12)).toBe('n12')
     expect(['n12', '12', ' N12 ', '[n12]'].map(parseNodeId)).toEqual([12, 12, 12, 12])
     expect(['', 'n', 'twelve', '-1', '1.5', 'n12x', '[n12', 'n1 n2', `n${'9'.repeat(30)}`].map(parseNodeId)).toEqual(
@@ -46,7 +46,7 @@ describe('node ids', () => {
     )
   })
 
-  it('count up from 0, go on after the highest, and never go down', () => {
+  it('counts up from 0 and continues after the highest', () => {
     expect(nextNodeId([])).toBe(0)
     expect(nextNodeId([user('a'), extensionMessage('note', 1)])).toBe(0)
     expect(nextNodeId(history)).toBe(7)
@@ -56,7 +56,7 @@ describe('node ids', () => {
 })
 
 describe('planRevert', () => {
-  it('leaves a tag with what was abandoned; the history stays as it is', () => {
+  it('stores a tag with the abandoned branch, and keeps the history', () => {
     const before = structuredClone(history)
     const record = applied(history, 4, {}, 'The port was wrong.')
     const abandonedNodeIds = [5, 6]
@@ -70,7 +70,7 @@ describe('planRevert', () => {
     expect(applied(history, 4).tag.text).toBe('')
   })
 
-  it('leaves the kind of tag that belongs to the category', () => {
+  it('stores the tag kind of the category', () => {
     expect((['failure', 'tangent', 'completion', 'stepSummary'] as const).map(tagKindOf)).toEqual([
       'lesson',
       'finding',
@@ -79,7 +79,7 @@ describe('planRevert', () => {
     ])
   })
 
-  it('goes to the end of the answer and its results, wherever in them the target lies', () => {
+  it('ends after the results of the response that contains the target', () => {
     for (const target of [0, 1, 2]) {
       const record = applied(history, target)
       expect(record).toMatchObject({ targetNodeId: 2, abandonedNodeIds: [3, 4, 5, 6] })
@@ -87,12 +87,12 @@ describe('planRevert', () => {
     }
   })
 
-  it('refuses a target that is not there', () => {
+  it('refuses an unknown target', () => {
     expect(revert(history, 9)).toEqual({ refused: 'revert target n9 not found in message history' })
     expect(revert([], 0)).toHaveProperty('refused')
   })
 
-  it('refuses to go back past what the user said, numbered or not', () => {
+  it('refuses to revert past a user message', () => {
     const refused = 'revert refused: abandoned span contains a user message; auto-rebase is not implemented'
     expect(revert([...history, user('steer', { nodeId: 7, parentId: 6 })], 4)).toEqual({ refused })
     expect(revert([...history, user('next prompt')], 4)).toEqual({ refused })
@@ -104,7 +104,7 @@ describe('planRevert', () => {
     expect(revert(history, 6, { reverts })).toEqual({ refused: 'revert refused: n6 was abandoned by an earlier revert' })
   })
 
-  it('refuses a target in front of the end of what was compacted', () => {
+  it('refuses a target before the end of a compaction', () => {
     const overlay = {
       id: 'o',
       createdAt: 1,
@@ -118,14 +118,14 @@ describe('planRevert', () => {
   })
 })
 
-describe('the trunk', () => {
-  it('is the whole history while nothing was reverted', () => {
+describe('the active trunk', () => {
+  it('returns the whole history without reverts', () => {
     expect(abandonedIds(history, []).size).toBe(0)
     expect(activeNodeId([user('a')], [])).toBeUndefined()
     expect(activeNodeId(history, [])).toBe(6)
   })
 
-  it('leaves out the abandoned branch and goes on from the target', () => {
+  it('omits the abandoned branch and continues from the target', () => {
     const record = applied(history, 4)
     expect(activeNodeId(history, [record])).toBe(4)
     const more = [...history, user('steer', { nodeId: 7, parentId: 4 }), answer('a8', [], { nodeId: 8, parentId: 7 })]
@@ -133,7 +133,7 @@ describe('the trunk', () => {
     expect(sent(more, [record])).toEqual(['ask', 'a0', 'r1', 'r2', 'a3', 'r4', 'steer', 'a8'])
   })
 
-  it('can be shortened twice in one turn', () => {
+  it('supports two reverts in one turn', () => {
     const first = applied(history, 4)
     const second = applied(history, 2, { reverts: [first] })
     expect(second.abandonedNodeIds).toEqual([3, 4])
@@ -141,49 +141,49 @@ describe('the trunk', () => {
     expect(sent(history, [first, second])).toEqual(['ask', 'a0', 'r1', 'r2'])
   })
 
-  it('takes messages without number along with what follows them, and keeps those at its end', () => {
+  it('assigns unnumbered messages to their successor, and keeps trailing ones', () => {
     const record = applied([...history, answer('plain'), answer('a7', [], { nodeId: 7, parentId: 6 })], 4)
     const more = [...history, answer('plain'), answer('a7', [], { nodeId: 7, parentId: 6 }), user('prompt'), answer('after')]
     expect(sent(more, [record])).toEqual(['ask', 'a0', 'r1', 'r2', 'a3', 'r4', 'prompt', 'after'])
   })
 
-  it('keeps notes of the application', () => {
+  it('keeps extension messages', () => {
     const note = extensionMessage('note', 1)
     const messages = [...history.slice(0, 7), note, ...history.slice(7)]
     expect(sent(messages, [applied(messages, 4)])).toContain(note.id)
   })
 
-  it('lets a late result go where its call goes', () => {
+  it('keeps a late result with its call', () => {
     const late = result('late', 'c6', { nodeId: 7, parentId: 4 })
     const messages = [...history.slice(0, 7), late]
     expect(sent(messages, [applied(history.slice(0, 7), 4)])).toEqual(['ask', 'a0', 'r1', 'r2', 'a3', 'r4'])
   })
 
-  it('ends at a circle of parents and at a parent that is missing, without losing what stands before', () => {
+  it('stops at a cycle or missing parent without losing messages', () => {
     const record = { ...applied(history, 4), abandonedNodeIds: [5, 6] }
     const broken = (parentId: number) => history.map((message) => (message.id === 'r2' ? { ...message, parentId } : message))
     for (const parentId of [4, 2, 77]) expect(sent(broken(parentId), [record])).toEqual(idsOf(history).slice(0, 6))
   })
 
-  it('is everything that no revert names where the node gone back to is missing', () => {
+  it('keeps all messages that no revert names if the target is missing', () => {
     const record = { ...applied(history, 4), targetNodeId: -7 }
     expect(sent(history, [record])).toEqual(idsOf(history).slice(0, 6))
     expect(abandonedIds(history, [{ ...record, abandonedNodeIds: [99] }]).size).toBe(0)
   })
 
-  it('is found in what a compaction left, too', () => {
+  it('handles a compacted history', () => {
     const record = applied(history, 4)
     const left = [...history.slice(0, 2), user('summary'), ...history.slice(6), answer('a8', [], { nodeId: 7, parentId: 4 })]
     expect(sent(left, [record])).toEqual(['ask', 'a0', 'summary', 'a8'])
     expect(sent(left.slice(0, -1), [record])).toEqual(['ask', 'a0', 'summary'])
   })
 
-  it('is found where a revert names its own target', () => {
+  it('uses the target itself if the revert also abandons it', () => {
     const record = { ...applied(history, 4), abandonedNodeIds: [4, 5, 6] }
     expect(activeNodeId(history, [record])).toBe(4)
   })
 
-  it('heeds tags on messages, as sessions of the Rust crate have them', () => {
+  it('respects tags on messages as in Rust sessions', () => {
     const tags = [{ kind: 'lesson' as const, text: 'x', createdAtTurn: 1, abandonedNodeIds: [5, 6] }]
     const messages = history.map((message) => (message.id === 'r4' ? { ...message, tags } : message))
     expect(activeNodeId(messages, [])).toBe(4)
@@ -257,7 +257,7 @@ function expectSame(view: readonly AgentMessage[], before: readonly AgentMessage
 }
 
 describe('random runs with prunes and reverts', () => {
-  it('keep calls with their results, keep every word of the user, and keep identity', () => {
+  it('keeps call-result pairs, user text and object identity', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const run = new Run()

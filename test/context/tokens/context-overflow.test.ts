@@ -26,17 +26,17 @@ describe('isContextOverflow', () => {
     "This model's MAXIMUM CONTEXT LENGTH is 128000 tokens",
     'Your input exceeds the context window of this model',
     'The answer ended with model_context_window_exceeded',
-  ])('knows an answer that failed for want of room: %s', (text) => {
+  ])('recognizes a provider error: %s', (text) => {
     expect(isContextOverflow(failed(text))).toBe(true)
   })
 
-  it('knows what this package itself says of a status without text', () => {
+  it("recognizes the package's own text for a status without body", () => {
     const error = classifyError({ service: 'Any', status: 413, body: '' })
     expect(error.code).toBe('contextOverflow')
     expect(isContextOverflow(failed(error.message))).toBe(true)
   })
 
-  it('is not misled', () => {
+  it('returns false for other errors and messages', () => {
     expect(isContextOverflow(failed('overloaded'))).toBe(false)
     expect(isContextOverflow(failed())).toBe(false)
     expect(isContextOverflow(failed('prompt is too long', 'aborted'))).toBe(false)

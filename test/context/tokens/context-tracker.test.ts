@@ -7,25 +7,25 @@ const messages = [user('a question'), answer('an answer'), user('another questio
 const usage = { ...emptyUsage(), input: 100, cacheRead: 30, cacheWrite: 20, output: 50, totalTokens: 200 }
 
 describe('ContextTracker', () => {
-  it('estimates everything while no service has counted', () => {
+  it('estimates everything without a reported count', () => {
     expect(new ContextTracker().estimate(messages)).toBe(totalTokens(messages))
   })
 
-  it('takes what the service counted, and estimates what came since', () => {
+  it('adds an estimate of newer messages to the reported count', () => {
     const tracker = new ContextTracker()
     tracker.recordUsage(usage, 1)
     expect(tracker.estimate(messages)).toBe(200 + totalTokens(messages.slice(2)))
     expect(tracker.estimate(messages.slice(0, 2))).toBe(200)
   })
 
-  it('does not believe zeros', () => {
+  it('ignores a reported count of zero', () => {
     const tracker = new ContextTracker()
     tracker.recordUsage(usage, 0)
     tracker.recordUsage(emptyUsage(), 1)
     expect(tracker.estimate(messages)).toBe(200 + totalTokens(messages.slice(1)))
   })
 
-  it('starts anew after a reset', () => {
+  it('starts over after a reset', () => {
     const tracker = new ContextTracker()
     tracker.recordUsage(usage, 1)
     tracker.reset()

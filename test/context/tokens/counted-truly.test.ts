@@ -33,29 +33,29 @@ async function compacts({ contextConfig, reported = 0, turns = 20, window = 1_00
   return events.some(({ type }) => type === 'compactionStarted')
 }
 
-describe('a system prompt', () => {
+describe('system prompt tokens', () => {
   const contextConfig = { maxContextTokens: 53_000, systemPromptTokens: 40_000 }
 
-  it('is not subtracted where the count of the service has it', async () => {
+  it('does not subtract them from a reported count', async () => {
     expect(await compacts({ contextConfig, reported: 42_500 })).toBe(false)
     expect(await compacts({ contextConfig, reported: 45_000 })).toBe(false)
     expect(await compacts({ contextConfig, reported: 45_100 })).toBe(true)
   })
 
-  it('is added where only we have counted', async () => {
+  it('adds them to an estimated count', async () => {
     expect(await compacts({ contextConfig, turns: 44 })).toBe(false)
     expect(await compacts({ contextConfig, turns: 45 })).toBe(true)
   })
 
-  it('counts as what it is where it is longer than the room kept for it', async () => {
+  it('counts its actual size if it exceeds the reserve', async () => {
     const room = { maxContextTokens: 10_000, systemPromptTokens: 100 }
     expect(await compacts({ contextConfig: room, turns: 30 })).toBe(false)
     expect(await compacts({ contextConfig: room, turns: 30, systemPrompt: 'word'.repeat(5130) })).toBe(true)
   })
 })
 
-describe('a small window', () => {
-  it.each([512, 1000, 2048, 4096, 4704, 4706, 8192])('of %i tokens keeps what fits', async (window) => {
+describe('a small context window', () => {
+  it.each([512, 1000, 2048, 4096, 4704, 4706, 8192])('keeps messages that fit %i tokens', async (window) => {
     const turns = Math.floor((window * 0.25) / 110)
     const model = scripted([{ text: 'ok' }], { config: { contextWindow: window, maxTokens: window } })
     const agent = new Agent({ model, messages: longHistory(turns, 100) })
@@ -69,15 +69,15 @@ describe('a small window', () => {
     { maxContextTokens: 100_000, systemPromptTokens: 85_000 },
     { maxContextTokens: 4000, systemPromptTokens: 0, compaction: { compactAtPct: 0.05 } },
     { maxContextTokens: 0, systemPromptTokens: 0 },
-  ])('%j is refused, saying why', (contextConfig) => {
+  ])('rejects %j with a reason', (contextConfig) => {
     const make = () => new Agent({ model: scripted([]), contextConfig })
     expect(make).toThrow(ConfigError)
     expect(make).toThrow(/systemPromptTokens.*maxContextTokens/s)
   })
 })
 
-describe('the limit of a context', () => {
-  it('is the window of the model less its output limit', async () => {
+describe('context limit', () => {
+  it('subtracts the output limit from the window of the model', async () => {
     // 0.85 × (200,000 − 16,000) = 156,400; a tenth of a million tokens is no limit any more.
     const model = { window: 200_000, maxTokens: 16_000 }
     expect(await compacts({ ...model, reported: 156_300 })).toBe(false)
@@ -85,7 +85,7 @@ describe('the limit of a context', () => {
     expect(await compacts({ window: 1_000_000, maxTokens: 64_000, reported: 700_000 })).toBe(false)
   })
 
-  it('keeps 32,000 tokens for an answer that may be longer', async () => {
+  it('reserves 32,000 tokens for a larger output limit', async () => {
     // 0.85 × (200,000 − 32,000) = 142,800
     for (const maxTokens of [32_000, 64_000, 128_000]) {
       expect(await compacts({ window: 200_000, maxTokens, reported: 142_700 })).toBe(false)
@@ -93,24 +93,24 @@ describe('the limit of a context', () => {
     }
   })
 
-  it('is the whole window where nobody knows how long an answer may be', async () => {
+  it('uses the whole window if the output limit is unknown', async () => {
     expect(await compacts({ window: 100_000, maxTokens: 0, reported: 84_900 })).toBe(false)
     expect(await compacts({ window: 100_000, maxTokens: 0, reported: 85_100 })).toBe(true)
   })
 
-  it('keeps at least half of the window where the output limit is as large as that', async () => {
+  it('reserves at most half of the window for output', async () => {
     expect(await compacts({ window: 8192, maxTokens: 8192, reported: 3400 })).toBe(false)
     expect(await compacts({ window: 8192, maxTokens: 8192, reported: 3500 })).toBe(true)
   })
 
-  it('is that of the specification where the window is unknown', async () => {
+  it('defaults to the documented limit if the window is unknown', async () => {
     expect(await compacts({ window: 0, reported: 84_900 })).toBe(false)
     expect(await compacts({ window: 0, reported: 85_100 })).toBe(true)
   })
 })
 
-describe('a service that reports too few tokens', () => {
-  it('does not stop compaction', async () => {
+describe('a provider that reports too few tokens', () => {
+  it('does not prevent compaction', async () => {
     const usage = { input: 3, output: 1 }
     const model = scripted(({ messages }) => ({ text: `${messages.length} `.padEnd(400, 'word '), usage }))
     const agent = new Agent({ model, contextConfig: { maxContextTokens: 2000, systemPromptTokens: 100 } })

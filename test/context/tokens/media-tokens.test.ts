@@ -32,7 +32,7 @@ function tokens(model: string, block: Content): number {
 const image = (data: string, mimeType = 'image/png'): Content => ({ type: 'image', mimeType, data })
 const file = (mimeType: string, data: string): Content => ({ type: 'file', mimeType, data })
 
-describe('tokens of pictures, by the rules of the services', () => {
+describe('image tokens by provider rules', () => {
   it.each<[string, number, number, number]>([
     ['claude-sonnet-4-5', 1000, 1000, 1296],
     ['claude-sonnet-4-5-20250929', 3000, 2000, 1568],
@@ -55,11 +55,11 @@ describe('tokens of pictures, by the rules of the services', () => {
     ['gemini-3-pro', 4000, 3000, 1120],
     ['gemini-2.5-flash', 300, 300, 258],
     ['gemini-2.5-flash', 960, 540, 516],
-  ])('%s: %d by %d are %d', (model, width, height, expected) => {
+  ])('counts an image for %s: %d by %d is %d', (model, width, height, expected) => {
     expect(tokens(model, image(png(width, height)))).toBe(expected)
   })
 
-  it('the size is found in each kind, also behind a preview', () => {
+  it('reads the size of each format, also behind a preview', () => {
     const [wide, expected] = [[1000, 300] as const, 36 * 11]
     const kinds: [string, string][] = [
       [png(...wide), 'image/png'],
@@ -73,7 +73,7 @@ describe('tokens of pictures, by the rules of the services', () => {
     for (const [data, mimeType] of kinds) expect(tokens('claude-sonnet-5', image(data, mimeType)), mimeType).toBe(expected)
   })
 
-  it('one whose size nobody says counts as 1024 by 1024, and none counts as more than services take', () => {
+  it('counts an unknown size as 1024 by 1024, and caps large images', () => {
     const square = tokens('claude-sonnet-5', image(png(1024, 1024)))
     const unknown: Content[] = [
       image(base64('BM no size')),
@@ -88,7 +88,7 @@ describe('tokens of pictures, by the rules of the services', () => {
   })
 })
 
-describe('tokens of documents', () => {
+describe('document tokens', () => {
   const pages = (count: number, between = '') => Array.from({ length: count }, () => `<< /Type /Page /Parent 1 0 R >>${between}`).join('\n')
 
   it.each<[string, string, number]>([
@@ -98,19 +98,19 @@ describe('tokens of documents', () => {
     ['what a document for the web says', `%PDF-1.6\n1 0 obj << /Linearized 1 /L 1234 /H [ 1 2 ] /O 5 /E 99 /N 12 /T 8 >>\nstream`, 12],
     ['compressed: a page for each 50 kB', `%PDF-1.7\n${'x'.repeat(210_000)}`, 5],
     ['more than any service takes', `%PDF-1.6\n1 0 obj << /Linearized 1 /L 1 /N 999999 >>`, 1000],
-  ])('%s', (_name, text, expected) => {
+  ])('counts pages of a PDF: %s', (_name, text, expected) => {
     expect(tokens('gemini-2.5-pro', file('application/pdf', btoa(text)))).toBe(expected * 258)
     expect(tokens('gemini-3-pro', file('application/pdf', btoa(text)))).toBe(expected * 560)
     expect(tokens('claude-sonnet-5', file('application/pdf', btoa(text)))).toBe(expected * 3800)
   })
 
-  it('one whose bytes are elsewhere counts as ten pages; text is its text', () => {
+  it('counts a remote document as ten pages, and text as text', () => {
     expect(tokens('gemini-2.5-pro', { type: 'file', mimeType: 'application/pdf', fileId: 'f', api: 'googleGenerativeAi' })).toBe(2580)
     expect(tokens('gemini-2.5-pro', file('text/csv', btoa('a,b,c,d,')))).toBe(2)
   })
 })
 
-describe('tokens of sound and video', () => {
+describe('audio and video tokens', () => {
   const wav = base64(
     'RIFF',
     little(99, 4),
@@ -138,12 +138,12 @@ describe('tokens of sound and video', () => {
     ['sound of another kind: 16 kB are a second', file('audio/ogg', btoa('x'.repeat(160_000))), 10 * 32],
     ['video of another kind: 125 kB are a second', file('video/webm', btoa('x'.repeat(1_250_000))), 10 * 102],
     ['what is elsewhere: a minute', { type: 'file', mimeType: 'audio/mpeg', url: 'https://a.example/a.mp3' }, 60 * 32],
-  ])('%s', (_name, block, expected) => {
+  ])('counts by duration: %s', (_name, block, expected) => {
     const counted = tokens('gemini-3-pro', block)
     expect(Math.abs(counted - expected) / expected).toBeLessThan(0.01)
   })
 
-  it('a length that cannot be is not believed', () => {
+  it('ignores an implausible duration', () => {
     expect(tokens('gemini-3-pro', file('video/mp4', base64('mvhd', [0, 0, 0, 0], 'x'.repeat(8), big(1, 4), big(2 ** 32 - 1, 4))))).toBe(
       36_000 * 102,
     )
@@ -152,12 +152,12 @@ describe('tokens of sound and video', () => {
   })
 })
 
-it('models that nobody knows count by bytes, as before; models that count alike share a counter', () => {
+it('counts bytes for unknown models, and shares equal counters', () => {
   expect(tokenCounterFor('house-model-1')).toBe(heuristicTokenCounter)
   expect(tokenCounterFor('gpt-4o')).toBe(tokenCounterFor('gpt-4.1-mini'))
 })
 
-it('an agent counts by the rules of its model', async () => {
+it("applies the counting rules of the agent's model", async () => {
   const { config, provider } = scripted([{ text: 'Seen.' }, { text: 'Yes.' }])
   const agent = new Agent({
     model: { config: { ...config, id: 'gemini-2.5-pro' }, provider },
