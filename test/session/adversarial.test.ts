@@ -120,8 +120,8 @@ function sentTo({ provider }: ReturnType<typeof scripted>): unknown {
   return JSON.parse(JSON.stringify(provider.requests[0]?.messages, bare))
 }
 
-describe('a process that ends', () => {
-  it('after a prune, a compaction and a pause: the next one sends what it would have sent', async () => {
+describe('a session log cut at any record', () => {
+  it('sends the same request after a prune, a compaction and a pause', async () => {
     const { store, lines } = storeOf()
     const agent = await longConversation(store)
     const left = [...lines]
@@ -131,7 +131,7 @@ describe('a process that ends', () => {
     expect(sentTo((await goOn(left, 'prompt')).model)).toEqual(sentTo(model))
   })
 
-  it('after any record, and again after any record of what came next: nothing runs twice, no id is used twice', async () => {
+  it('runs no call twice and reuses no id after repeated cuts', async () => {
     const { store, lines } = storeOf()
     await longConversation(store)
     for (let cut = 1; cut <= lines.length; cut += 1) {
@@ -143,7 +143,7 @@ describe('a process that ends', () => {
     }
   })
 
-  it('after any record of branches and sub-agents that share a store: every loop of every session can be taken up', async () => {
+  it('resumes every loop of branches and sub-agents that share a store', async () => {
     const { store, lines } = storeOf()
     const helper = (text: string) => {
       const model = scripted([calls(['h1', 'read']), { text }])
@@ -171,7 +171,7 @@ describe('a process that ends', () => {
   })
 })
 
-it('a log tells what the events of the same runs tell', async () => {
+it('matches the events of the same runs', async () => {
   const { store } = storeOf()
   const recorder = new EventRecorder({ captureTurnRequests: true })
   const model = scripted([

@@ -15,7 +15,7 @@ async function titleOf(text: string): Promise<string | undefined> {
   return (await store.list()).sessions[0]?.title
 }
 
-it('an unreadable session is listed with the reason, which is an update where a newer version has written it', async () => {
+it('lists an unreadable session with the reason, also from a newer version', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'phi-lists-'))
   try {
     for (const id of ['newer', 'noise']) await fileSessionStore(join(folder, id)).save(sampleSession('s1'))
@@ -38,23 +38,23 @@ it('an unreadable session is listed with the reason, which is an update where a 
   }
 })
 
-describe('titles', () => {
+describe('session titles', () => {
   it.each([
     [' one\n\n two\t ', 'one two'],
     ['x'.repeat(101), `${'x'.repeat(99)}…`],
     [`${'x'.repeat(98)}😀😀`, `${'x'.repeat(98)}…`],
     ['safe \u202etxt.exe\u0007', 'safe txt.exe'],
     ['  \n ', undefined],
-  ])('of %j', async (text, title) => expect(await titleOf(text)).toBe(title))
+  ])('derives a title from %j', async (text, title) => expect(await titleOf(text)).toBe(title))
 
-  it('that are none are refused', async () => {
+  it('rejects invalid titles', async () => {
     const store = memorySessionStore()
     for (const title of ['', ' \n', 'x'.repeat(101), 7, undefined]) {
       await expect(store.rename('s1', title as string)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' }) // wrong on purpose
     }
   })
 
-  it('are given to the session of an agent that was closed, which goes on', async () => {
+  it('renames the session of a closed agent, which then continues', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'Honey.' }, { text: 'Nectar.' }]), session: store, sessionId: 's1' })
     await agent.prompt('What do bees make?').text()
@@ -67,12 +67,12 @@ describe('titles', () => {
   })
 })
 
-describe('lists', () => {
-  it.each([{ limit: 0 }, { limit: 1.5 }, { cursor: 'nonsense' }, { cursor: '' }, { page: 2 }])('refuse %j', async (options) => {
+describe('session lists', () => {
+  it.each([{ limit: 0 }, { limit: 1.5 }, { cursor: 'nonsense' }, { cursor: '' }, { page: 2 }])('rejects %j', async (options) => {
     await expect(memorySessionStore().list(options)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
   })
 
-  it('give 50 sessions where nobody says how many', async () => {
+  it('returns 50 sessions by default', async () => {
     const store = memorySessionStore()
     for (let at = 0; at < 60; at++) await (await store.open(`s${at}`, { agentId: 'a' })).append([note(at)])
     const { sessions, nextCursor = '' } = await store.list()
@@ -80,7 +80,7 @@ describe('lists', () => {
     expect((await store.listIds()).length).toBe(60)
   })
 
-  it('that go in circles, because a driver shows a session twice, end with an error', async () => {
+  it('ends with an error if a driver repeats a page endlessly', async () => {
     const driver = memoryDriver()
     const twice = { sessionId: 's1', agentId: 'a', createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0 }
     const store = logSessionStore({
@@ -107,7 +107,7 @@ describe('salvageSession', () => {
   }
   const flipped = (text: string, at: number) => text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
 
-  it('loses no more than the records that a flipped bit is in, wherever it is, and names them', async () => {
+  it('loses only records with a flipped bit, and names them', async () => {
     const text = (await linesOf(8)).join('\n')
     for (let at = 0; at < text.length; at += 1) {
       const damaged = flipped(text, at).split('\n')
@@ -118,7 +118,7 @@ describe('salvageSession', () => {
     }
   })
 
-  it('drops the lines of a session that was stored anew as a whole, and says which', async () => {
+  it('drops and names the damaged lines of a replaced session', async () => {
     const { discardOlder: _, ...driver } = memoryDriver()
     const store = logSessionStore({ ...driver, promises: driver.promises })
     for (const at of [1, 2]) {
@@ -138,7 +138,7 @@ describe('salvageSession', () => {
     ])
   })
 
-  it('gives what is left of any noise, and never throws for it', async () => {
+  it('returns what it can read from random input without throwing', async () => {
     const lines = await linesOf(6)
     expect(salvageSession([], 's1')).toMatchObject({ records: [], dropped: [], session: { sessionId: 's1', loops: [] } })
     expect(salvageSession(['', 'noise', '{}', 'null'], 's1').dropped.map(({ line }) => line)).toEqual([0, 1, 2])

@@ -24,7 +24,7 @@ async function linesIn(driver: LogDriver): Promise<string[]> {
 }
 
 describe('save', () => {
-  it('leaves the old session where it fails in the middle, and every reader is told', async () => {
+  it('keeps the old session if it fails midway, and reports to every reader', async () => {
     const driver = memoryDriver()
     await logSessionStore(driver).save(session('persistent'))
     const torn: LogDriver = {
@@ -45,14 +45,14 @@ describe('save', () => {
     expect((await store.tail('s')).damage).toBe(undefined)
   })
 
-  it('keeps no more than the session, however often it is called', async () => {
+  it('stores only the session, however often it is called', async () => {
     const driver = memoryDriver()
     const store = logSessionStore(driver)
     for (let count = 0; count < 5; count++) await store.save(session('persistent'))
     expect((await linesIn(driver)).length).toBe(1)
   })
 
-  it('works where a driver cannot give room back, or fails to', async () => {
+  it('works if a driver cannot free space', async () => {
     const { discardOlder: _, ...without } = memoryDriver()
     const failing: LogDriver = { ...memoryDriver(), discardOlder: () => Promise.reject(new Error('busy')) }
     for (const driver of [without, failing]) {
@@ -64,7 +64,7 @@ describe('save', () => {
     }
   })
 
-  it('writes records of unknown types again, byte for byte', async () => {
+  it('writes records of unknown types byte for byte', async () => {
     const driver = memoryDriver()
     const store = logSessionStore(driver)
     await store.save(session('persistent'))
@@ -80,7 +80,7 @@ describe('save', () => {
     expect(lines[1]).toContain(`,"at":1,"type":"future","body":${body},"crc":`)
   })
 
-  it('gives a reader in the middle the whole new session', async () => {
+  it('gives the complete new session to a reader midway', async () => {
     const store = logSessionStore(memoryDriver())
     const writer = await store.open('s', agent)
     await writer.append([note('1'), note('2'), note('3')])
@@ -97,8 +97,8 @@ const emptyLoop: Session['loops'][number] = {
   usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 },
 }
 
-describe('where older writers cannot be refused', () => {
-  it('two writers of one epoch are a fork that every reader is told of, and no record is mixed in', async () => {
+describe('a driver that cannot refuse older writers', () => {
+  it('reports a fork of two writers and mixes no records', async () => {
     const lines: string[] = []
     const driver: LogDriver = {
       ...memoryDriver(),
@@ -121,8 +121,8 @@ describe('where older writers cannot be refused', () => {
   })
 })
 
-describe('failures of a driver', () => {
-  it('become errors with a code that say what was to be done', async () => {
+describe('driver failures', () => {
+  it('throws SessionErrors with a code and the failed operation', async () => {
     const fail = (): never => {
       throw new Error('EIO')
     }

@@ -13,8 +13,8 @@ function bothVersions() {
   return { driver, older: logSessionStore(plain), store: logSessionStore(driver) }
 }
 
-describe('logs with bytes in their lines, and beside them', () => {
-  it('those of an older version open with their bytes, and go on with bytes beside them', async () => {
+describe('media inside and beside log lines', () => {
+  it('opens older logs with inline bytes, and stores new bytes separately', async () => {
     const { driver, older, store } = bothVersions()
     for (const each of [older, store]) {
       const writer = await each.open('s', { agentId: 'a' })
@@ -34,7 +34,7 @@ describe('logs with bytes in their lines, and beside them', () => {
     expect(media[1]).toMatchObject({ type: 'file', blob: { bytes: 75_000 } })
   })
 
-  it('an export goes both ways', async () => {
+  it('exports and imports in both directions', async () => {
     const { older, store } = bothVersions()
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([

@@ -33,7 +33,7 @@ sessionStoreSuite(
   },
 )
 
-it('a memory driver keeps the bytes of older writers that are named, and removes the others', async () => {
+it('keeps named blobs of older writers, and removes the others', async () => {
   const { claim, blobs } = memoryDriver()
   const first = await claim('s1', 'a')
   for (const hash of ['kept', 'left']) await blobs?.put(first, hash, new Uint8Array([1, 2]))

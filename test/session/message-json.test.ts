@@ -21,7 +21,7 @@ function failure(value: unknown): string {
 }
 
 describe('parseMessages', () => {
-  it('gives back what serializeMessages wrote, whatever it was', () => {
+  it('returns what serializeMessages wrote, for any messages', () => {
     fc.assert(
       fc.property(fc.array(message), (history) => {
         const text = serializeMessages(history)
@@ -30,18 +30,18 @@ describe('parseMessages', () => {
     )
   })
 
-  it('gives a message without an id a new one, and leaves ids alone', () => {
+  it('gives a message without an id a new one, and keeps existing ids', () => {
     const [first, second] = parseMessages(JSON.stringify([user, { ...user, id: 'kept' }]))
     expect(first?.id).toMatch(/^[0-9a-f-]{36}$/)
     expect(second?.id).toBe('kept')
   })
 
-  it('keeps keys it does not know', () => {
+  it('keeps unknown keys', () => {
     const future = { ...assistant, id: 'a', mood: { level: 3 }, content: [{ type: 'text', text: '', novelties: [1] }] }
     expect(parseMessages(JSON.stringify([future]))).toEqual([future])
   })
 
-  it('names the path and what is wrong there', () => {
+  it('names the path and the fault', () => {
     expect(failure([user, user, user, { ...user, content: [{ type: 'foo' }] }])).toBe(
       'messages[3].content[0].type: expected text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"',
     )
@@ -60,7 +60,7 @@ describe('parseMessages', () => {
     expect(failure([{ role: 'extension', kind: 'k' }])).toBe('messages[0].data: expected JSON value, got nothing')
   })
 
-  it('finds any field that is missing or of another type', () => {
+  it('finds any missing or mistyped field', () => {
     const call: AgentMessage = {
       role: 'toolResult',
       id: 'r',
@@ -79,13 +79,13 @@ describe('parseMessages', () => {
     }
   })
 
-  it('does not quote what the text says', () => {
+  it('does not quote the text', () => {
     expect(failure('my secret is 42')).toBe('messages: not valid JSON (15 characters)')
     expect(failure([{ ...user, content: 'my secret is 42' }])).not.toContain('42')
     expect(failure([{ ...user, role: 'x'.repeat(1000) }]).length).toBeLessThan(200)
   })
 
-  it('refuses a __proto__ key in a message or block, and is not fooled by inherited names', () => {
+  it('refuses __proto__ keys and ignores inherited members', () => {
     const poisoned = '[{"__proto__":{"role":"user","content":[],"timestamp":1}}]'
     expect(failure(poisoned)).toBe('messages[0].__proto__: expected no such key, got object')
     expect(failure('[{"role":"user","timestamp":1,"content":[{"type":"text","text":"","__proto__":{"a":1}}]}]')).toContain('__proto__')
@@ -93,13 +93,13 @@ describe('parseMessages', () => {
     expect(failure([{ ...user, content: [{ type: 'toString' }] }])).toContain('got "toString"')
   })
 
-  it('carries a __proto__ key inside arguments as the inert data it is', () => {
+  it('keeps a __proto__ key inside arguments as plain data', () => {
     const text = '[{"role":"extension","id":"e","kind":"k","data":{"__proto__":{"polluted":1}}}]'
     expect(serializeMessages(parseMessages(text))).toBe(text)
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('reads bare messages, such as a caller makes', () => {
+  it('reads messages without ids and timestamps', () => {
     const history = [withId(userMessage('Hi')), extensionMessage('note', null)]
     expect(parseMessages(serializeMessages(history))).toEqual(history)
   })

@@ -15,8 +15,8 @@ const tree = session([
   loop('stray', { parentLoopId: 'elsewhere' }),
 ])
 
-describe('navigation', () => {
-  it('finds loops by id, roots, and children in the order they began', () => {
+describe('session tree navigation', () => {
+  it('finds loops by id, roots, and children in start order', () => {
     expect(getLoop(tree, 'left')?.loopId).toBe('left')
     expect(getLoop(tree, 'none')).toBeUndefined()
     expect(ids(rootLoops(tree))).toEqual(['root', 'stray'])
@@ -24,38 +24,38 @@ describe('navigation', () => {
     expect(childrenOf(tree, 'last')).toEqual([])
   })
 
-  it('gives the branches of a group in the order of the configurations, the asked one among them', () => {
+  it('returns the branches of a group in configuration order', () => {
     expect(ids(parallelSiblings(tree, 'right'))).toEqual(['left', 'right'])
     expect(parallelSiblings(tree, 'right').find((record) => record.parallelGroup?.isSelected)?.loopId).toBe('right')
     expect(parallelSiblings(tree, 'root')).toEqual([])
     expect(parallelSiblings(tree, 'none')).toEqual([])
   })
 
-  it('leaves out branches that never began', () => {
+  it('omits branches that never started', () => {
     const lonely = session([loop('a', { parallelGroup: group(['a', 'b'], 'a', 'a') })])
     expect(ids(parallelSiblings(lonely, 'a'))).toEqual(['a'])
   })
 
-  it('walks from the root to a loop, through the chosen branch only', () => {
+  it('walks from the root to a loop through the selected branches', () => {
     expect(loopChainTo(tree, 'last')).toEqual(['root', 'right', 'last'])
     expect(loopChainTo(tree, 'stray')).toEqual(['stray'])
     expect(loopChainTo(tree, 'none')).toEqual([])
   })
 
-  it('ends where parents go round in a circle', () => {
+  it('stops at a cycle of parents', () => {
     expect(loopChainTo(session([loop('a', { parentLoopId: 'a' })]), 'a')).toEqual(['a'])
     const circle = session([loop('a', { parentLoopId: 'b' }), loop('b', { parentLoopId: 'a' }), loop('c', { parentLoopId: 'a' })])
     expect(loopChainTo(circle, 'c')).toEqual(['b', 'a', 'c'])
     expect(rootLoops(circle)).toEqual([])
   })
 
-  it('adds up the tokens of all loops', () => {
+  it('sums the usage of all loops', () => {
     expect(totalUsage(tree)).toEqual(usageOf(1111))
     expect(totalUsage(session([]))).toEqual(usageOf(0))
   })
 })
 
-describe('status in a ledger', () => {
+describe('toLedgerStatus', () => {
   it.each<[LoopStatus, LedgerStatus]>([
     ['pending', 'Pending'],
     ['running', 'Running'],
@@ -66,7 +66,7 @@ describe('status in a ledger', () => {
     ['error', 'Aborted'],
     ['aborted', 'Aborted'],
     ['interrupted', 'Aborted'],
-  ])('%s is %s', (status, word) => {
+  ])('converts %s to %s', (status, word) => {
     expect(toLedgerStatus(status)).toBe(word)
   })
 })

@@ -33,12 +33,12 @@ function whose(records: readonly SessionRecord[]): string {
   return records.map(({ entry }) => (entry.type === 'input' ? entry.message.id : entry.type)).join(' ')
 }
 
-describe('a log without damage', () => {
-  it('is empty at first', () => {
+describe('an undamaged log', () => {
+  it('returns no records for an empty log', () => {
     expect(readLog([])).toMatchObject({ records: [], cursor: 0, reached: 0, hasNewer: false })
   })
 
-  it('has its records in order, also where a line is there twice or empty', () => {
+  it('reads records in order, ignoring repeated and empty lines', () => {
     const written = lines(1, 1, 4)
     const { records, ...rest } = readLog([...written, written[1] ?? '', '', written[3] ?? ''])
     expect(records.map((record) => record.seq)).toEqual([1, 2, 3, 4])
@@ -46,14 +46,14 @@ describe('a log without damage', () => {
     expect(rest).not.toHaveProperty('damage')
   })
 
-  it('goes on in the next epoch', () => {
+  it('continues in the next epoch', () => {
     const reading = readLog([...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 5, { base: 'w2' })])
     expect(whose(reading.records)).toBe('w1.1 w1.2 w2.3 w5.4 w5.5')
     expect(reading.damage).toBe(undefined)
     expect(reading.replaced).toBe(undefined)
   })
 
-  it('takes the word of the newer writer, whatever the order of the lines', () => {
+  it('prefers the newer writer, in any line order', () => {
     const written = [...lines(1, 1, 5), ...lines(2, 3, 4)]
     for (const text of [written, written.toReversed().toSorted()]) {
       const { records, cursor, replaced } = readLog(text)
@@ -63,7 +63,7 @@ describe('a log without damage', () => {
     }
   })
 
-  it('leaves out what the newest writer did not go on from, wherever it stands', () => {
+  it('omits records that the newest writer did not build on', () => {
     // The second and the third have both begun after record 2, and the second was faster. The fourth has seen what the second wrote.
     const late = lines(3, 3, 4, { base: 'w1' })
     const written = [...lines(1, 1, 2), ...lines(2, 3, 6), ...late, ...lines(4, 7, 8, { base: 'w2' })]
@@ -82,7 +82,7 @@ describe('a log without damage', () => {
     expect(replaced).toMatchObject({ kind: 'forked', afterSeq: 0 })
   })
 
-  it('knows what all writers before a cursor amount to', () => {
+  it('knows the total of all writers before a cursor', () => {
     const written = [...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 6, { base: 'w2' })]
     for (let after = 0; after <= 7; after++) {
       const { passed, records, replaced } = readLog(written, after)
@@ -92,7 +92,7 @@ describe('a log without damage', () => {
     }
   })
 
-  it('gives what comes after a cursor, whether or not the rest is there', () => {
+  it('returns records after a cursor, even without earlier ones', () => {
     const written = [...lines(1, 1, 4), ...lines(2, 4, 6)]
     for (let after = 0; after <= 8; after++) {
       const all = readLog(written, after)
@@ -108,21 +108,21 @@ describe('a log without damage', () => {
   })
 })
 
-describe('a session that was stored as a whole', () => {
+describe('a replaced session', () => {
   const before = lines(1, 1, 5)
   const whole = lines(2, 6, 9, { whole: 9 })
 
-  it('replaces all that was before, and the count goes on', () => {
+  it('replaces everything before it and continues the count', () => {
     const { records, cursor, damage, replaced } = readLog([...before, ...whole, ...lines(3, 10, 10)])
     expect(whose(records)).toBe('w2.6 w2.7 w2.8 w2.9 w3.10')
     expect([cursor, damage, replaced]).toEqual([10, undefined, undefined])
   })
 
-  it('needs nothing of what was before', () => {
+  it('needs no earlier records', () => {
     expect(whose(readLog([...whole, ...lines(3, 10, 10)]).records)).toBe('w2.6 w2.7 w2.8 w2.9 w3.10')
   })
 
-  it('does not count before it is complete', () => {
+  it('does not count until it is complete', () => {
     for (let count = 1; count < 4; count++) {
       const reading = readLog([...before, ...whole.slice(0, count)])
       expect(whose(reading.records)).toBe('w1.1 w1.2 w1.3 w1.4 w1.5')
@@ -133,20 +133,20 @@ describe('a session that was stored as a whole', () => {
     }
   })
 
-  it('is nothing before its last record is there, also where there is nothing else', () => {
+  it('counts for nothing before its last record', () => {
     for (const count of [1, 2, 3]) {
       const reading = readLog(whole.slice(0, count))
       expect([whose(reading.records), reading.cursor, reading.damage]).toMatchObject(['', 0, { kind: 'torn', afterSeq: 0 }])
     }
   })
 
-  it('counts as far as it goes where a record of it was damaged later, and there is nothing else', () => {
+  it('reads up to the damage if a record was damaged later', () => {
     const reading = readLog([...whole.slice(0, 2), ...whole.slice(3)])
     expect(whose(reading.records)).toBe('w2.6 w2.7')
     expect(reading.damage).toMatchObject({ kind: 'corrupt', afterSeq: 7 })
   })
 
-  it('comes whole to a reader in the middle of what it replaces', () => {
+  it('reaches a reader midway as a whole', () => {
     for (const after of [3, 5]) expect(whose(readLog([...before, ...whole], after).records)).toBe('w2.6 w2.7 w2.8 w2.9')
     expect(whose(readLog(whole.slice(2), 7).records)).toBe('w2.8 w2.9')
   })
@@ -156,12 +156,12 @@ describe('a damaged log', () => {
   const written = lines(1, 1, 4)
   const at = (index: number) => written[index] ?? ''
 
-  it('is none that was copied with Windows line breaks, or begins with a byte order mark', () => {
+  it('tolerates Windows line ends and a byte order mark', () => {
     const copied = [...written.map((line, index) => `${index === 0 ? '\ufeff' : ''}${line}\r`), '\r']
     expect(readLog(copied)).toEqual(readLog(written))
   })
 
-  it('counts up to a torn end', () => {
+  it('reads up to a torn end', () => {
     const torn = at(3).slice(0, 40)
     expect(readLog([...written.slice(0, 3), torn])).toMatchObject({
       cursor: 3,
@@ -169,7 +169,7 @@ describe('a damaged log', () => {
     })
   })
 
-  it('counts up to a line that is corrupt, missing or torn in the middle', () => {
+  it('reads up to a corrupt, missing or torn line', () => {
     const { records, damage } = readLog([at(0), at(1).replace('"k"', '"j"'), at(2), at(3)])
     expect(whose(records)).toBe('w1.1')
     expect(damage).toEqual({
@@ -184,21 +184,21 @@ describe('a damaged log', () => {
     expect(readLog(['', 'garbage']).damage).toMatchObject({ kind: 'torn', afterSeq: 0, droppedChars: 7 })
   })
 
-  it('is whole again once a writer that saw the damage has gone on', () => {
+  it('reads completely again once a newer writer has continued', () => {
     const damaged = [...written.slice(0, 2), at(2).slice(9), at(3)]
     const { records, damage, cursor } = readLog([...damaged, ...lines(2, 3, 3)])
     expect(whose(records)).toBe('w1.1 w1.2 w2.3')
     expect([damage, cursor]).toEqual([undefined, 3])
   })
 
-  it('does not take up what an older writer left where the newer one is damaged', () => {
+  it('ignores records of an older writer beyond the damage', () => {
     const [first = '', ...others] = lines(2, 3, 5)
     const { records, damage } = readLog([...written, first.slice(0, -1), ...others])
     expect(whose(records)).toBe('w1.1 w1.2')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 2 })
   })
 
-  it('does not take the records of one writer for those of another that is gone', () => {
+  it('does not attribute records to another writer', () => {
     const { records, damage } = readLog([...written, ...lines(3, 4, 5, { base: 'w2' })])
     expect(whose(records)).toBe('w1.1 w1.2 w1.3')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 3 })
@@ -208,14 +208,14 @@ describe('a damaged log', () => {
     expect(readLog(lines(2, 3, 3, { base: 'w2' })).records).toEqual([])
   })
 
-  it('ends before records that were written on damage nobody saw', () => {
+  it('stops before records written on unnoticed damage', () => {
     const { records, damage } = readLog([at(0), at(2), at(3), ...lines(2, 5, 6)])
     expect(whose(records)).toBe('w1.1')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 1, droppedChars: [at(2), at(3), ...lines(2, 5, 6)].join('').length })
   })
 })
 
-describe('every byte of a log', () => {
+describe('damage at every byte of a log', () => {
   // Two writers, the second of which replaces what the first had written too late; then a third.
   const own = [1, 2, 3, 4].map((seq) => line(1, 1, seq, { text: 'é' }))
   const sealedLines = [...own, ...[3, 4, 5].map((seq) => line(2, 3, seq, { text: '😀' })), ...lines(3, 6, 7)]
@@ -228,7 +228,7 @@ describe('every byte of a log', () => {
     return readLog(sealedLines.slice(0, index)).records.filter((record, at) => record.epoch === truth[at]?.epoch).length
   }
 
-  it('flipped: the longest valid prefix, and the damage is reported', () => {
+  it('reads the longest valid prefix and reports a flipped byte', () => {
     expect(whose(truth)).toBe('w1.1 w1.2 w2.3 w2.4 w2.5 w3.6 w3.7')
     for (let offset = 0; offset < bytes.length; offset++) {
       const safe = safeBefore(offset)
@@ -246,7 +246,7 @@ describe('every byte of a log', () => {
     }
   })
 
-  it('the last one: as many records as there are whole lines', () => {
+  it('reads as many records as whole lines if truncated', () => {
     const same = lines(1, 1, 6)
     const file = new TextEncoder().encode(`${same.join('\n')}\n`)
     const length = (same[0]?.length ?? 0) + 1
@@ -257,7 +257,7 @@ describe('every byte of a log', () => {
     }
   })
 
-  it('or any number of them: never throws, and gives a prefix of each writer', () => {
+  it('reads a prefix of each writer after random edits, without throwing', () => {
     const edit = fc.record({ at: fc.nat(bytes.length), length: fc.nat(300), put: fc.uint8Array({ maxLength: 40 }) })
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 5 }), (edits) => {
@@ -272,7 +272,7 @@ describe('every byte of a log', () => {
   })
 })
 
-it('reads in time proportional to the length: each line once', () => {
+it('reads in linear time, each line once', () => {
   let reads = 0
   const counted = new Proxy(lines(1, 1, 2000), {
     get: (target, key) => {

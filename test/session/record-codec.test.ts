@@ -40,8 +40,8 @@ function sealed(text: string): string {
 /** Every code unit, alone or not, is as likely as any other. */
 const anyString = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
 
-describe('a record as a line', () => {
-  it('is one JSON object: place, record, checksum of the text before it', () => {
+describe('encoding a record as a line', () => {
+  it('writes one JSON object with place, record and checksum', () => {
     const line = lineOf({ at: 5, loopId: 'l', turnIndex: 0, entry: { type: 'turnStart', triggeredBy: 'user' } })
     const text =
       '{"v":1,"epoch":2,"writer":"9f3a01bc","from":6,"seq":7,"at":5,"loopId":"l","turnIndex":0,"type":"turnStart","body":{"triggeredBy":"user"}'
@@ -49,14 +49,14 @@ describe('a record as a line', () => {
     expect(JSON.parse(line)).toMatchObject({ v: 1, seq: 7, body: { triggeredBy: 'user' } })
   })
 
-  it('leaves out what is absent, and stamps what has no time', () => {
+  it('omits absent fields, and adds a missing timestamp', () => {
     const before = Date.now()
     const { record } = decoded(lineOf({ entry: { type: 'turnStart', triggeredBy: 'user' } }))
     expect(Object.keys(record).toSorted()).toEqual(['at', 'entry', 'epoch', 'seq'])
     expect(record.at).toBeGreaterThanOrEqual(before)
   })
 
-  it('brings back any JSON value', () => {
+  it('restores any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), anyString, (value, text) => {
         const data = [value as JsonValue, text, { [text]: text }]
@@ -68,7 +68,7 @@ describe('a record as a line', () => {
     )
   })
 
-  it('has no character that any reader takes for the end of a line', () => {
+  it('contains no line-end character of any reader', () => {
     const nasty = 'a\n\r\u2028\u2029\u0085\v\f\u0000\ud800 é 😀'
     const line = lineOf(note(nasty))
     expect(line).not.toMatch(/[\n\r\u2028\u2029\v\f]/)
@@ -76,12 +76,12 @@ describe('a record as a line', () => {
     expect(decoded(line).record).toMatchObject(note(nasty))
   })
 
-  it('takes bodies of megabytes', () => {
+  it('supports bodies of megabytes', () => {
     const data = 'é'.repeat(2_000_000)
     expect(decoded(lineOf(note(data))).record).toMatchObject(note(data))
   })
 
-  it('knows every entry', () => {
+  it('encodes every entry type', () => {
     const user = { role: 'user' as const, id: 'u', content: [], timestamp: 1 }
     const answer = { role: 'assistant' as const, content: [], stopReason: 'stop' as const, model: 'm', provider: 'p', usage: emptyUsage() }
     const result = { role: 'toolResult' as const, id: 'r', toolCallId: 'c', toolName: 't', content: [], isError: true, timestamp: 1 }
@@ -119,13 +119,13 @@ describe('a record as a line', () => {
     for (const entry of entries) expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
   })
 
-  it('reads a pending approval that says arguments, as records before 0.1.0 do', () => {
+  it('reads a pending approval with arguments, as written before 0.1.0', () => {
     const pending = { toolCallId: 'c', toolName: 't', arguments: {}, argumentsHash: 'h' }
     const entry = { type: 'loopEnd', status: 'paused', usage: emptyUsage(), pendingApprovals: [pending] } as never
     expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
   })
 
-  it('refuses what is no JSON', () => {
+  it('refuses values that are not JSON', () => {
     const circle: JsonValue[] = []
     circle.push(circle)
     for (const data of [circle, 1n as unknown as JsonValue]) {
@@ -134,10 +134,10 @@ describe('a record as a line', () => {
   })
 })
 
-describe('what this version does not know', () => {
+describe('unknown records', () => {
   const body = '{"big":12345678901234567890,"huge":1e400,"twice":1,"twice":2, "10":0,"2":[ ],"text":"\\u0041,\\"body\\":"}'
 
-  it('is kept byte for byte, also where it moves to another place', () => {
+  it('keeps them byte for byte, also when moved', () => {
     const line = encodeLine(lineStart(place), place.seq, `"at":1.50,"loopId":"l","type":"hologram","body":${body}`)
     const { record, isNewer } = decoded(line)
     expect(record.entry).toMatchObject({ type: 'unknown', name: 'hologram', json: body })
@@ -147,14 +147,14 @@ describe('what this version does not know', () => {
     expect(copy.record).toEqual({ ...record, seq: 8 })
   })
 
-  it('may be any JSON value', () => {
+  it('accepts any JSON value as body', () => {
     for (const value of ['null', '"text"', '0', '[]', 'false']) {
       const { entry } = decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"x","body":${value}`)).record
       expect(entry).toEqual({ type: 'unknown', name: 'x', body: JSON.parse(value) as JsonValue, json: value })
     }
   })
 
-  it('is also an entry of a known type that does not look like one', () => {
+  it('treats a malformed entry of a known type as unknown', () => {
     for (const value of ['{}', '{"message":null}', '{"message":{"role":"system","id":"a","content":[]}}', '{"__proto__":{"message":1}}']) {
       expect(decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"input","body":${value}`)).record.entry).toMatchObject({
         type: 'unknown',
@@ -165,7 +165,7 @@ describe('what this version does not know', () => {
     expect(Reflect.get({}, 'message')).toBe(undefined)
   })
 
-  it('is a message whose blocks are not what their type says: a screen would break on it', () => {
+  it('treats a message with malformed blocks as unknown', () => {
     const input = (block: string) => {
       const body = `{"message":{"role":"user","id":"m","content":[${block}]}}`
       return decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"input","body":${body}`)).record.entry.type
@@ -175,7 +175,7 @@ describe('what this version does not know', () => {
     expect(['{"type":"text","text":""}', '{"type":"video","of":"a newer version"}'].map(input)).toEqual(['input', 'input'])
   })
 
-  it('is everything of a newer version', () => {
+  it('treats every record of a newer version as unknown', () => {
     const line = lineOf({ at: 1, entry: { type: 'turnStart', triggeredBy: 'user' } })
     const newer = sealed(line.slice(0, -18).replace('{"v":1,', '{"v":3,"more":{"body":1},'))
     const { record, isNewer } = decoded(newer)
@@ -183,28 +183,28 @@ describe('what this version does not know', () => {
     expect(record).toEqual({ epoch: 2, seq: 7, at: 1, entry: { type: 'unknown', name: 'turnStart', body: { triggeredBy: 'user' } } })
   })
 
-  it('is not written in more than one line', () => {
+  it('writes a multi-line body on one line', () => {
     const entry = { type: 'unknown', name: 'x', body: { a: 1 }, json: '{\n"a":1}' } as const
     expect(encodeRecord({ at: 1, entry })).toBe('"at":1,"type":"x","body":{"a":1}')
   })
 })
 
-describe('reading a line', () => {
+describe('decodeLine', () => {
   const line = lineOf(note('any text'))
 
-  it('never throws, whatever the text', () => {
+  it('returns a result for any text without throwing', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => 'kind' in decodeLine(text)))
     fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(text)))
     fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(sealed(text))))
     fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(sealed(text.slice(0, -1)))))
   })
 
-  it('tells an end that is missing from one that is wrong', () => {
+  it('distinguishes a missing end from a wrong one', () => {
     for (let length = 0; length < line.length; length++) expect(decodeLine(line.slice(0, length))).toMatchObject({ kind: 'torn' })
     expect(decodeLine(line.replace('any', 'ani'))).toMatchObject({ kind: 'corrupt' })
   })
 
-  it('does not believe a checksum alone', () => {
+  it('does not trust a checksum alone', () => {
     const text = line.slice(0, -18)
     const wrong = [
       ['"seq":7', '"seq":5'],
@@ -224,7 +224,7 @@ describe('reading a line', () => {
   })
 })
 
-it('the checksum is that of the whole line, wherever its pieces end', () => {
+it('computes the checksum over the whole line across chunk borders', () => {
   const encoder = new TextEncoder()
   for (const sign of ['a', 'é', '好', '𝒳']) {
     for (let shift = 0; shift < 4; shift++) {

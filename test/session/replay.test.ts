@@ -43,8 +43,8 @@ const stores: Record<string, () => { store: SessionStore; elsewhere: () => Sessi
   },
 }
 
-describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) => {
-  it('are replayed as they were heard, deltas too', async () => {
+describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
+  it('replays them as emitted, including deltas', async () => {
     const { store, elsewhere } = make()
     const { heard } = await play(withEvents(store, { includeStreamingEvents: true }))
     expect(heard.some(({ type }) => type === 'messageUpdate')).toBe(true)
@@ -53,7 +53,7 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     expect(loop?.events.map(({ sequence }) => sequence)).toEqual(heard.map((_, index) => index))
   })
 
-  it('are there a second after they were heard, although the answer goes on', async () => {
+  it('stores them within a second during a response', async () => {
     const { store, elsewhere } = make()
     const clock = vi.spyOn(Date, 'now')
     let time = 1_800_000_000_000
@@ -74,7 +74,7 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     await agent.close()
   })
 
-  it('are there as soon as an answer begins, and a second later as far as they were seen, although nothing more comes', async () => {
+  it('stores them at the start of a response and a second after the last', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const { store, elsewhere } = make()
     let pieces = 0
@@ -106,7 +106,7 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     }
   })
 
-  it('are written at once for who is about to leave', async () => {
+  it('flushes them at once on request', async () => {
     const { store, elsewhere } = make()
     const kept = withEvents(store, { includeStreamingEvents: true })
     const agent = new Agent({ model: scripted([{ text: 'One two three.', chunkSize: 4 }]), sessionId: 's1', session: kept })
@@ -124,13 +124,13 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     await kept.flushEvents()
   })
 
-  it('leave out deltas unless they are asked for', async () => {
+  it('omits deltas unless requested', async () => {
     const { store, elsewhere } = make()
     const { heard } = await play(withEvents(store))
     expect(await replayed(elsewhere())).toEqual(heard.filter(({ type }) => type !== 'messageUpdate'))
   })
 
-  it('are saved with a session that an EventRecorder has heard, and saved again', async () => {
+  it('saves them with a session of an EventRecorder, and saves them again', async () => {
     const { store, elsewhere } = make()
     const recorder = new EventRecorder({ includeStreamingEvents: true })
     const { agent, heard } = await play(undefined)
@@ -144,7 +144,7 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
 })
 
 describe('withEvents', () => {
-  it('changes nothing else: the session goes on, with and without it, and lists count the same', async () => {
+  it('changes nothing else about the session or its lists', async () => {
     const plain = memorySessionStore()
     await play(plain)
     const store = memorySessionStore()
@@ -162,7 +162,7 @@ describe('withEvents', () => {
     ])
   })
 
-  it('keeps thousands of deltas in records that do not grow', async () => {
+  it('stores thousands of deltas in records that do not grow', async () => {
     const store = memorySessionStore()
     const model = scripted([{ text: 'word '.repeat(3000) }])
     const agent = new Agent({ model, sessionId: 's1', session: withEvents(store, { includeStreamingEvents: true }) })
@@ -178,7 +178,7 @@ describe('withEvents', () => {
     expect(deltas.length).toBeGreaterThan(300)
   })
 
-  it('passes every event on to a store that listens too', async () => {
+  it('forwards every event to a store that also listens', async () => {
     const store = memorySessionStore()
     const passed: string[] = []
     const journal: SessionStore['journal'] = (options) => {
@@ -201,7 +201,7 @@ describe('withEvents', () => {
     expect(passed).toEqual(heard.map(({ type }) => type))
   })
 
-  it('is heard through task hooks, whichever is within the other', async () => {
+  it('combines with task hooks in either order', async () => {
     for (const wrap of [
       (store: SessionStore) => withTaskHooks(withEvents(store), {}),
       (store: SessionStore) => withEvents(withTaskHooks(store, {})),
@@ -225,7 +225,7 @@ describe('replayEvents', () => {
     [{ speed: 1 }, 3_600_000],
     [{ speed: 10 }, 360_000],
     [{ speed: 1, maxPauseMs: 500 }, 500],
-  ])('keeps the time between events: %j', async (options, pauseMs) => {
+  ])('keeps the delay between events: %j', async (options, pauseMs) => {
     const store = memorySessionStore()
     await play(withEvents(store))
     await store.save(await hourly(store))
@@ -248,7 +248,7 @@ describe('replayEvents', () => {
     }
   })
 
-  it('ends a wait when its signal is aborted', async () => {
+  it('stops waiting when its signal is aborted', async () => {
     const store = memorySessionStore()
     await play(withEvents(store))
     await store.save(await hourly(store))
@@ -260,7 +260,7 @@ describe('replayEvents', () => {
     await expect(next).rejects.toThrow('enough')
   })
 
-  it('gives one loop, nothing where nothing was kept, and refuses a loop that is not there', async () => {
+  it('replays one loop, nothing without records, and rejects an unknown loop', async () => {
     const store = memorySessionStore()
     const { agent } = await play(store)
     expect(await replayed(store)).toEqual([])
@@ -270,7 +270,7 @@ describe('replayEvents', () => {
   })
 })
 
-it('a journal writes a name that is given to its session', async () => {
+it('writes the title of a session through a journal', async () => {
   const store = memorySessionStore()
   const { agent } = await play(store)
   const journal = store.journal()
@@ -282,7 +282,7 @@ it('a journal writes a name that is given to its session', async () => {
   expect([title, loops, (await store.list()).sessions[0]?.title]).toEqual(['Sums', [], 'Sums'])
 })
 
-it.each([undefined, 'ada'])('keeps the events of a run in the part of a store that belongs to %s', async (owner) => {
+it.each([undefined, 'ada'])('records events in the scope of %s', async (owner) => {
   const store = scopedSessionStore(withEvents(memorySessionStore()), owner)
   const { agent, heard } = await play(store)
   const events = await replayed(store)
@@ -293,7 +293,7 @@ it.each([undefined, 'ada'])('keeps the events of a run in the part of a store th
 it.each([
   ['withEvents', (store: SessionStore) => withEvents(store)],
   ['withTaskHooks', (store: SessionStore) => withTaskHooks(store, {})],
-])('%s is the store itself in everything else, also where that is a class', async (_name, around) => {
+])('delegates everything else to the store: %s', async (_name, around) => {
   const store = around(scopedSessionStore(memorySessionStore(), 'ada'))
   const { agent } = await play(store)
   expect((await store.load('s1')).loops.map(({ loopId }) => loopId)).toEqual([agent.lastLoopId])

@@ -16,7 +16,7 @@ describe('scopedSessionStore', () => {
     expect(rest).not.toHaveProperty('nextCursor')
   })
 
-  it('is without an owner the part of the store that belongs to nobody', async () => {
+  it('uses the unowned scope without an owner', async () => {
     const store = memorySessionStore()
     await store.save(sampleSession('open'))
     await scopedSessionStore(store, 'ada').save(sampleSession('s1'))
@@ -29,7 +29,7 @@ describe('scopedSessionStore', () => {
     await expect(ofNobody.load(idOfAda)).rejects.toMatchObject({ code: 'invalidId' })
   })
 
-  it('makes an imported session one of its owner, whoever owned it before', async () => {
+  it('assigns an imported session to its owner', async () => {
     const store = memorySessionStore()
     const [ofAda, ofBob] = [scopedSessionStore(store, 'ada'), scopedSessionStore(store, 'bob')]
     await ofAda.save(sampleSession('s1'))

@@ -88,8 +88,8 @@ async function begun(): Promise<ReturnType<typeof countingDriver> & { store: Ses
   return { ...counting, store, journal, loop }
 }
 
-describe('what is acknowledged together is written together', () => {
-  it('a turn with one tool takes two writes', async () => {
+describe('grouped journal writes', () => {
+  it('uses two writes for a turn with one tool', async () => {
     const { writes, loop, store } = await begun()
     for (let turn = 0; turn < 3; turn++) await loop.turn(turn)
     const one = [['turnStart', 'assistant', 'toolIntent'], ['toolResult']]
@@ -98,7 +98,7 @@ describe('what is acknowledged together is written together', () => {
     expect((await store.tail('s')).records.map(({ seq }) => seq)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1))
   })
 
-  it('the start of a turn waits for the next record, and is acknowledged with it', async () => {
+  it('delays the start of a turn until the next record', async () => {
     const { writes, loop } = await begun()
     const started = loop.startTurn(0)
     for (let n = 0; n < 50; n++) await undefined
@@ -108,7 +108,7 @@ describe('what is acknowledged together is written together', () => {
     expect([writes, loop.acknowledged]).toEqual([[['turnStart', 'assistant']], ['loopStart', 'turnStart', 'assistant']])
   })
 
-  it('the start of a turn is written when the journal is closed', async () => {
+  it('writes the start of a turn when the journal is closed', async () => {
     const { writes, loop, journal, store } = await begun()
     const started = loop.startTurn(0)
     await journal.close()
@@ -117,7 +117,7 @@ describe('what is acknowledged together is written together', () => {
     expect((await store.tail('s')).records.at(-1)?.entry.type).toBe('turnStart')
   })
 
-  it('branches of one session share a write, each in its order', async () => {
+  it('shares a write between branches of one session, each in order', async () => {
     const { writes, loop, journal } = await begun()
     const other = new Writing(journal, 's.m.2')
     await other.begin()
@@ -128,8 +128,8 @@ describe('what is acknowledged together is written together', () => {
   })
 })
 
-describe('a write that fails', () => {
-  it('refuses all of its group, the start of the turn too, and what its loop appends afterwards', async () => {
+describe('a failing journal write', () => {
+  it('rejects its whole group and later appends of the loop', async () => {
     const { writes, fail, loop } = await begun()
     fail.with = new Error('EIO')
     const group = await Promise.allSettled([loop.startTurn(0), loop.answer(0), loop.intent(0)])
@@ -140,7 +140,7 @@ describe('a write that fails', () => {
     expect([writes, loop.acknowledged]).toEqual([[], ['loopStart']])
   })
 
-  it('leaves the next loop to record the whole history', async () => {
+  it('lets the next loop record the whole history', async () => {
     const { writes, fail, loop, store } = await begun()
     fail.with = new Error('EIO')
     // Nobody waits for the start of the turn; that it was refused is no unhandled rejection.
@@ -155,8 +155,8 @@ describe('a write that fails', () => {
   })
 })
 
-describe('a journal of a store', () => {
-  it('opens sessions as the store does that it is asked of, also one that wraps another', async () => {
+describe('journal() of a store', () => {
+  it('opens sessions like the given store, also through a wrapper', async () => {
     const { driver } = countingDriver()
     const inner = logSessionStore(driver)
     const opened: string[] = []

@@ -56,8 +56,8 @@ const wrong: [string, unknown, string][] = [
   ['loops.0.prunes', [{}], 'session.loops[0].prunes[0].id: expected string'],
 ]
 
-describe('save', () => {
-  it.each(wrong)('names what is wrong with %s, and writes nothing', async (path, value, message) => {
+describe('save validation', () => {
+  it.each(wrong)('names the fault in %s, and writes nothing', async (path, value, message) => {
     const { store, state } = watched()
     const session = await recorded()
     const bad =
@@ -67,7 +67,7 @@ describe('save', () => {
     expect([state.claims, await store.listIds()]).toEqual([0, []])
   })
 
-  it('refuses two loops of one id, and what is no session at all', async () => {
+  it('rejects two loops with one id, and values that are no session', async () => {
     const { store, state } = watched()
     const session = await recorded()
     const twice = changed(session, 'loops.1.loopId', session.loops[0].loopId)
@@ -78,7 +78,7 @@ describe('save', () => {
     expect(state.claims).toBe(0)
   })
 
-  it('takes any session that a store gives, or refuses it whole: nothing is half there', async () => {
+  it('accepts a session completely or rejects it', async () => {
     const session = await recorded()
     const paths = pathsOf(session)
     const value = fc.oneof(fc.constant(undefined), fc.integer(), fc.string(), fc.constant(null), fc.constant([]), fc.constant({}))
@@ -99,12 +99,12 @@ describe('save', () => {
 })
 
 describe('parseSession', () => {
-  it('reads what was written, keeps keys it does not know', async () => {
+  it('reads a written session, and keeps unknown keys', async () => {
     const session = { ...(await recorded()), later: { x: 1 } }
     expect(parseSession(JSON.stringify(session))).toEqual(session)
   })
 
-  it('names the path, and quotes nothing of the text', async () => {
+  it('names the path without quoting the text', async () => {
     const session = await recorded()
     const bad = changed(session, 'loops.0.messages.0.content', 'my password is x')
     const reading = () => parseSession(JSON.stringify(bad))

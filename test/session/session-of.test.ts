@@ -52,7 +52,7 @@ function onlyLoop(tree: Session): LoopRecord {
 }
 
 describe('sessionOf', () => {
-  it('is the tree that the events of the same run amount to, but for the events', async () => {
+  it('equals the tree from the events of the run, except events', async () => {
     const journalled: JournalRecord[] = []
     const model = scripted([{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }, { text: 'again' }])
     const agent = new Agent({ model, tools: [add], journal: { append: async (record) => void journalled.push(record) } })
@@ -67,7 +67,7 @@ describe('sessionOf', () => {
     expect(tree.loops).toHaveLength(2)
   })
 
-  it('has header, times and turns as they were recorded', () => {
+  it('restores header, times and turns', () => {
     const tree = sessionOf(log([begin, ...wholeLoop]), 's')
     expect(tree).toMatchObject({ sessionId: 's', agentId: 'a', createdAt: 10, lastActiveAt: 20, formation, scope: 'persistent' })
     const record = onlyLoop(tree)
@@ -85,7 +85,7 @@ describe('sessionOf', () => {
     ])
   })
 
-  it('puts results into the order of their calls, also those of an earlier loop', () => {
+  it('orders results by their calls, including those of an earlier loop', () => {
     const asked = entries(
       's.c.1',
       loopStart(),
@@ -110,7 +110,7 @@ describe('sessionOf', () => {
     ])
   })
 
-  it('keeps what the loop itself said after a turn out of its input', () => {
+  it('separates loop-generated messages from the input of a turn', () => {
     const notice = { role: 'extension' as const, id: 'n', kind: 'k', data: null }
     const records = entries('s.c.1', loopStart(), turnStart, input(user('u')), assistant(answer('x')), input(notice), loopEnd)
     const record = onlyLoop(sessionOf(log([begin, ...records]), 's'))
@@ -118,7 +118,7 @@ describe('sessionOf', () => {
     expect(record.turns.map((turn) => ids(turn.inputMessages))).toEqual([['u']])
   })
 
-  it('knows what became of the context, of sub-agents, of requests and of the history', () => {
+  it('restores context changes, sub-agents, requests and history changes', () => {
     const range = { firstId: 'u', lastId: 'u', turns: 1 }
     const overlay = { id: 'o', createdAt: 1, loopId: 's.c.1', keepCompacted: { range, messages: [] } }
     const prune = { id: 'p', at: 1, messageIds: ['x'], tokensRemoved: 1 }
@@ -156,7 +156,7 @@ describe('sessionOf', () => {
     expect(record.turns[0]?.requestPayload).toEqual(request)
   })
 
-  it('ties loops to their parents and branches to their group', () => {
+  it('links loops to parents and branches to their group', () => {
     const branches = ['l', 'r'].flatMap((id) => entries(id, loopStart('root'), loopEnd))
     const { isSelected: _, ...chosen } = group(['l', 'r'], 'r', 'r')
     const choice: NewSessionRecord = { loopId: 's.parallel.1', entry: { type: 'parallelGroup', group: chosen } }
@@ -170,22 +170,22 @@ describe('sessionOf', () => {
     expect(tree.loops.map((record) => record.parallelGroup)).toEqual([undefined, group(['l', 'r'], 'r', 'l'), group(['l', 'r'], 'r', 'r')])
   })
 
-  describe('of a loop without an end', () => {
+  describe('sessionOf an unfinished loop', () => {
     const cut = wholeLoop.slice(0, 5)
 
-    it('is running while nobody else has taken over', () => {
+    it('reports it as running while no newer writer exists', () => {
       const record = onlyLoop(sessionOf(log([begin, ...cut]), 's'))
       expect([record.status, record.endedAt, record.usage]).toEqual(['running', undefined, usageOf(1)])
     })
 
-    it('is interrupted at its last record once a newer writer has written, its partial turn left out', () => {
+    it('reports it as interrupted after a newer writer, without its partial turn', () => {
       const next = entries('s.c.2', loopStart('s.c.1'))
       const [record] = sessionOf(log([begin, ...cut], next), 's').loops
       expect(record).toMatchObject({ status: 'interrupted', endedAt: 60, turns: [] })
       expect(ids(record?.messages ?? [])).toEqual(['u', 'call'])
     })
 
-    it('has its last turn once the calls of it are answered, also by what was recovered', () => {
+    it('includes its last turn once its calls have results', () => {
       const running = onlyLoop(sessionOf(log([begin, ...wholeLoop.slice(0, 6)]), 's'))
       expect(running.turns).toHaveLength(1)
       const recovered = entries('s.c.1', { type: 'recovered', messages: [result('c1', 'made up')] })
@@ -195,7 +195,7 @@ describe('sessionOf', () => {
     })
   })
 
-  it('passes over what it does not know, and makes do with what is there', () => {
+  it('ignores unknown records and missing data', () => {
     const unknown: NewSessionRecord[] = log([begin]).map((record) => ({ ...record, entry: { type: 'recovered', messages: [] } }))
     expect(sessionOf([], 's')).toEqual(
       session([], { agentId: '', createdAt: 0, lastActiveAt: 0, formation: { type: 'firstLoop', at: 0 }, scope: 'persistent' }),
@@ -207,14 +207,14 @@ describe('sessionOf', () => {
     expect(ids(onlyLoop(sessionOf(strange, 's')).messages)).toEqual(['u', 'r-c1', 'last'])
   })
 
-  it('leaves its records as they were', () => {
+  it('does not modify the records', () => {
     const records = log([begin, ...wholeLoop])
     const before = structuredClone(records)
     sessionOf(records, 's')
     expect(records).toEqual(before)
   })
 
-  it('takes a long log in time proportional to it', () => {
+  it('reads a long log in linear time', () => {
     const turns = Array.from({ length: 40_000 }, (_, at) => [turnStart, input(user(`u${at}`)), assistant(answer(`a${at}`))])
     const record = onlyLoop(sessionOf(log([begin, ...entries('s.c.1', loopStart(), ...turns.flat(), loopEnd)]), 's'))
     expect([record.turns.length, record.messages.length]).toEqual([40_000, 80_000])
@@ -232,19 +232,19 @@ describe('recordsOf', () => {
     { parentSpawnRef: spawn, lastActiveAt: 9999, scope: 'persistent' },
   )
 
-  it('comes back as the same session, whatever its loops look like', () => {
+  it('round-trips any session', () => {
     expect(sessionOf(log(recordsOf(full)), 's')).toEqual(full)
     const odd = Object.assign(structuredClone(full), { future: { a: 1 } })
     expect(sessionOf(log(recordsOf(odd)), 's')).toEqual(odd)
     expect(sessionOf(log(recordsOf(session([]))), 's')).toEqual(session([]))
   })
 
-  it('leaves out events', () => {
+  it('omits events', () => {
     const tree = sessionOf(log(recordsOf(session([loop('l', { events: [{ sequence: 0, event: JSON.parse('{}') }] })]))), 's')
     expect(tree.loops).toEqual([loop('l')])
   })
 
-  it('is a log that can go on, and the session it came from does not change', () => {
+  it('returns a log that can continue, and leaves the source session unchanged', () => {
     const before = structuredClone(full)
     const tree = sessionOf(log(recordsOf(full), entries('s.c.4', loopStart('s.c.2'), input(user('v')), loopEnd)), 's')
     expect(tree.loops[1]?.childrenLoopIds).toEqual(['s.c.4'])
@@ -264,18 +264,18 @@ function withoutTimes(loops: readonly LoopRecord[]): unknown {
   }))
 }
 
-it('begins a session whose beginning is lost at its first record', () => {
+it('starts a session with a lost header at its first record', () => {
   const at = 1234
   const records = wholeLoop.map((record) => ({ ...record, at }))
   expect(sessionOf(log(records), 's')).toMatchObject({ createdAt: at, formation: { type: 'firstLoop', at } })
 })
 
-describe('shared state', () => {
+describe('shared state in a log', () => {
   const change = (version: number, what: object): NewSessionRecord => ({
     entry: { type: 'sharedState', version, by: 'tool', ...what },
   })
 
-  it('is the last whole value with each change since', () => {
+  it('applies each change to the last full value', () => {
     const records = log([
       begin,
       change(0, { value: { old: true } }),
@@ -286,7 +286,7 @@ describe('shared state', () => {
     expect(sessionOf(records, 's').sharedState).toEqual({ version: 3, value: { list: ['a', 'b'], done: true } })
   })
 
-  it('is kept by a store that saves the session, as a change of the application', async () => {
+  it('saves it with the session as a change by the application', async () => {
     const sharedState = { version: 4, value: { list: ['a'] } }
     const saved = session([loop('s.c.1')], { sharedState })
     const store = memorySessionStore()

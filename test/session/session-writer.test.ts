@@ -59,8 +59,8 @@ function dataOf({ lines }: Write): unknown[] {
   return lines.map(({ text }) => JSON.parse(text).body.message.data)
 }
 
-describe('appending', () => {
-  it('has one write on its way; what is appended meanwhile shares the next one', async () => {
+describe('SessionWriter.append', () => {
+  it('runs one write at a time and groups later appends', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const acknowledged: number[] = []
@@ -82,7 +82,7 @@ describe('appending', () => {
     expect(two.lines.map(({ epoch, seq }) => [epoch, seq])).toEqual([2, 3, 4, 5].map((seq) => [4, seq]))
   })
 
-  it('puts what one task appends into one write', async () => {
+  it('groups appends of one task into one write', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const all = [1, 2, 3].map((data) => writer.append([note(data)]))
@@ -92,7 +92,7 @@ describe('appending', () => {
     await Promise.all(all)
   })
 
-  it('stores what the records were when it was called', async () => {
+  it('stores a snapshot of the records at the call', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const list: JsonValue[] = [1]
@@ -104,7 +104,7 @@ describe('appending', () => {
     await appended
   })
 
-  it('goes on from what was there, of which it hands nothing to the driver again', async () => {
+  it('continues after existing records without rewriting them', async () => {
     const one = new HeldDriver()
     const many = Array.from({ length: 2000 }, (_, index) => note(index))
     const first = (await one.open()).append(many)
@@ -123,8 +123,8 @@ describe('appending', () => {
   })
 })
 
-describe('a write that fails', () => {
-  it('rejects what is on its way, what waits and what comes later with the same error, and writes no more', async () => {
+describe('a failing session write', () => {
+  it('rejects current, waiting and later appends with the same error', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const first = writer.append([note(1)])
@@ -139,7 +139,7 @@ describe('a write that fails', () => {
     expect(held.released).toBe(1)
   })
 
-  it('has a code, whatever the driver throws', async () => {
+  it('rejects with a code, whatever the driver throws', async () => {
     for (const thrown of [new Error('EIO: the disk is gone'), 'text', undefined]) {
       const held = new HeldDriver()
       const appended = (await held.open()).append([note(1)])
@@ -151,7 +151,7 @@ describe('a write that fails', () => {
     }
   })
 
-  it('may be a record that is no JSON: what came before it is written, nothing after it', async () => {
+  it('writes records before a non-JSON record, and none after it', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const first = writer.append([note(1)])
@@ -166,8 +166,8 @@ describe('a write that fails', () => {
   })
 })
 
-describe('closing', () => {
-  it('writes what was accepted, then gives the right back, once', async () => {
+describe('SessionWriter.close', () => {
+  it('writes accepted records, then releases the claim once', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const first = writer.append([note(1)])

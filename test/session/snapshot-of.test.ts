@@ -38,7 +38,7 @@ const talk = (loopId: string, word: string, parent?: string) =>
 const of = (writers: NewSessionRecord[][], loopId?: string) =>
   snapshotOf(log([begin], ...writers), { sessionId: 's', ...(loopId !== undefined && { loopId }) })
 
-it('is an empty conversation at time 0 where a log has no records', () => {
+it('returns an empty conversation at time 0 for an empty log', () => {
   expect(snapshotOf([], { sessionId: 's' })).toMatchObject({
     sessionId: 's',
     createdAt: 0,
@@ -47,7 +47,7 @@ it('is an empty conversation at time 0 where a log has no records', () => {
   })
 })
 
-describe('history', () => {
+describe('history of a snapshot', () => {
   const tree = [
     ...talk('s.c.1', 'root'),
     ...talk('s.c.2', 'left', 's.c.1'),
@@ -55,20 +55,20 @@ describe('history', () => {
     ...talk('s.c.4', 'last', 's.c.2'),
   ]
 
-  it('is that of the chain of loops, by default up to the loop begun last', () => {
+  it('follows the loop chain to the latest loop by default', () => {
     const snapshot = of([tree])
     expect(snapshot).toMatchObject({ version: 1, agentId: 'a', sessionId: 's', lastLoopId: 's.c.4', createdAt: 210 })
     expect(ids(snapshot.messages)).toEqual(['u-root', 'a-root', 'u-left', 'a-left', 'u-last', 'a-last'])
     expect(snapshot.unfinished).toEqual({ recovered: [], rerun: [] })
   })
 
-  it('is that of another loop where it is asked for; an unknown one is refused', () => {
+  it('follows another loop on request, and rejects an unknown one', () => {
     expect(ids(of([tree], 's.c.3').messages)).toEqual(['u-root', 'a-root', 'u-right', 'a-right'])
     expect(of([tree], 's.c.3').lastLoopId).toBe('s.c.3')
     expect(() => of([tree], 'none')).toThrow(expect.objectContaining({ code: 'notFound' }))
   })
 
-  it('begins anew where it was replaced, with the state that goes with it', () => {
+  it('starts over where the history was replaced, with its state', () => {
     const prune = { id: 'p', at: 1, messageIds: ['x'], tokensRemoved: 1 }
     const replaced = entries(
       's.c.2',
@@ -83,7 +83,7 @@ describe('history', () => {
     expect(snapshot.state).toEqual({ prunes: [prune] })
   })
 
-  it('collects what was compacted, pruned and reverted on the way', () => {
+  it('collects compactions, prunes and reverts of the chain', () => {
     const range = { firstId: 'u', lastId: 'u', turns: 1 }
     const overlay = (id: string) => ({ id, createdAt: 1, loopId: 's.c.1', keepCompacted: { range, messages: [] } })
     const prune = (id: string) => ({ id, at: 1, messageIds: ['x'], tokensRemoved: 1 })
@@ -108,23 +108,23 @@ describe('history', () => {
     expect(of([[...first, ...second]], 's.c.1').state).toEqual({ overlay: overlay('old'), prunes: [prune('p')] })
   })
 
-  it('goes on from the branch that was chosen', () => {
+  it('continues from the selected branch', () => {
     const { isSelected: _, ...chosen } = group(['s.c.2', 's.c.3'], 's.c.2', 's.c.2')
     const choice: NewSessionRecord = { loopId: 's.parallel.1', entry: { type: 'parallelGroup', group: chosen } }
     expect(of([[...tree.slice(0, 15), choice]]).lastLoopId).toBe('s.c.2')
   })
 
-  it('ends where parents go round in a circle', () => {
+  it('stops at a cycle of parents', () => {
     const circle = [...talk('x', 'x', 'y'), ...talk('y', 'y', 'x')]
     expect(ids(of([circle]).messages)).toEqual(['u-x', 'a-x', 'u-y', 'a-y'])
   })
 
-  it('of an empty log is empty', () => {
+  it('returns an empty history for an empty log', () => {
     expect(of([[]])).toMatchObject({ agentId: 'a', messages: [], loopCounts: {}, state: {} })
     expect(of([[]])).not.toHaveProperty('lastLoopId')
   })
 
-  it('is that of a stored tree too', () => {
+  it('reads a saved session tree', () => {
     const stored = session([
       loop('s.c.1', { messages: [user('u'), answer('x')] }),
       loop('s.c.2', { parentLoopId: 's.c.1', messages: [user('v')] }),
@@ -133,8 +133,8 @@ describe('history', () => {
   })
 })
 
-describe('what goes on from there', () => {
-  it('counts loops per configuration, so that no id is used twice', () => {
+describe('continuing from a snapshot', () => {
+  it('counts loops per configuration, so no id repeats', () => {
     const { isSelected: _, ...chosen } = group(['s.x.9', 's.c.2'], 's.c.2', 's.c.2')
     const records = [
       ...['s.c.1', 's.p.model.high.3', 's.p.model.high.12', 's.__proto__.4', 'odd', 's.7', 's.c.x', 'other.c.50'].flatMap((id) =>
@@ -151,12 +151,12 @@ describe('what goes on from there', () => {
     ])
   })
 
-  it('has the settings of the last loop', () => {
+  it('restores the settings of the last loop', () => {
     expect(of([talk('s.c.1', 'x')]).settings).toEqual({ systemPrompt: '', thinking: 'low', temperature: 0.5, configId: 'c' })
     expect(of([[]]).settings).toEqual({ systemPrompt: '', thinking: 'off' })
   })
 
-  it('an agent goes on with it: it sees the whole history, under a new loop id', async () => {
+  it('gives an agent the whole history under a new loop id', async () => {
     const model = scripted([{ text: 'next' }])
     const agent = new Agent({ model, configId: 'c' })
     agent.restore(of([talk('s.c.1', 'x')]))
@@ -166,11 +166,11 @@ describe('what goes on from there', () => {
   })
 })
 
-describe('calls that the process did not finish', () => {
+describe('unfinished calls', () => {
   const asked = (...more: SessionEntry[]) =>
     entries('s.c.1', loopStart(), turnStart, input(user('u')), assistant(answer('x', ['c1', 'c2', 'c3'])), ...more)
 
-  it('that had begun get an error result that says that nobody knows, right after the other results', () => {
+  it('adds an unknown-outcome error after the other results', () => {
     const { messages, unfinished } = of([
       asked(intent('c1'), intent('c2'), intent('c3'), toolResult(result('c3')), toolResult(result('c1'))),
     ])
@@ -187,7 +187,7 @@ describe('calls that the process did not finish', () => {
     expect(unfinished).toEqual({ recovered: [lost], rerun: [] })
   })
 
-  it('that are idempotent, or had not begun, stay open, and a mark says so', () => {
+  it('marks idempotent and unstarted calls to run again', () => {
     const { messages, unfinished } = of([asked(intent('c1'), intent('c2', true))])
     expect(ids(messages).slice(0, 2)).toEqual(['u', 'x'])
     expect(messages.slice(2)).toMatchObject([
@@ -199,7 +199,7 @@ describe('calls that the process did not finish', () => {
     expect(unfinished.recovered).toEqual(messages.slice(2))
   })
 
-  it('are as before once what was made up is recorded', () => {
+  it('returns the same history once recovery is recorded', () => {
     const records = asked(intent('c1'), intent('c2', true), intent('c3'), toolResult(result('c3')))
     const first = of([records])
     const recovered = entries('s.c.1', { type: 'recovered', messages: first.unfinished.recovered })
@@ -208,7 +208,7 @@ describe('calls that the process did not finish', () => {
     expect(again.unfinished).toEqual({ recovered: [], rerun: ['c2'] })
   })
 
-  it('may be cut off a second time while they run again', () => {
+  it('handles a second interruption during the rerun', () => {
     const records = asked(intent('c1', true), intent('c2'), toolResult(result('c2')), intent('c3', true))
     const recovered = entries('s.c.1', { type: 'recovered', messages: of([records]).unfinished.recovered })
     const rerun = entries('s.c.2', loopStart('s.c.1'), turnStart, intent('c1', true), toolResult(result('c1')), intent('c3', true))
@@ -217,7 +217,7 @@ describe('calls that the process did not finish', () => {
     expect(messages.at(-1)?.id).toBe('r-c1')
   })
 
-  it('that wait for an approval go on waiting, unless they had begun after one', () => {
+  it('keeps calls with pending approvals, unless they had started', () => {
     const waiting = asked(intent('c1'), toolResult(result('c1')), toolResult(result('c3')), paused, {
       ...loopEnd,
       status: 'paused',
@@ -229,7 +229,7 @@ describe('calls that the process did not finish', () => {
     expect(of([waiting, notBegun]).unfinished).toEqual({ recovered: [], rerun: ['c2'] })
   })
 
-  it('are over where their loop ended, where somebody has spoken since, and where the answer failed', () => {
+  it('ignores calls of ended loops, later user input and failed responses', () => {
     expect(of([asked(intent('c1'), loopEnd)]).unfinished.recovered).toEqual([])
     expect(of([asked(intent('c1'), input(user('v')))]).unfinished.recovered).toEqual([])
     for (const stopReason of ['error', 'aborted'] as const) {
@@ -238,12 +238,12 @@ describe('calls that the process did not finish', () => {
     }
   })
 
-  it('are not run where the output limit may have cut them', () => {
+  it('does not rerun calls that the output limit may have cut', () => {
     const cut = entries('s.c.1', loopStart(), input(user('u')), assistant(answer('x', ['c1', 'c2'], { stopReason: 'length' })))
     expect(of([cut]).unfinished.rerun).toEqual(['c1'])
   })
 
-  it('count by answer: services give the same ids again', () => {
+  it('matches calls per response, because providers reuse ids', () => {
     const again = asked(
       intent('c1'),
       toolResult(result('c1')),
@@ -254,13 +254,13 @@ describe('calls that the process did not finish', () => {
     expect(of([again]).unfinished.rerun).toEqual(['c1'])
   })
 
-  it('of a stored tree may all have begun', () => {
+  it('treats all calls of a saved tree as started', () => {
     const stored = session([loop('s.c.1', { status: 'interrupted', messages: [user('u'), answer('x', ['c1'])] })])
     const { unfinished } = snapshotOf(log(recordsOf(stored)), { sessionId: 's' })
     expect(unfinished.recovered).toMatchObject([{ role: 'toolResult', toolCallId: 'c1', isError: true }])
   })
 
-  it('a run cut off after any record is a history in which every call that began has one result, and none twice', () => {
+  it('gives every started call exactly one result after any cut', () => {
     const calls = ['c1', 'c2', 'c3']
     const arbitrary = fc.record({
       order: fc.shuffledSubarray(calls, { minLength: 3, maxLength: 3 }),

@@ -13,7 +13,7 @@ function told(more: TaskHooks = {}) {
   return { heard, store: withTaskHooks(memorySessionStore(), { beforeTask: tell('before'), afterTask: tell('after'), ...more }) }
 }
 
-it('tells once that a session begins, and each time that an agent is closed', async () => {
+it('calls beforeTask once per session and afterTask at each close', async () => {
   const { heard, store } = told()
   const agent = new Agent({ model, session: store, sessionId: 's1' })
   await agent.prompt('Hi.').result
@@ -28,7 +28,7 @@ it('tells once that a session begins, and each time that an agent is closed', as
   expect(heard.slice(2)).toEqual(['after s1 completed,completed,completed'])
 })
 
-it('tells of every session of an agent, and of none that nothing was said in', async () => {
+it('reports every session with messages, and no empty one', async () => {
   const { heard, store } = told()
   const agent = new Agent({ model, session: store, sessionId: 's1' })
   await agent.prompt('Hi.').result
@@ -40,7 +40,7 @@ it('tells of every session of an agent, and of none that nothing was said in', a
   expect(await store.listIds()).toEqual([s2, 's1'])
 })
 
-it('ends a run before a model is asked when beforeTask throws', async () => {
+it('ends a run before its request when beforeTask throws', async () => {
   let asked = 0
   const { store } = told({
     beforeTask: () => {

@@ -37,7 +37,7 @@ async function waiting() {
 }
 
 describe('exportSession and importSession', () => {
-  it('bring a session through stores of every kind, byte for byte, and what waits in it goes on there', async () => {
+  it('transfers a session byte for byte between all stores', async () => {
     const text = await exportSession(await waiting(), 's')
     const onDisk = fileSessionStore(folder)
     expect(await importSession(onDisk, text)).toBe('s')
@@ -54,7 +54,7 @@ describe('exportSession and importSession', () => {
     expect([await run.text(), executed]).toEqual(['Done.', ['ada \u2028 \u00fc']])
   })
 
-  it('take no text that was changed or cut anywhere, and leave nothing behind', async () => {
+  it('rejects a changed or truncated text, and stores nothing', async () => {
     const text = await exportSession(await waiting(), 's')
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: text.length - 2 }), fc.constantFrom('cut', 'change'), async (at, how) => {
@@ -70,7 +70,7 @@ describe('exportSession and importSession', () => {
     )
   })
 
-  it('ask for an update where a newer version has written any line', async () => {
+  it('asks for an update if a newer version wrote any line', async () => {
     const [head = '', ...lines] = (await exportSession(await waiting(), 's')).split('\n')
     for (const text of [
       head.replace('"version":1', '"version":9'),
@@ -82,7 +82,7 @@ describe('exportSession and importSession', () => {
     }
   })
 
-  it('bring a session whose media are lost, with their names', async () => {
+  it('transfers a session with lost media by their names', async () => {
     const driver = memoryDriver()
     const store = logSessionStore({ ...driver, ...(driver.blobs && { blobs: { ...driver.blobs, get: async () => undefined } }) })
     const content = [{ type: 'file' as const, mimeType: 'application/pdf', data: btoa('%PDF-1.7'.repeat(10_000)), name: 'a.pdf' }]
@@ -96,7 +96,7 @@ describe('exportSession and importSession', () => {
     expect(await exportSession(taken, 's')).toBe(text)
   })
 
-  it('go line by line too, and take in pieces that are cut anywhere', async () => {
+  it('streams line by line, and accepts chunks cut anywhere', async () => {
     const store = await waiting()
     const text = await exportSession(store, 's')
     const lines: string[] = []
@@ -119,7 +119,7 @@ describe('exportSession and importSession', () => {
     await expect(exportSessionLines(store, 'none').next()).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('write over nothing, unless told', async () => {
+  it('refuses to overwrite a session without replace', async () => {
     const store = await waiting()
     const text = await exportSession(store, 's')
     await expect(importSession(store, text)).rejects.toMatchObject({ code: 'conflict' })
@@ -129,7 +129,7 @@ describe('exportSession and importSession', () => {
     await expect(exportSession(store, 'none')).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('put no session of nothing in the place of one', async () => {
+  it('refuses to replace a session with an empty one', async () => {
     const store = await waiting()
     const text = await exportSession(store, 's')
     const nothing = '{"format":"phi-core session","version":1,"sessionId":"s","agentId":"a","records":0}\n'

@@ -15,9 +15,9 @@ async function firstLoss(count: number, run: (seed: number) => Promise<string[]>
   return undefined
 }
 
-describe('the file driver on a disk that forgets and tears what was not synced', () => {
+describe('the file driver under simulated power cuts', () => {
   it(
-    `loses no acknowledged record in ${seeds} runs of up to three power cuts, with processes that are killed in between`,
+    `loses no acknowledged record in ${seeds} runs of up to three power cuts and process kills`,
     async () => {
       expect(await firstLoss(seeds, lossesOf)).toBe(undefined)
     },
@@ -25,7 +25,7 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   )
 
   it(
-    'loses nothing that was acknowledged together with other records of a turn',
+    'loses no record acknowledged together with others of a turn',
     async () => {
       expect(await firstLoss(seeds, lossesOfJournals)).toBe(undefined)
     },
@@ -33,7 +33,7 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   )
 
   it(
-    'has the bytes of every record that counts',
+    'keeps the bytes of every acknowledged record',
     async () => {
       expect(await firstLoss(runs(15, 3300), lossesOfMedia)).toBe(undefined)
     },
@@ -41,7 +41,7 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   )
 
   it(
-    'keeps one whole session or the other when it is saved',
+    'leaves either the old or the new session after a save',
     async () => {
       expect(await firstLoss(seeds / 5, lossesOfSaves)).toBe(undefined)
     },
@@ -59,9 +59,9 @@ const lastFound: Readonly<Record<string, { records: number; journals: number }>>
 }
 const begin = (name: string, kind: 'records' | 'journals'): number => (isSoak ? 1 : (lastFound[name]?.[kind] ?? 1))
 
-describe('the simulation finds a driver with a mistake', () => {
+describe('crash simulation with a faulty driver', () => {
   it.each(Object.entries(flaws))(
-    '%s',
+    'detects the fault: %s',
     async (name, flaw) => {
       const found = await firstLoss(2000, (seed) => lossesOf(seed, flaw), begin(name, 'records'))
       expect(found).toMatch(/is lost|out of order|twice/)
@@ -70,7 +70,7 @@ describe('the simulation finds a driver with a mistake', () => {
   )
 
   it.each(Object.entries(flaws))(
-    'of an agent: %s',
+    'detects the fault with an agent: %s',
     async (name, flaw) => {
       const found = await firstLoss(4000, (seed) => lossesOfJournals(seed, flaw), begin(name, 'journals'))
       expect(found).toMatch(/is lost|out of order|twice/)

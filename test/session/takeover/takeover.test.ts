@@ -13,8 +13,8 @@ const seeds = (count: number) => Array.from({ length: count }, (_, seed) => seed
 /** Each waits for the disk some hundred times. */
 const onDisk = runs(12, 200)
 
-describe('a session that somebody is busy with is taken over', () => {
-  it('in memory, in 40 interleavings: the newcomer goes on, the old one is told', async () => {
+describe('takeover of a busy session', () => {
+  it('lets the new owner continue in 40 interleavings in memory', async () => {
     const faults: string[] = []
     let told = 0
     for (const seed of seeds(40)) {
@@ -28,7 +28,7 @@ describe('a session that somebody is busy with is taken over', () => {
     expect(told).toBeGreaterThan(20)
   })
 
-  it(`on disk, in ${onDisk} interleavings, by two stores`, async () => {
+  it(`lets the new owner continue in ${onDisk} interleavings on disk`, async () => {
     const faults: string[] = []
     let told = 0
     for (const seed of seeds(onDisk)) {
