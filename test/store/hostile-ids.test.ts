@@ -18,7 +18,7 @@ async function statesOf(agent: Agent): Promise<RunState[]> {
 }
 
 describe.each(ids)('a call with the id %s', (id) => {
-  it('is there when it was made, and not before', async () => {
+  it('tracks the call only after it was made', async () => {
     const agent = new Agent({ model: model(id, 'work'), tools: [work] })
     const states = await statesOf(agent)
     const seen = states.map(({ tools, children }) => [tools[id]?.status, children[id]])

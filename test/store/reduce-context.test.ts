@@ -20,7 +20,7 @@ const figures = { messagesBefore: 12, messagesAfter: 5, estimatedTokensBefore: 9
 const same = { messagesBefore: 12, messagesAfter: 12, estimatedTokensBefore: 900, estimatedTokensAfter: 900, loopsCompacted: 0 }
 const ended: EventBody = { type: 'compactionEnded', ...figures }
 
-describe('reduce: notes', () => {
+describe('reduce: context notes', () => {
   it('shows a compaction while it runs, and its figures afterwards, in one note', () => {
     const running = stateOf(start('m'), end('m', []), started)
     expect(running.notes).toEqual([
@@ -32,18 +32,18 @@ describe('reduce: notes', () => {
     expect(done.messages).toHaveLength(1)
   })
 
-  it('tells a compaction of which nothing came', () => {
+  it('reports a failed compaction', () => {
     const error = { code: 'other', message: 'no model' }
     expect(stateOf(started, { type: 'compactionEnded', ...same, error }).notes).toMatchObject([{ status: 'failed', error }])
     expect(stateOf(started, { type: 'compactionEnded', ...same }).notes).toMatchObject([{ status: 'failed' }])
   })
 
-  it('makes the note when only the end was seen', () => {
+  it('creates the note from the end event alone', () => {
     expect(stateOf(ended).notes).toMatchObject([{ status: 'done', tokensBefore: 900, tokensAfter: 300 }])
     expect(stateOf(started, ended, started, ended).notes).toHaveLength(2)
   })
 
-  it('keeps prunes and reverts where they happened, also refused ones', () => {
+  it('keeps prunes and reverts in order, including refused ones', () => {
     const prune: EventBody = { type: 'prunApplied', tokensRemoved: 40, messagesRemoved: 2, prunedMessageIds: ['a', 'b'], memo: 'dead end' }
     const revert: EventBody = { type: 'revertApplied', category: 'failure', target: 1, abandonedNodeIds: [2], applied: true, summary: 's' }
     const refused: EventBody = {
@@ -63,8 +63,8 @@ describe('reduce: notes', () => {
   })
 })
 
-describe('reduce: what was refused', () => {
-  it('ends a run that never began: a hook said no before agentStart', () => {
+describe('reduce: rejections', () => {
+  it('ends a run that beforeLoop rejected before agentStart', () => {
     const [event] = asRun([{ ...agentEnd('rejected'), rejection: 'beforeLoop said no' } as EventBody])
     if (event === undefined) throw new Error('no event')
     const before = reduceAll(asRun([agentStart, start('a'), end('a', []), agentEnd()], 'run-0'))
@@ -74,15 +74,15 @@ describe('reduce: what was refused', () => {
     expect(reduce(initialState(), event)).toMatchObject({ status: 'rejected', rejection: 'beforeLoop said no' })
   })
 
-  it('keeps the reason of a refused input until the next run', () => {
+  it('keeps the reason of a rejected input until the next run', () => {
     const rejected = stateOf({ type: 'inputRejected', reason: 'no secrets' }, agentEnd('rejected'))
     expect(rejected).toMatchObject({ status: 'rejected', rejection: 'no secrets' })
     expect(reduceAll(asRun([agentStart], 'run-2'), rejected).rejection).toBeUndefined()
   })
 })
 
-describe('reduce: why a run ended', () => {
-  it('keeps the limit that was reached, or what ended it, until the next run', () => {
+describe('reduce: end reasons', () => {
+  it('keeps the limit or endedBy until the next run', () => {
     const reached = { name: 'maxTurns', reason: 'Max turns reached (2/2)', max: 2, used: 2 } as const
     const limited = stateOf({ ...agentEnd('limit'), limit: reached } as EventBody)
     expect(limited).toMatchObject({ status: 'limit', limit: reached })
@@ -128,7 +128,7 @@ describe('reduce: requests and branches', () => {
   })
 })
 
-describe('reduce: children', () => {
+describe('reduce: sub-agents', () => {
   const call = { toolCallId: 'c1', toolName: 'researcher' }
   const ran: EventBody = { type: 'toolExecutionStart', ...call, args: {} }
   const done: EventBody = { type: 'toolExecutionEnd', ...call, result: { content: [] }, isError: false }
@@ -138,7 +138,7 @@ describe('reduce: children', () => {
     'child',
   )
 
-  it('grows the messages of a child beside the run, and files them with its call', () => {
+  it('adds child messages beside the run, grouped by call', () => {
     const growing = stateOf(ran, ...reported(child.slice(0, 3)))
     expect(childOf(growing, 'c1')).toMatchObject({ status: 'running', live: { id: 'x', blocks: [{ type: 'text', text: 'Hel' }] } })
     expect(growing.messages).toEqual([])
@@ -151,7 +151,7 @@ describe('reduce: children', () => {
     expect(childOf(state, 'other')).toBeUndefined()
   })
 
-  it('comes to the same state as a run of its own', () => {
+  it('reaches the same state as a separate run', () => {
     fc.assert(
       fc.property(anyRun, (events) => {
         expect(childOf(stateOf(ran, ...reported(events)), 'c1')).toEqual(reduceAll(events))
@@ -159,7 +159,7 @@ describe('reduce: children', () => {
     )
   })
 
-  it('touches neither messages nor tools of the run with a delta of a child', () => {
+  it('leaves messages and tools of the run unchanged on child deltas', () => {
     const before = stateOf(start('m'), end('m', []), ran, ...reported(child.slice(0, 2)))
     const [event] = asRun(reported(child.slice(2, 3)))
     if (event === undefined) throw new Error('no event')
@@ -169,7 +169,7 @@ describe('reduce: children', () => {
     expect(childOf(next, 'c1')).not.toBe(childOf(before, 'c1'))
   })
 
-  it('keeps the newest messages only, with the calls they made', () => {
+  it('keeps only the newest messages and their calls', () => {
     const many = Array.from({ length: 80 }, (_, n): EventBody[] => {
       const made = { type: 'toolCall' as const, id: `call-${n}`, name: 'look', arguments: {} }
       return [{ ...turnStart, turnIndex: n } as EventBody, started, ended, start(`m${n}`), end(`m${n}`, [made])]
@@ -180,7 +180,7 @@ describe('reduce: children', () => {
     expect([state?.turns.length, state?.notes.length]).toEqual([50, 50])
   })
 
-  it('takes a child that was cut off as stopped', () => {
+  it('marks a child without an end event as aborted', () => {
     const open: EventBody = { type: 'toolExecutionStart', toolCallId: 'inner', toolName: 'look', args: {} }
     const cut = [...reported(asRun([agentStart, open], 'child'))]
     expect(childOf(stateOf(ran, ...cut, done), 'c1')).toMatchObject({ status: 'aborted', tools: { inner: { status: 'cancelled' } } })
@@ -189,7 +189,7 @@ describe('reduce: children', () => {
     expect(ended.tools.c1).toMatchObject({ status: 'cancelled', child: { status: 'aborted' } })
   })
 
-  it('begins again for a call that comes again under the same id', () => {
+  it('starts over for a repeated call id', () => {
     const again = asRun([agentStart, start('y')], 'second child')
     const asked = end('m', [{ type: 'toolCall', id: 'c1', name: 'researcher', arguments: {} }])
     const state = stateOf(ran, ...reported(child), done, start('m'), asked, ran, ...reported(again))

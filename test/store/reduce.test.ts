@@ -17,7 +17,7 @@ function stateOf(...bodies: EventBody[]): RunState {
 const call = { toolCallId: 'c1', toolName: 'search' }
 
 describe('reduce: messages', () => {
-  it('grows the live message delta by delta and files it when it ends', () => {
+  it('appends deltas to the live message, and stores it at its end', () => {
     const growing = stateOf(start('m'), textDelta('m', 'Hel'), textDelta('m', 'lo'))
     expect(growing.messages).toEqual([])
     expect(growing.live).toMatchObject({ id: 'm', status: 'streaming', blocks: [{ type: 'text', text: 'Hello' }] })
@@ -26,12 +26,12 @@ describe('reduce: messages', () => {
     expect(done.messages).toMatchObject([{ id: 'm', status: 'done', blocks: [{ type: 'text', text: 'Hello' }] }])
   })
 
-  it('starts an assistant message empty, however far its live view has come', () => {
+  it('starts an assistant message empty, whatever its live view holds', () => {
     const state = stateOf({ type: 'messageStart', messageId: 'm', message: assistant('m', [{ type: 'text', text: 'too early' }]) })
     expect(state.live?.blocks).toEqual([])
   })
 
-  it('shows a user message at once and lists everything in order', () => {
+  it('shows a user message at once, and keeps order', () => {
     const said = { role: 'user' as const, id: 'u', content: [{ type: 'text' as const, text: 'hi' }], timestamp: 1 }
     const state = stateOf(
       { type: 'messageStart', messageId: 'u', message: said },
@@ -44,7 +44,7 @@ describe('reduce: messages', () => {
     ])
   })
 
-  it('measures how long the model thought', () => {
+  it('measures the thinking duration', () => {
     const thought = { type: 'messageUpdate', messageId: 'm', delta: { type: 'thinking', contentIndex: 0, delta: 'hm' } } as const
     const state = stateOf(start('m'), thought, thought, end('m', [{ type: 'thinking', thinking: 'hmhm' }]))
     expect(state.messages[0]?.blocks[0]).toEqual({ type: 'thinking', text: 'hmhm', startedAt: 1020, updatedAt: 1040 })
@@ -60,7 +60,7 @@ describe('reduce: messages', () => {
     expect(before.live?.blocks).toEqual([{ type: 'text', text: 'x' }])
   })
 
-  it('keeps the error of a failed message and drops the retry notice when the next one starts', () => {
+  it('keeps the error of a failed message, and clears the retry notice', () => {
     const retry: EventBody = {
       type: 'providerRetry',
       turnIndex: 0,
@@ -89,7 +89,7 @@ describe('reduce: tools', () => {
   const result = { content: [{ type: 'text' as const, text: 'found' }] }
   const ran: EventBody = { type: 'toolExecutionStart', ...call, args: { q: 1 } }
 
-  it('follows a call from its first argument to its result', () => {
+  it('tracks a call from its first argument to its result', () => {
     const steps: [EventBody[], string][] = [
       [[start('m'), argument], 'streaming'],
       [asked, 'ready'],
@@ -112,7 +112,7 @@ describe('reduce: tools', () => {
     expect(state.tools.c1).toMatchObject({ progress: 'half way', partialResult: result, result, durationMs: 30 })
   })
 
-  it('lists a call that waits for a person until somebody decides', () => {
+  it('lists a pending approval until it is decided', () => {
     const waiting = stateOf(...asked, approval)
     expect(waiting.tools.c1?.status).toBe('pendingApproval')
     expect(waiting.approvals).toEqual([{ ...call, args: { q: 1 }, argumentsHash: 'h' }])
@@ -126,20 +126,20 @@ describe('reduce: tools', () => {
     expect(denied.tools.c1).toMatchObject({ status: 'denied', reason: 'no' })
   })
 
-  it('cancels what is still open when the run ends, but not what a paused run waits for', () => {
+  it('cancels open calls when the run ends, except those of a paused run', () => {
     expect(stateOf(...asked, ran, agentEnd('aborted')).tools.c1?.status).toBe('cancelled')
     expect(stateOf(...asked, approval, agentEnd('paused')).tools.c1?.status).toBe('pendingApproval')
   })
 })
 
-describe('reduce: what goes on beside the run', () => {
+describe('reduce: background tasks', () => {
   const begun = { type: 'backgroundStart', ...call, backgroundId: 'search-1', task: 'Look.' } as const
   const started = { type: 'toolExecutionStart', ...call, args: {} } as const
   const shown: ToolResult = { content: [{ type: 'text', text: 'Started.' }] }
   const answered: EventBody = { type: 'toolExecutionEnd', ...call, result: shown, isError: false }
   const report = { content: [{ type: 'text' as const, text: 'Bees.' }] }
 
-  it('runs on when its call is over, and ends with its report', () => {
+  it('keeps running after its call, and ends with its report', () => {
     const running = stateOf(started, begun, answered)
     expect(running.tools.c1).toMatchObject({ status: 'done', background: { backgroundId: 'search-1', task: 'Look.', status: 'running' } })
     const ended = stateOf(started, begun, answered, {
@@ -153,19 +153,19 @@ describe('reduce: what goes on beside the run', () => {
     expect(ended.tools.c1?.result).toEqual(shown)
   })
 
-  it('that of another call of the same id changes nothing', () => {
+  it('ignores the end of another task with the same call id', () => {
     const other = { type: 'backgroundEnd', ...call, backgroundId: 'search-9', result: report, isError: true } as const
     expect(stateOf(started, begun, answered, other).tools.c1?.background?.status).toBe('running')
   })
 
-  it('is cancelled where the run ended without its end', () => {
+  it('cancels a task if the run ended without its end', () => {
     expect(stateOf(started, begun, answered, agentEnd()).tools.c1).toMatchObject({ status: 'done', background: { status: 'cancelled' } })
     expect(stateOf(started, begun, agentEnd()).tools.c1).toMatchObject({ status: 'cancelled', background: { status: 'cancelled' } })
   })
 })
 
 describe('reduce: runs', () => {
-  it('goes on with the conversation when the next run begins', () => {
+  it('keeps the conversation when the next run begins', () => {
     const first = reduceAll(asRun([agentStart, start('a'), end('a', []), agentEnd('error')]))
     const second = reduceAll(asRun([agentStart, start('b'), end('b', []), agentEnd()], 'run-2'), first)
     expect(second.messages.map((message) => message.id)).toEqual(['a', 'b'])
@@ -173,7 +173,7 @@ describe('reduce: runs', () => {
     expect(second.failure).toBeUndefined()
   })
 
-  it('counts usage turn by turn and settles on what the run reports', () => {
+  it('sums usage by turn, and settles on the reported total', () => {
     const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3 }
     const turnEnd: EventBody = { type: 'turnEnd', turnIndex: 0, message: assistant('m'), usage, toolResults: [] }
     const state = stateOf(turnEnd)
@@ -182,7 +182,7 @@ describe('reduce: runs', () => {
     expect(stateOf(turnEnd, agentEnd()).usage.output).toBe(7)
   })
 
-  it('ignores what it has already seen, by identity', () => {
+  it('ignores repeated events, keeping identity', () => {
     fc.assert(
       fc.property(anyRun, fc.nat(), (events, cut) => {
         const state = reduceAll(events)
@@ -192,7 +192,7 @@ describe('reduce: runs', () => {
     )
   })
 
-  it('comes to the same state however a slow reader got the events', () => {
+  it('reaches the same state from coalesced events', () => {
     fc.assert(
       fc.property(anyRun, fc.array(fc.boolean(), { minLength: 1, maxLength: 50 }), (events, merge) => {
         expect(reduceAll(coalesce(events, merge))).toEqual(reduceAll(events))
@@ -200,7 +200,7 @@ describe('reduce: runs', () => {
     )
   })
 
-  it('skips a coalesced delta that overlaps what it has; the end of the message restores the text', () => {
+  it('skips an overlapping delta, and restores the text at messageEnd', () => {
     const events = asRun([agentStart, start('m'), textDelta('m', 'a'), textDelta('m', 'b'), end('m', [{ type: 'text', text: 'ab' }])])
     const half = reduceAll(events.slice(0, 3))
     const merged = coalesce(events, [true]).slice(2)

@@ -10,7 +10,7 @@ function Count({ store }: { store: Store }) {
   return createElement('p', null, `${messages.length} messages`)
 }
 
-it('a page made on a server shows the state that its store began with, and so does the first look in the browser', async () => {
+it('renders the initial state on the server and in the first client render', async () => {
   const agent = new Agent({ model: scripted([{ text: 'ok' }]), messages: [{ role: 'user', content: 'before' }] })
   const store = createStore(agent)
   const page = renderToString(createElement(Count, { store }))

@@ -65,7 +65,7 @@ function shown(chat: Chat): string[] {
 const soon = (check: () => void) => vi.waitFor(check, patient)
 const until = (chat: Chat, status: string) => soon(() => expect(chat.getSnapshot().status).toBe(status))
 
-it.each(places)('%s: asks, is approved, and shows input and output of the call', async (_, open) => {
+it.each(places)('requests approval, and shows input and output of a call: %s', async (_, open) => {
   const { chat, close } = open([call, { text: 'Three.' }])
   expect(await chat.getSnapshot().send('1 + 2?')).toBe(true)
   await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
@@ -79,7 +79,7 @@ it.each(places)('%s: asks, is approved, and shows input and output of the call',
   await close()
 })
 
-it.each(places)('%s: an edit and another answer leave branches, and one goes back to them', async (_, open) => {
+it.each(places)('branches on edit and regenerate, and switches between branches: %s', async (_, open) => {
   const { chat, close } = open([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }, { text: 'Four.' }])
   await chat.getSnapshot().send('Count.')
   await until(chat, 'completed')
@@ -101,7 +101,7 @@ it.each(places)('%s: an edit and another answer leave branches, and one goes bac
   await close()
 })
 
-it.each(places)('%s: what is said while a run is on waits, can be taken back, and is answered next', async (_, open) => {
+it.each(places)('queues, withdraws and delivers messages during a run: %s', async (_, open) => {
   const { chat, close } = open([call, { text: 'Three.' }, { text: 'Bye.' }])
   await chat.getSnapshot().send('1 + 2?')
   await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
@@ -118,7 +118,7 @@ it.each(places)('%s: what is said while a run is on waits, can be taken back, an
   await close()
 })
 
-it.each(places)('%s: stops, and goes on', async (_, open) => {
+it.each(places)('stops a run, and proceeds: %s', async (_, open) => {
   const { chat, close } = open([call, { text: 'Well.' }])
   await chat.getSnapshot().send('1 + 2?')
   await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
@@ -130,7 +130,7 @@ it.each(places)('%s: stops, and goes on', async (_, open) => {
   await close()
 })
 
-it.each(places)('%s: what cannot be done is an error until something else is done', async (_, open) => {
+it.each(places)('reports an error until the next action: %s', async (_, open) => {
   const { chat, close } = open([{ text: 'Hello.' }])
   expect(await chat.getSnapshot().send('')).toBe(false)
   expect(chat.getSnapshot().error?.code).toBe('emptyPrompt')
@@ -142,7 +142,7 @@ it.each(places)('%s: what cannot be done is an error until something else is don
   await close()
 })
 
-it('a call whose run ended paused is approved in one that asks again', async () => {
+it('approves a call of a paused run in a continued one', async () => {
   const agent = new Agent(said([call, { text: 'Three.' }]))
   const chat = createChat(agent)
   const stop = chat.subscribe(() => undefined)
@@ -157,7 +157,7 @@ it('a call whose run ended paused is approved in one that asks again', async () 
   stop()
 })
 
-it('a decision about a call that does not wait is said to be one', async () => {
+it('reports an unknown call for a decision without a pending approval', async () => {
   const agent = new Agent(said([{ text: 'Hello.' }]))
   await agent.prompt('Hi.').result
   const chat = createChat(agent)
@@ -165,7 +165,7 @@ it('a decision about a call that does not wait is said to be one', async () => {
   expect(chat.getSnapshot().error?.code).toBe('unknownCall')
 })
 
-it('a page made on a server shows what was said since it was made last; in a browser each part looks first at what was there before', async () => {
+it('renders current messages on the server, and hydrates from the first snapshot', async () => {
   const agent = new Agent(said([{ text: 'Hello.' }, { text: 'Again.' }]))
   const chat = createChat(agent)
   expect(chat.getServerSnapshot().messages).toHaveLength(0)
@@ -179,7 +179,7 @@ it('a page made on a server shows what was said since it was made last; in a bro
   stop()
 })
 
-it('a page that is loaded again shows the same, and who leaves for a moment misses nothing', async () => {
+it('shows the same after a reload or a brief unsubscribe', async () => {
   const agent = new Agent({ model: scripted([call, { text: 'Three.' }]), tools: [{ ...add, needsApproval: false }] })
   const chat = createChat(agent)
   let stop = chat.subscribe(() => undefined)
@@ -196,7 +196,7 @@ it('a page that is loaded again shows the same, and who leaves for a moment miss
   expect(createChat(agent).getSnapshot().messages[1]?.parts).toMatchObject([{ output: { sum: 3 }, status: 'done' }])
 })
 
-it('a delta replaces one part, its message and the list', async () => {
+it('replaces one part, its message and the list per delta', async () => {
   const agent = new Agent({ model: scripted([{ text: ['One', ' two', ' three.'] }, { text: ['Four', ' five.'] }]) })
   const chat = createChat(agent)
   await agent.prompt('Count.').result
@@ -218,7 +218,7 @@ it('a delta replaces one part, its message and the list', async () => {
   stop()
 })
 
-it('who makes a page on a server asks nothing of the agent', async () => {
+it('sends no request during server rendering', async () => {
   const asked: string[] = []
   const session = remoteSession({
     url: 'http://localhost',
@@ -234,7 +234,7 @@ it('who makes a page on a server asks nothing of the agent', async () => {
   expect([asked, chat.getServerSnapshot().status]).toEqual([[], 'loading'])
 })
 
-it('who looks before anybody listens sees what was said meanwhile, always as the same object', async () => {
+it('returns current messages as a stable object before any subscription', async () => {
   const agent = new Agent(said([{ text: 'One.' }, { text: 'Two.' }]))
   const chat = createChat(agent)
   await agent.prompt('Count.').result
@@ -246,7 +246,7 @@ it('who looks before anybody listens sees what was said meanwhile, always as the
   expect(chat.getSnapshot()).toBe(chat.getSnapshot())
 })
 
-it('a session that could not be read is shown whole once it can', async () => {
+it('loads the whole session once it can be read', async () => {
   const options = said([{ text: 'One.' }, { text: 'Two.' }])
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => options })
   const app = createAgentApp({ sessions, authorize: 'loopbackOnly' })
@@ -273,7 +273,7 @@ it('a session that could not be read is shown whole once it can', async () => {
   await sessions.close()
 })
 
-it('is told how a run ends that was begun before anybody listened', async () => {
+it('shows the end of a run that started before any subscription', async () => {
   const agent = new Agent({ model: scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }, { text: 'Good day.' }]) })
   const chat = createChat(agent)
   // A click right after the page was drawn, and before its parts listen.
@@ -286,7 +286,7 @@ it('is told how a run ends that was begun before anybody listened', async () => 
   await vi.waitFor(() => expect(chat.getSnapshot().status).toBe('completed'), patient)
 })
 
-it('goes on after a reload in the middle of a response, with proceed()', async () => {
+it('continues an interrupted response after a reload with proceed()', async () => {
   const store = memorySessionStore()
   // The page is gone: nothing of its run comes any more.
   const gate = vi.fn<() => Promise<void>>(() => new Promise(() => undefined)).mockResolvedValueOnce(undefined)

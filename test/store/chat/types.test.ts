@@ -32,7 +32,7 @@ const search = defineTool({
 const agent = new Agent({ model: scripted([]), tools: [add, search] })
 type Tools = InferTools<typeof agent>
 
-it('the types of tools reach the parts', () => {
+it('types parts by the tools', () => {
   expectTypeOf<InferTools<readonly [typeof add]>>().toEqualTypeOf<{
     add: { input: { a: number; b?: number | undefined }; output: { sum: number } }
   }>()
@@ -49,14 +49,14 @@ it('the types of tools reach the parts', () => {
   show({ type: 'text', text: '' })
 })
 
-it('of an agent they are known, of a session on a server they are given', () => {
+it('infers tool types from an agent, and accepts them for a session', () => {
   expectTypeOf(createChat(agent).getSnapshot().messages).toEqualTypeOf<readonly ChatMessage<ChatPart<Tools>>[]>()
   const session = remoteSession({ url: 'http://localhost', sessionId: 's' })
   expectTypeOf(chatOf<Tools>(session).getSnapshot().messages).toEqualTypeOf<readonly ChatMessage<ChatPart<Tools>>[]>()
   expectTypeOf(chatOf(session).getSnapshot().messages).toEqualTypeOf<readonly ChatMessage[]>()
 })
 
-it('what nobody knows of a tool is unknown, and what knows more goes where less is asked for', () => {
+it('types unknown tools as unknown, and allows narrower types', () => {
   const show = (part: ChatPart) => {
     if (part.type !== 'tool') return
     expectTypeOf(part.toolName).toEqualTypeOf<string>()
