@@ -32,7 +32,7 @@ function session(failures: number, initialDelayMs: number, onWait: () => void) {
   })
 }
 
-describe('a wait for the next attempt', () => {
+describe('reconnect delay', () => {
   it('ends when the platform is online again', async () => {
     const { scope } = platform()
     expect(
@@ -42,7 +42,7 @@ describe('a wait for the next attempt', () => {
     ).toBe('Hello.')
   })
 
-  it('ends when the page is looked at', async () => {
+  it('ends when the page becomes visible', async () => {
     const { page } = platform()
     expect(
       await session(1, 3_600_000, () => page.dispatchEvent(new Event('visibilitychange')))
@@ -51,7 +51,7 @@ describe('a wait for the next attempt', () => {
     ).toBe('Hello.')
   })
 
-  it('ends when the run is stopped, which nobody has heard of: what was said is returned', async () => {
+  it('ends with an abort before the server received the prompt, and returns it', async () => {
     const { navigator } = platform()
     navigator.onLine = false
     const talk = session(1, 3_600_000, () => run.abort())
@@ -61,7 +61,7 @@ describe('a wait for the next attempt', () => {
     expect(await talk.prompt('Hi again.').text()).toBe('Hello.')
   })
 
-  it('is over where the run is stopped; what the server has begun all the same is heard as a run of somebody else', async () => {
+  it('ends with an abort, and a run started anyway arrives as another run', async () => {
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: ['Hello.'] })) }) })
     const app = createAgentApp({ sessions, authorize: () => true })
     let isLost = true
@@ -87,7 +87,7 @@ describe('a wait for the next attempt', () => {
     await sessions.close()
   })
 
-  it('lasts while the platform is offline, and makes no attempt', async () => {
+  it('lasts while the platform is offline, without attempts', async () => {
     const { scope, navigator } = platform()
     navigator.onLine = false
     const timer = vi.spyOn(globalThis, 'setTimeout')

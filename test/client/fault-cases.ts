@@ -60,7 +60,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
       console.log(`${name}: ${proxy.counts.cut} cuts over ${runs} runs`)
     })
 
-    it('survives whatever a proxy does', async () => {
+    it('survives any fault of a proxy', async () => {
       const random = seededRandom(12)
       const faults = (): Fault[] => [
         { type: 'stall', afterBytes: Math.floor(random() * 8000) },
@@ -85,7 +85,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
       expect(Object.keys(proxy.counts).length).toBe(9)
     })
 
-    it('is followed through cuts by one who watches, from run to run', async () => {
+    it('follows runs of another client through connection cuts', async () => {
       const random = seededRandom(13)
       // What is not a stream can only be had whole.
       const limitOf = (url = '') => (url.includes('/events') || url.endsWith('/runs') ? 6000 : 60_000)

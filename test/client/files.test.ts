@@ -33,7 +33,7 @@ const question = async (): Promise<PromptInput> => {
 }
 const contents = (messages: readonly AgentMessage[]) => messages.flatMap((message) => (message.role === 'user' ? [message.content] : []))
 
-it('a File and a Blob reach the model of a session on a server, and are there when it is opened again', async () => {
+it('sends a File and a Blob to the model, and reopens them', async () => {
   const session = open('files')
   const { status } = await session.prompt(await question()).result
   const [text, file, picture] = heard
@@ -47,7 +47,7 @@ it('a File and a Blob reach the model of a session on a server, and are there wh
   expect(contents(again)).toEqual([heard])
 })
 
-it('a file goes without words, and with what waits in the queue', async () => {
+it('sends a file without text, and in queued messages', async () => {
   const session = open('queued')
   const run = session.prompt({ role: 'user', content: [await report()] })
   const receipt = session.followUp({ role: 'user', content: [await report(), { type: 'text', text: 'And this?' }] })
@@ -57,7 +57,7 @@ it('a file goes without words, and with what waits in the queue', async () => {
   session.close()
 })
 
-it('bytes that are none of their type are refused on this side, before anything is sent', async () => {
+it('refuses bytes that do not match their type before sending', async () => {
   const session = open('refused')
   const page = { type: 'file' as const, mimeType: 'application/pdf', data: btoa('<script></script>') }
   expect(() => session.prompt({ role: 'user', content: [page] })).toThrow('is told to be application/pdf')

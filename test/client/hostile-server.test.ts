@@ -65,7 +65,7 @@ const longRefusal: Answer = (request, response) => {
   more()
 }
 
-describe('a run on a server that is not what it should be ends with an error', () => {
+describe('a run on a faulty server', () => {
   it.each<[string, string, Answer]>([
     ['a refusal without an end', 'stalled', refusal],
     ['comments, and never an event', 'stalled', comments],
@@ -74,7 +74,7 @@ describe('a run on a server that is not what it should be ends with an error', (
     ['a delta for a place that no message has', 'unexpectedAnswer', stream(start, begun, hugeIndex)],
     ['a delta for half a place', 'unexpectedAnswer', stream(start, begun, { ...hugeIndex, delta: { contentIndex: 0.5 } } as never)],
     ['events of another session', 'unexpectedAnswer', stream({ ...start, sessionId: 'other' } as never)],
-  ])('%s', async (_, code, answer) => {
+  ])('ends with an error: %s', async (_, code, answer) => {
     const { url, asked } = await serving(answer)
     const { status, error } = await sessionAt(url).prompt('Go.').result
     expect([status, error?.code]).toEqual(['error', code === 'stalled' ? 'connectionLost' : code])
@@ -87,12 +87,12 @@ it.each([
   ['entries that are none', { messages: [null], approvals: [] }],
   ['calls that are none', { messages: [], approvals: [5] }],
   ['queued prompts that are none', { messages: [], approvals: [], queued: ['x'] }],
-])('a history with %s is refused as no session', async (_, value) => {
+])('rejects a history with %s', async (_, value) => {
   const { url } = await serving(json(value))
   await expect(sessionAt(url).load()).rejects.toMatchObject({ code: 'unexpectedAnswer' })
 })
 
-it('a run that is on may say nothing for as long as its server says that it is there', async () => {
+it('waits for a silent run while the server sends keep-alives', async () => {
   const text = { type: 'text', text: 'Done.' }
   const answer = event({ type: 'messageEnd', seq: 2, messageId: 'm', message: { id: 'm', role: 'assistant', content: [text] } })
   const end = event({ type: 'agentEnd', seq: 3, status: 'completed', messages: [], usage: {} })
@@ -109,7 +109,7 @@ it('a run that is on may say nothing for as long as its server says that it is t
   expect((await sessionAt(url).prompt('Go.').result).status).toBe('completed')
 })
 
-it('no error quotes what a header or an address holds', async () => {
+it('omits header values and URLs from errors', async () => {
   const secret = 'sk-0123456789'
   const refusedAt = async (options: object) => {
     try {
@@ -134,7 +134,7 @@ it('no error quotes what a header or an address holds', async () => {
   }
 })
 
-it('who closes a session is not warned that it is closed', async () => {
+it('logs no warning when a session is closed', async () => {
   const { url } = await serving((_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n'))
   const warned: string[] = []
   const session = remoteSession({ url, sessionId: 's', logger: { warn: (event) => void warned.push(event) } })
@@ -147,7 +147,7 @@ it('who closes a session is not warned that it is closed', async () => {
   expect(warned).toEqual([])
 })
 
-it('a redirect is followed nowhere: whoever it leads to is told nothing', async () => {
+it('refuses to follow redirects', async () => {
   const elsewhere = await serving(stream(start))
   const { url, asked } = await serving((_, response) => {
     response.writeHead(307, { location: elsewhere.url }).end()

@@ -5,7 +5,7 @@ import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { gate } from '../support/play.ts'
 
-it('tells of a run that began and ended while what was missed of the one before is read', async () => {
+it('reports a run that started and ended during a catch-up', async () => {
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
   const app = createAgentApp({ sessions, authorize: () => true })
   const direct = async (request: Request) => app.fetch(request)

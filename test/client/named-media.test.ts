@@ -95,8 +95,8 @@ function namesIn(frames: string): string[] {
 
 const stream = { headers: { 'content-type': 'text/event-stream' } }
 
-describe('large media in the events of a session', () => {
-  it('are named on the wire, and served under these names to whoever may read the session', async () => {
+describe('large media in session events', () => {
+  it('sends blob references, and serves blobs to authorized readers', async () => {
     const { session, frames, url } = await hosted()
     const run = session().prompt(asked)
     await run.result
@@ -116,7 +116,7 @@ describe('large media in the events of a session', () => {
     expect(namesIn(JSON.stringify(named))).toEqual(names)
   })
 
-  it('are whole to a client: what it sent is not asked for, the rest once', async () => {
+  it('resolves references in the client, each blob once', async () => {
     const { session, blobs } = await hosted()
     const remote = session()
     const seen: AgentEvent[] = []
@@ -131,7 +131,7 @@ describe('large media in the events of a session', () => {
     expect([ends, deltas]).toEqual([[shot], [drawn]])
   })
 
-  it('are whole to one who follows, and to one who comes later or reads on after a cursor', async () => {
+  it('resolves references for observers, late readers and cursors', async () => {
     const { session, frames } = await hosted()
     const watcher = session()
     const ended = new Promise<AgentEvent>((resolve) => {
@@ -146,7 +146,7 @@ describe('large media in the events of a session', () => {
     expect(namesIn(await frames(run.loopId))).toHaveLength(3)
   })
 
-  it('are there after a restart', async () => {
+  it('serves blobs after a restart', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'named-media-'))
     open.push(() => rm(directory, { recursive: true }))
     await (await hosted({ store: fileSessionStore(directory) })).session().prompt(asked).result
@@ -158,7 +158,7 @@ describe('large media in the events of a session', () => {
     expect(names).toHaveLength(3)
   })
 
-  it('are asked for again where the way to them breaks, and stay named where they are gone', async () => {
+  it('retries failed blob requests, and keeps references of missing blobs', async () => {
     let failures = 2
     const broken = await hosted({
       first: ({ url }) => (url.includes('/blobs/') && failures-- > 0 ? new Response('busy', { status: 503 }) : undefined),
@@ -174,7 +174,7 @@ describe('large media in the events of a session', () => {
     expect(gone.warnings).toContain('mediaGone')
   })
 
-  it('are what their name says, whatever comes: other bytes of the same length, and bytes without an end', async () => {
+  it('rejects blobs whose bytes do not match their hash or length', async () => {
     const endless = () => new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
     const wrong = [new Uint8Array(200_000), endless(), new Uint8Array(0), 'x'.repeat(200_000)]
     const lying = await hosted({
@@ -184,7 +184,7 @@ describe('large media in the events of a session', () => {
     expect(wrong).toEqual([])
   })
 
-  it('are not asked for under what is no name', async () => {
+  it('requests no blob for an invalid hash', async () => {
     const hostile = await hosted()
     const paths: string[] = []
     const remote = remoteSession({
@@ -203,7 +203,7 @@ describe('large media in the events of a session', () => {
     expect(paths.filter((path) => path.endsWith('/s/') || path.includes('blobs'))).toEqual([])
   })
 
-  it('are not asked for without end: an event that names ten thousand costs a thousand requests', async () => {
+  it('limits blob requests to a thousand per event', async () => {
     const names = Array.from({ length: 10_000 }, (_, at) => ({ hash: at.toString(16).padStart(64, '0'), bytes: 3 }))
     const of = <More extends object>(more: More) => ({ runId: 'r', at: 1, sessionId: 's', loopId: 'l', ...more })
     const content = names.map((blob) => ({ type: 'image', mimeType: 'image/png', blob }))
@@ -232,7 +232,7 @@ describe('large media in the events of a session', () => {
   it.each([
     ['an answer that has too few bytes', 'short'],
     ['one that has too many', 'endless'],
-  ])('are asked for again after %s', async (_name, kind) => {
+  ])('requests a blob again after %s', async (_name, kind) => {
     let times = 0
     const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) })
     const { session } = await hosted({
@@ -242,7 +242,7 @@ describe('large media in the events of a session', () => {
     expect(mediaOf((await session().prompt(asked).result).messages)).toEqual([report, shot, drawn])
   })
 
-  it.each([{ bytes: 1e12 }, { hash: '../../../x' }, { bytes: -1 }])('are not asked for where a server means none: %j', async (wrong) => {
+  it.each([{ bytes: 1e12 }, { hash: '../../../x' }, { bytes: -1 }])('requests no blob for an invalid reference: %j', async (wrong) => {
     const { session, blobs, warnings } = await hosted({
       rewrite: (text) =>
         text.replaceAll(/"blob":(\{[^}]*\})/g, (_all, blob: string) => `"blob":${JSON.stringify({ ...JSON.parse(blob), ...wrong })}`),
@@ -254,7 +254,7 @@ describe('large media in the events of a session', () => {
   it.each([
     ['keeps no bytes beside its log', { blobs: undefined }],
     ['does not show at once what was written', { promises: { ...memoryDriver().promises, readAfterWrite: 'eventual' as const } }],
-  ])('have their bytes where a store %s', async (_name, other) => {
+  ])('sends bytes inline if a store %s', async (_name, other) => {
     const { blobs, ...driver } = memoryDriver()
     const store = logSessionStore({ ...driver, ...(blobs !== undefined && { blobs }), ...other } as ReturnType<typeof memoryDriver>)
     const { session, frames, blobs: read } = await hosted({ store })
@@ -263,7 +263,7 @@ describe('large media in the events of a session', () => {
     expect([namesIn(await frames(run.loopId)), read()]).toEqual([[], []])
   })
 
-  it('have their bytes in events of a sub-agent, whose session this is not', async () => {
+  it('sends bytes inline in sub-agent events of another session', async () => {
     const painter = () => new SubAgentTool({ name: 'painter', description: 'Paints.', forward: 'events', ...drawing() })
     const agent = () => ({
       model: scripted([{ toolCalls: [{ name: 'painter', arguments: { task: 'Paint.' } }] }, { text: 'Done.' }]),

@@ -33,14 +33,14 @@ async function heard(run: () => unknown, more: { maxResultChars?: number } = {})
   }
 }
 
-describe('a tool of the page that ran', () => {
+describe('browser tool results', () => {
   it.each<[string, () => unknown, string]>([
     ['nothing', () => undefined, '(no output)'],
     ['a promise of nothing', async () => undefined, '(no output)'],
     ['null', () => null, 'null'],
     ['a text as content, and flags', () => ({ content: 'text', endRun: true }), '{"content":"text","endRun":true}'],
     ['a file', () => ({ content: 'text', path: 'a' }), '{"content":"text","path":"a"}'],
-  ])('has succeeded, when it returns %s', async (_name, run, text) => {
+  ])('succeeds if the tool returns %s', async (_name, run, text) => {
     expect(await heard(run)).toEqual({ text, isError: false, warnings: [] })
   })
 
@@ -53,7 +53,7 @@ describe('a tool of the page that ran', () => {
     ['a function', () => () => 1, /function/],
     ['a number that JSON does not have', () => Number.NaN, /NaN/],
     ['a file of the browser', () => new File(['x'], 'a.txt'), /File/],
-  ])('has succeeded and warns, when its result cannot be shown: %s', async (_name, run, why) => {
+  ])('succeeds with a warning if the result cannot be represented: %s', async (_name, run, why) => {
     const { text, isError, warnings } = await heard(run)
     expect([text, isError, warnings]).toEqual([expect.stringMatching(why), false, ['clientToolFailed']])
     expect(text).toMatch(/^The tool ran\. Its result cannot be shown: /)
@@ -63,25 +63,25 @@ describe('a tool of the page that ran', () => {
     ['is longer than the tool allows', () => 'x'.repeat(400), /300 are allowed/],
     ['has a block that nobody may send', () => ({ content: [{ type: 'audio', data: '' }] }), /content\[0\]/],
     ['has too many blocks', () => ({ content: Array(21).fill({ type: 'a' }) }), /20 are allowed/],
-  ])('has succeeded and warns, when its result is refused because it %s', async (_name, run, why) => {
+  ])('succeeds with a warning if the result is refused because it %s', async (_name, run, why) => {
     const { text, isError, warnings } = await heard(run, { maxResultChars: 300 })
     expect([text, isError, warnings]).toEqual([expect.stringMatching(why), false, ['clientToolFailed']])
     expect(text).toMatch(/^The tool ran\. Its result cannot be shown: /)
   })
 
-  it.each([20, 8, 2])('has succeeded, when %d characters are not enough to say why', async (maxResultChars) => {
+  it.each([20, 8, 2])('succeeds even if %d characters are too few for the reason', async (maxResultChars) => {
     const { text, isError } = await heard(() => 'x'.repeat(100), { maxResultChars })
     expect([text, isError]).toEqual([maxResultChars === 20 ? 'The tool ran.' : '', false])
   })
 
-  it('has failed, when it throws', async () => {
+  it('fails if the tool throws', async () => {
     const failing = () => {
       throw new Error('no room')
     }
     expect(await heard(failing)).toEqual({ text: 'no room', isError: true, warnings: [] })
   })
 
-  it('has failed, when it throws more than the tool may say', async () => {
+  it('fails with a short text if the error is too long', async () => {
     const failing = () => {
       throw new Error('x'.repeat(200))
     }
@@ -89,7 +89,7 @@ describe('a tool of the page that ran', () => {
   })
 })
 
-it('takes handlers that return nothing, and typed ones that return what their tool promises', () => {
+it('accepts handlers without a result, and types results by tool', () => {
   const agent = new Agent({ model: scripted([]) })
   const save = clientTool<{ text: string }, 'save', { saved: boolean }>({
     name: 'save',

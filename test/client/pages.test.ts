@@ -4,7 +4,7 @@ import { remoteSession } from '../../src/client.ts'
 import { type AgentMessage, memorySessionStore, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-describe('a long session that a client reads by page', () => {
+describe('a long session read by page', () => {
   /** A session with ten prompts and answers, which clients talk with. */
   async function long() {
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
@@ -26,7 +26,7 @@ describe('a long session that a client reads by page', () => {
   }
   const shown = (messages: readonly AgentMessage[]) => messages.map((message) => ('content' in message ? textOf(message.content) : ''))
 
-  it('has its end first, and what was before when it is asked for', async () => {
+  it('loads the end first, and earlier messages on request', async () => {
     const { client, writing } = await long()
     const reading = client()
     expect(reading.hasEarlier).toBe(false)
@@ -41,7 +41,7 @@ describe('a long session that a client reads by page', () => {
     expect(reading.messages).toEqual(writing.messages)
   })
 
-  it('is told what others say, and nothing that was said before', async () => {
+  it('receives new events without replaying earlier messages', async () => {
     const { client, writing } = await long()
     const reading = client()
     await reading.load({ limit: 2 })
@@ -54,7 +54,7 @@ describe('a long session that a client reads by page', () => {
     expect([shown(reading.messages), reading.hasEarlier]).toEqual([['say 9', 'ok', 'say 10', 'ok'], true])
   })
 
-  it('refuses what is before a message that the conversation has left', async () => {
+  it('refuses to load before a message that left the conversation', async () => {
     const { client, writing } = await long()
     const reading = client()
     const [first] = await reading.load({ limit: 4 })

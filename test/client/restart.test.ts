@@ -83,8 +83,8 @@ async function returnedBy(run: AgentRun) {
 const open = (fetch: (request: Request) => Promise<Response>) =>
   remoteSession({ url: 'http://localhost', sessionId: 's', fetch, reconnect: { initialDelayMs: 1, maxDelayMs: 2 } })
 
-describe('a run whose server is restarted', () => {
-  it('goes on where the next process is killed while it says what became of the run', async () => {
+describe('a run across a server restart', () => {
+  it('continues if the next process is killed during the handover', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
     let broken = 0
     const fetch = async (request: Request): Promise<Response> => {
@@ -105,7 +105,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('goes on as one run, where an answer was cut off', async () => {
+  it('continues an interrupted response as one run', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
     const session = open(host.fetch)
     const run = session.prompt('Count.')
@@ -139,7 +139,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('says that the outcome of a call is unknown that was cut off, once, and to whoever looks later', async () => {
+  it('reports an unknown outcome of an interrupted call once, also later', async () => {
     const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]))
     const session = open(host.fetch)
     const run = session.prompt('Pay.')
@@ -165,7 +165,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('is told once of what the next process has done before its client comes back', async () => {
+  it('receives events of the next process once after a late reconnect', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
     const { opened: mayCome, open: come } = gate()
     let isKilled = false
@@ -189,7 +189,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('is told what was made up for a call, also where it comes before that is stored', async () => {
+  it('receives a recovered tool result before it is stored', async () => {
     const store = memorySessionStore()
     const { opened: isRead, open: read } = gate()
     const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]), heldUp(store, 'recovered', isRead))
@@ -212,7 +212,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('says so too of a run that is stopped before anybody takes it up', async () => {
+  it('reports an unknown outcome for a run aborted before recovery', async () => {
     const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]))
     const session = open(host.fetch)
     const run = session.prompt('Pay.')
@@ -227,7 +227,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('is completed from its record, where nobody read its end', async () => {
+  it('completes from the record if the end event was lost', async () => {
     const host = killableHost(scripted(() => ({ text: ['one ', 'two'] })))
     let isDead = false
     const session = open((request) => (isDead ? Promise.reject(new TypeError('no way')) : host.fetch(request)))
@@ -247,7 +247,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('returns what was said where the server has lost it, whatever was seen of the run', async () => {
+  it('returns input that the server lost, whatever events were seen', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
     const session = open(host.fetch)
     const run = session.prompt('Count.')
@@ -258,7 +258,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('returns what was said where its process ended before that was stored', async () => {
+  it('returns input if the process ended before storing it', async () => {
     const store = memorySessionStore()
     const host = killableHost(scripted([]), heldUp(store, 'input', never))
     const session = open(host.fetch)
@@ -270,7 +270,7 @@ describe('a run whose server is restarted', () => {
     await host.close()
   })
 
-  it('goes on after a tool', async () => {
+  it('continues after a tool call', async () => {
     const script = [{ toolCalls: [{ name: 'look_up', arguments: {} }] }, { text: ['It is ', 'found.'] }]
     const host = killableHost(hanging(script, 2))
     const session = open(host.fetch)
