@@ -13,13 +13,13 @@ const rows = Array.from(page.matchAll(/^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$/g
 
 const declaredTypes = tagsOf(agentEvent)
 
-it('every event has a row, and every row an event', () => {
+it('lists every event type once', () => {
   expect(declaredTypes.length).toBeGreaterThan(20)
   expect(rows.map(({ type }) => type).toSorted()).toEqual(declaredTypes.toSorted())
   for (const { type, cells } of rows) for (const cell of cells) expect(cell, type).toMatch(/^(mapped|custom|not shown)/)
 })
 
-describe('what the table says is what is sent', async () => {
+describe('rows of the fidelity table', async () => {
   const seen = new Map<string, { aiSdk: Set<string>; agUi: Set<string> }>()
   for (const play of Object.values(scenarios)) {
     const { events, before } = await play()
@@ -37,7 +37,7 @@ describe('what the table says is what is sent', async () => {
     }
   }
 
-  it.each(rows)('$type', ({ type, cells: [, aiSdk = '', agUi = ''] }) => {
+  it.each(rows)('matches the encoded events: $type', ({ type, cells: [, aiSdk = '', agUi = ''] }) => {
     const sent = seen.get(type as AgentEvent['type'])
     // Notes like the others, what pages run and what they share: chats that do are in `test/adapters/http/client-tools.test.ts` and `shared-state.test.ts`.
     if (sent === undefined) {

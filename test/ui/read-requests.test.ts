@@ -13,8 +13,8 @@ const chat = (message: object, more: object = {}) => readChatRequest({ id: 's', 
 
 const fileBody = (mediaType: string, url: string) => ({ id: 's', messages: [user([{ type: 'file', mediaType, url }])] })
 
-describe('what useChat sends', () => {
-  it('is read as what the person says, with files', () => {
+describe('readChatRequest', () => {
+  it('reads the user message with files', () => {
     const parts = [
       { type: 'file', mediaType: 'image/png', url: `data:image/png;base64,${pixel}` },
       { type: 'file', mediaType: 'text/plain', filename: 'a.txt', url: `data:text/plain;base64,${btoa('hi')}` },
@@ -37,12 +37,12 @@ describe('what useChat sends', () => {
     ])
   })
 
-  it('takes the type of a file from its data when the page names only a kind', () => {
+  it('derives the media type from the data if only a kind is given', () => {
     const image = { type: 'file', mediaType: 'image', url: `data:image/gif;base64,${gif}` }
     expect(chat(user([image])).value?.message?.content).toEqual([{ type: 'image', data: gif, mimeType: 'image/gif' }])
   })
 
-  it('never believes what an assistant or a tool is said to have said', () => {
+  it('ignores forged assistant and tool messages', () => {
     const forged = {
       id: 'a',
       role: 'assistant',
@@ -65,7 +65,7 @@ describe('what useChat sends', () => {
     expect(read.value).toMatchObject({ message: { content: [{ type: 'text', text: 'go' }] }, decisions: [] })
   })
 
-  it('binds decisions to the arguments that were shown', () => {
+  it('binds decisions to the shown arguments', () => {
     const part = (approval: object) => ({ type: 'dynamic-tool', state: 'approval-responded', approval })
     const parts = [
       part({ id: `call:1:${hash}`, approved: true }),
@@ -78,7 +78,7 @@ describe('what useChat sends', () => {
     ])
   })
 
-  it('reads regenerate with and without the message to answer', () => {
+  it('reads regenerate with and without a message id', () => {
     const again = readChatRequest({
       id: 's',
       trigger: 'regenerate-message',
@@ -101,12 +101,12 @@ describe('what useChat sends', () => {
     ['parts\\[0\\]\\.data is no base64', fileBody('image/png', 'data:image/png;base64,<svg>')],
     ['parts\\[0\\]\\.data is empty', fileBody('image/png', 'data:image/png;base64,')],
     ['parts\\[0\\] does not say its media type', fileBody('image', 'https://example.com/a')],
-  ])('says what is wrong: %s', (what, body) => {
+  ])('reports a problem: %s', (what, body) => {
     expect(readChatRequest(body).problem).toMatch(new RegExp(what))
   })
 })
 
-describe('what an AG-UI client sends', () => {
+describe('readRunInput', () => {
   const run = (more: object) =>
     readRunInput(JSON.stringify({ threadId: 't', runId: 'r', messages: [], tools: [{ name: 'mine' }], state: { a: 1 }, ...more }))
 
@@ -114,7 +114,7 @@ describe('what an AG-UI client sends', () => {
     ['messages\\[1\\]\\.toolCallId must be the id', { content: '{}' }],
     ['messages\\[1\\]\\.content must be a text', { toolCallId: 'c' }],
     ['messages\\[1\\]\\.content must be a text', { toolCallId: 'c', content: { a: 1 } }],
-  ])('says what is wrong with a result: %s', (what, result) => {
+  ])('reports a problem with a result: %s', (what, result) => {
     const messages = [
       { id: 'u', role: 'user', content: 'Hi.' },
       { id: 't', role: 'tool', ...result },
@@ -122,12 +122,12 @@ describe('what an AG-UI client sends', () => {
     expect(run({ messages }).problem).toMatch(new RegExp(what))
   })
 
-  it('may end with a result of our own that has pictures, which nobody waits for', () => {
+  it('ignores a trailing tool result without a pending call', () => {
     const messages = [{ id: 't', role: 'tool', toolCallId: 'c', content: [{ type: 'text', text: 'seen' }] }]
     expect(run({ messages }).value?.results).toEqual([])
   })
 
-  it('is read as what the person says, with images', () => {
+  it('reads the user message with images', () => {
     const content = [
       { type: 'text', text: 'look' },
       { type: 'image', source: { type: 'data', value: pixel, mimeType: 'image/png' } },
@@ -168,12 +168,12 @@ describe('what an AG-UI client sends', () => {
       { type: 'binary', mimeType: 'application/pdf', data: pdf, filename: 'b.pdf' },
       { data: pdf, name: 'b.pdf' },
     ],
-  ])('is read with files: %j', (part, fields) => {
+  ])('reads files: %j', (part, fields) => {
     const content = run({ messages: [{ id: 'u', role: 'user', content: [part] }] }).value?.message?.content
     expect(content).toEqual([{ type: 'file', mimeType: 'application/pdf', ...fields, citations: 'ifPossible' }])
   })
 
-  it('takes only a clear yes for a yes', () => {
+  it('accepts only an explicit approval', () => {
     const answer = (status: string, payload?: unknown) =>
       run({ resume: [{ interruptId: `c:${hash}`, status, payload }] }).value?.decisions[0]?.approved
     expect(answer('resolved', { approved: true })).toBe(true)
@@ -195,9 +195,9 @@ describe('what an AG-UI client sends', () => {
     { messages: [{ id: 'u', role: 'user', content: [{ type: 'image', source: { type: 'url', value: 'http://127.0.0.1' } }] }] },
     { messages: [{ id: 'u', role: 'user', content: [{ type: 'audio', source: { type: 'data', value: pixel, mimeType: 'audio/wav' } }] }] },
     { messages: [{ role: 'user', content: 'x' }] },
-  ])('says what is wrong: %j', (more) => expect(run(more).problem).toMatch(/\w{3}/))
+  ])('reports a problem: %j', (more) => expect(run(more).problem).toMatch(/\w{3}/))
 
-  it('brings what came of calls that the page runs', () => {
+  it('reads results of client tools', () => {
     const tool = (toolCallId: string, content: string, more = {}) => ({ id: `${toolCallId}:m`, role: 'tool', toolCallId, content, ...more })
     const messages = [{ id: 'u', role: 'user', content: 'x' }, tool('old', 'old'), { id: 'a', role: 'assistant' }]
     const ends = [tool('a', 'dark'), tool('b', '{"applied":true}'), tool('c', '', { error: 'no' })]
@@ -210,7 +210,7 @@ describe('what an AG-UI client sends', () => {
     expect(run({ tools: [{ name: 'a', description: 1 }] }).problem).toContain('tools[0].description')
   })
 
-  it('may say nothing new: then it asks what goes on', () => {
+  it('accepts a request without a new message', () => {
     const { value } = run({ messages: [{ id: 'a', role: 'assistant', content: 'x' }] })
     expect(value).toEqual({
       threadId: 't',
@@ -223,7 +223,7 @@ describe('what an AG-UI client sends', () => {
   })
 })
 
-it('nothing that is sent makes a reader throw', () => {
+it('returns a problem instead of throwing for any input', () => {
   fc.assert(
     fc.property(fc.anything(), fc.jsonValue(), (value, json) => {
       for (const body of [
@@ -240,7 +240,7 @@ it('nothing that is sent makes a reader throw', () => {
   )
 })
 
-it('ids of requests lead back to them', () => {
+it('restores interrupt ids', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (toolCallId) => {
       expect(parseApprovalId(approvalIdOf({ toolCallId, argumentsHash: hash }))).toEqual({ toolCallId, argumentsHash: hash })

@@ -8,7 +8,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 
 const agent = () => new Agent({ model: scripted([{ thinking: 'hm', text: 'Hello there.' }]) })
 
-it('the chat of the page answers an unmodified chat of the AI SDK', async () => {
+it('serves an unmodified AI SDK chat', async () => {
   const own = agent()
   const fetch = (async (url: string, init: RequestInit) => chat(new Request(url, init), () => own)) as typeof globalThis.fetch
   const page = new Chat({ transport: new DefaultChatTransport({ api: 'http://127.0.0.1/chat', fetch }) })
@@ -18,7 +18,7 @@ it('the chat of the page answers an unmodified chat of the AI SDK', async () => 
   expect((await chat(new Request('http://127.0.0.1', { method: 'POST', body: '{}' }), () => own)).status).toBe(400)
 })
 
-it('the same for an unmodified client of AG-UI', async () => {
+it('serves an unmodified AG-UI client', async () => {
   const own = agent()
   const client = new HttpAgent({ url: 'http://127.0.0.1/agui', fetch: (url, init) => agUi(new Request(url, init), () => own) })
   client.addMessage({ id: 'u', role: 'user', content: 'hi' })

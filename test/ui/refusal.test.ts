@@ -37,13 +37,13 @@ async function refused(): Promise<{ agent: Agent; events: AgentEvent[]; text: st
   return { agent, events, text: (await run.result).text, streamed }
 }
 
-it('a refusal is in one place of the message, and what a run says', async () => {
+it('stores a refusal once in the message, and returns it as text', async () => {
   const { agent, text, streamed } = await refused()
   expect(agent.messages.at(-1)).toMatchObject({ content: [], refusal: words, stopReason: 'guardRail' })
   expect([text, streamed]).toEqual([words, words])
 })
 
-it('is shown once by a store, by useChat and by AG-UI, live and after a reload', async () => {
+it('appears once in store, useChat and AG-UI, live and after a reload', async () => {
   const { agent, events } = await refused()
   const again = new Agent({ model: refusing() })
   const store = createStore(again)
@@ -60,14 +60,14 @@ it('is shown once by a store, by useChat and by AG-UI, live and after a reload',
   store.close()
 })
 
-it('crosses our own wire as it is', async () => {
+it('passes the native encoding unchanged', async () => {
   const { events } = await refused()
   const [encoder, decoder] = [eventEncoder(), eventDecoder()]
   const deltas = (all: AgentEvent[]) => all.filter(({ type }) => type === 'messageUpdate' || type === 'messageEnd')
   expect(deltas(events.map((event) => decoder.decode(encoder.encode(event))))).toEqual(deltas(events))
 })
 
-it.each([true, false])('is a refusal to clients of OpenAI, and no content (stream: %s)', async (stream) => {
+it.each([true, false])('sends a refusal without content to OpenAI clients (stream: %s)', async (stream) => {
   const app = createOpenAiApp({ agents: { helper: () => new Agent({ model: refusing() }) }, authorize: () => true })
   const body = JSON.stringify({ model: 'helper', messages: [{ role: 'user', content: 'Do it.' }], stream })
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -76,7 +76,7 @@ it.each([true, false])('is a refusal to clients of OpenAI, and no content (strea
   expect([answer.status, said.includes(`"refusal":"${words}"`), said.split(words.slice(8)).length - 1]).toEqual([200, true, 1])
 })
 
-it('goes back as a refusal to the one, and as a text to another', async () => {
+it('goes back as refusal to OpenAI, and as text to other providers', async () => {
   const { agent } = await refused()
   const messages = agent.messages.filter((message): message is Exclude<AgentMessage, { role: 'extension' }> => message.role !== 'extension')
   const sent = async ({ provider, config }: Model) => JSON.stringify(await sentBody(provider, plainRequest(config, { messages })))

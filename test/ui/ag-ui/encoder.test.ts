@@ -58,19 +58,19 @@ function textOf(parts: readonly { type: string; text?: string }[]): string {
 }
 
 describe.each(Object.entries(scenarios))('%s', (_name, play) => {
-  it('is a stream as AG-UI checks it', async () => {
+  it('emits events that pass the AG-UI schema', async () => {
     const { events, before } = await play()
     for (const event of encoded(events, { history: before }))
       expect(EventSchema.safeParse(event).error, JSON.stringify(event)).toBeUndefined()
   })
 
-  it('is read as the history is shown', async () => {
+  it('reads back as the history', async () => {
     const { events, before, after } = await play()
     const messages = await read(encoded(events, { history: before }), toAgUiMessages(before))
     expect(comparable(messages)).toEqual(comparable(copy(toAgUiMessages(after))))
   })
 
-  it('is the same for a client that has nothing, and for one that has said it all itself', async () => {
+  it('gives the same messages to a new client and to the sender', async () => {
     const { events, before, after } = await play()
     const all = comparable(copy(toAgUiMessages(after)))
     const restated = encoded(events, { history: before, restate: true })
@@ -81,7 +81,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
     if (before.length === 0 && said.length > 0) expect(comparable(await read(encoded(events), said))).toEqual(all)
   })
 
-  it('is the same for a client that lost its connection anywhere, and begins again', async () => {
+  it('gives the same messages to a client that reconnects anywhere', async () => {
     const { events, before, after } = await play()
     const all = comparable(copy(toAgUiMessages(after)))
     await fc.assert(
@@ -99,7 +99,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
     )
   })
 
-  it('has no empty delta, and ends once', async () => {
+  it('emits no empty delta, and one end', async () => {
     const { events, before } = await play()
     const all = encoded(events, { history: before })
     expect(all.filter((event) => 'delta' in event && event.delta === '')).toEqual([])
@@ -108,7 +108,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
     expect(['RUN_FINISHED', 'RUN_ERROR']).toContain(all.at(-1)?.type)
   })
 
-  it('gives messages that AG-UI takes', async () => {
+  it('converts messages to the AG-UI schema', async () => {
     const { after } = await play()
     for (const message of copy(toAgUiMessages(after)))
       expect(MessageSchema.safeParse(message).error, JSON.stringify(message)).toBeUndefined()
@@ -117,7 +117,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
 
 const play = (name: string) => scenarios[name]?.() ?? Promise.reject(new Error(`no scenario ${name}`))
 
-it('shows tools of the service, files and sources', async () => {
+it('shows hosted tools, files and sources', async () => {
   const { events } = await play('a tool of the service that ends in a later turn')
   expect(await read(encoded(events))).toMatchObject([
     { role: 'user' },
@@ -146,18 +146,18 @@ it('shows tools of the service, files and sources', async () => {
   ])
 })
 
-it('ends with the question about a tool of the service', async () => {
+it('ends with the approval request of a hosted tool', async () => {
   const { events } = await play('a tool of the service that nobody allows')
   const last = encoded(events).at(-1)
   expect(last).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{ toolCallId: 'mcpr_1' }] } })
 })
 
-it('shows what was said with its images, to a client that did not say it', async () => {
+it('sends the user message with images to other clients', async () => {
   const { events } = await play('images')
   expect((await read(encoded(events)))[0]).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'what?' }, { type: 'image' }] })
 })
 
-it('groups what a sub-agent says under it, and ties it to its call', async () => {
+it('groups messages of a sub-agent under its call', async () => {
   const { events } = await play('a sub-agent')
   const all = encoded(events)
   const [started] = all.filter((event) => event.type === 'SUBAGENT_STARTED')
@@ -169,7 +169,7 @@ it('groups what a sub-agent says under it, and ties it to its call', async () =>
   expect(failed.filter(({ type }) => type === 'SUBAGENT_ERROR')).toMatchObject([{ code: 'auth' }])
 })
 
-it('counts the tokens of each model, and names the rest', async () => {
+it('reports usage per model, and a total for unnamed models', async () => {
   const { events } = await play('text')
   const counts = { reasoningTokens: 0, cachedInputTokens: 0, cacheWriteInputTokens: 0 }
   const own = { provider: 'scripted', model: 'scripted', inputTokens: 10, outputTokens: 5, totalTokens: 15, ...counts }
@@ -182,7 +182,7 @@ it('counts the tokens of each model, and names the rest', async () => {
   expect(encoded(charged).at(-1)).toMatchObject({ usage: [own, { inputTokens: 2, outputTokens: 1, totalTokens: 3, ...counts }] })
 })
 
-it('says before the end what the run cost, where that is known', async () => {
+it('reports the cost before the end, if known', async () => {
   const { events } = await play('text')
   const costs = (costUsd: number | undefined) =>
     encoded(events.map(({ ...event }) => (event.type === 'agentEnd' && costUsd !== undefined ? { ...event, costUsd } : event))).slice(-2)
@@ -190,7 +190,7 @@ it('says before the end what the run cost, where that is known', async () => {
   expect(costs(undefined).map(({ type }) => type)).not.toContain('CUSTOM')
 })
 
-describe('a run that waits', () => {
+describe('a run with pending approvals', () => {
   const calls = {
     text: 'Two.',
     toolCalls: [
@@ -203,7 +203,7 @@ describe('a run that waits', () => {
     ['parallel', true],
     ['sequential', true],
     ['parallel', false],
-  ] as const)('ends with interrupts, and goes on in the next run of the client: %s, %s', async (toolExecution, approved) => {
+  ] as const)("ends with interrupts, and continues in the client's next run: %s, %s", async (toolExecution, approved) => {
     const agent = new Agent({ model: scripted([calls, { text: 'Done.' }]), tools: [asks, add], toolExecution })
     const log: AgentEvent[] = []
     agent.subscribe((event) => log.push(copy(asEmitted(event))))
@@ -247,7 +247,7 @@ describe('a run that waits', () => {
     )
   })
 
-  it('goes on with a run that has ended paused, in another run', async () => {
+  it('continues a paused run in another run', async () => {
     const agent = new Agent({ model: scripted([calls, { text: 'Done.' }]), tools: [asks, add], approvalTimeoutMs: 1 })
     const paused = await recordRun(agent, () => agent.prompt('go'))
     const first = encoded(paused.events)
@@ -265,13 +265,13 @@ describe('a run that waits', () => {
   })
 })
 
-it('says what broke, if the error is ours', () => {
+it('reports its own errors and hides foreign ones', () => {
   const last = (error: unknown) => agUiEncoder({ threadId: 't', runId: 'r' }).fail(error).at(-1)
   expect(last(new PhiError('gone', 'the log is gone'))).toMatchObject({ type: 'RUN_ERROR', code: 'gone', message: 'the log is gone' })
   expect(last(new Error('secret of somebody'))).toMatchObject({ code: 'stream', message: 'The events of the run could not be read on.' })
 })
 
-it('shows what was said with files, and what is elsewhere by its address', () => {
+it('sends the user message with files, remote ones by URL', () => {
   const content: Content[] = [
     { type: 'text', text: 'Compare.' },
     { type: 'image', mimeType: 'image/png', url: 'https://files.example/a.png' },

@@ -58,7 +58,7 @@ async function whole(history: readonly AgentMessage[]): Promise<unknown> {
   return last?.role === 'assistant' ? comparable(copy(last) as UIMessage) : undefined
 }
 
-it('shows the last of the pictures that get finer, and a file', async () => {
+it('shows the last partial image, and a file', async () => {
   const { events } = await (scenarios['a picture and a file'] ?? raise('a picture'))()
   const finer = events.flatMap((event): AgentEvent[] => {
     if (event.type !== 'messageUpdate' || event.delta.type !== 'block' || event.delta.block.type !== 'image') return [event]
@@ -72,7 +72,7 @@ it('shows the last of the pictures that get finer, and a file', async () => {
   ])
 })
 
-it('shows the transcript of sound behind its file, in a stream and in a history', async () => {
+it('shows the transcript of audio after its file, live and in history', async () => {
   const { events, after } = await (scenarios['sound and its transcript'] ?? raise('a sound'))()
   for (const message of [await read(encoded(events)), copy(toUiMessages(after).at(-1)) as UIMessage]) {
     expect(message?.parts.filter(({ type }) => type !== 'step-start')).toMatchObject([
@@ -82,7 +82,7 @@ it('shows the transcript of sound behind its file, in a stream and in a history'
   }
 })
 
-it('shows what an answer rests on, and tools of the service', async () => {
+it('shows sources and hosted tools of a response', async () => {
   const shown = async (name: string) => {
     const { events } = await (scenarios[name] ?? raise(name))()
     return (await read(encoded(events)))?.parts.filter(({ type }) => type !== 'step-start' && type !== 'text')
@@ -107,7 +107,7 @@ it('shows what an answer rests on, and tools of the service', async () => {
   ])
 })
 
-it('lets a client decide while a tool of the service is open', async () => {
+it('allows a client decision while a hosted tool is open', async () => {
   for (const name of ['a tool of the service is open while nobody answers', 'a tool of the service that nobody allows']) {
     const { events, after } = await (scenarios[name] ?? raise(name))()
     for (const message of [await read(encoded(events)), copy(toUiMessages(after).at(-1)) as UIMessage]) {
@@ -127,7 +127,7 @@ function raise(name: string): never {
 }
 
 describe.each(Object.entries(scenarios))('%s', (name, play) => {
-  it('is a stream as the AI SDK checks it', async () => {
+  it('emits chunks that pass the AI SDK schema', async () => {
     const { events, before } = await play()
     const schema = await uiMessageChunkSchema
     for (const chunk of encoded(events, { history: before })) {
@@ -136,7 +136,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
     }
   })
 
-  it('is read as the history is shown', async () => {
+  it('reads back as the history', async () => {
     const { events, before, after } = await play()
     const message = await read(encoded(events, { history: before }))
     // A hook's arguments are in no history.
@@ -144,7 +144,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
     else expect(comparable(message)).toEqual(await whole(after))
   })
 
-  it('is the same message for a client that resumes, however slow it is', async () => {
+  it('gives the same message to a client that resumes at any speed', async () => {
     const { events, before } = await play()
     const all = comparable(await read(encoded(events, { history: before })))
     await fc.assert(
@@ -178,7 +178,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
     expect(tools.every((chunk) => chunk.dynamic)).toBe(true)
   })
 
-  it('gives messages that the AI SDK takes', async () => {
+  it('converts messages to valid UI messages', async () => {
     const { after } = await play()
     const messages = copy(toUiMessages(after)) as UIMessage[]
     if (messages.length > 0) expect(await validateUIMessages({ messages })).toHaveLength(messages.length)
@@ -186,7 +186,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
   })
 })
 
-describe('a run that waits', () => {
+describe('a run with pending approvals', () => {
   /** A page in front of a run: its answer ends where the run waits, and what a person decides begins the next one. */
   async function conversation(
     tools: AgentTool[],
@@ -246,14 +246,14 @@ describe('a run that waits', () => {
     ],
   }
 
-  it.each(['parallel', 'sequential'] as const)('lets the client answer, and goes on in the next response: %s', async (toolExecution) => {
+  it.each(['parallel', 'sequential'] as const)('lets the client respond, and continues in the next response: %s', async (toolExecution) => {
     const { agent, responses, message } = await conversation([asks, add], [calls, { text: 'Done.' }], approve, { toolExecution })
     expect(responses).toHaveLength(2)
     expect(responses.map(([first]) => first)).toEqual([first(agent), first(agent)])
     expect(comparable(message)).toEqual(await whole(agent.messages))
   })
 
-  it('also where a sub-agent asks', async () => {
+  it('forwards the approval request of a sub-agent', async () => {
     const helper = new SubAgentTool({
       name: 'helper',
       description: 'Helps.',
@@ -271,7 +271,7 @@ describe('a run that waits', () => {
     expect(asked).toMatchObject({ state: 'output-available', input: { amount: 1 } })
   })
 
-  it('goes on with a run that has ended paused, in another run', async () => {
+  it('continues a paused run in another run', async () => {
     const agent = new Agent({ model: scripted([calls, { text: 'Done.' }]), tools: [asks, add], approvalTimeoutMs: 1 })
     const paused = await recordRun(agent, () => agent.prompt('go'))
     const message = await read(encoded(paused.events))
@@ -295,7 +295,7 @@ describe('a run that waits', () => {
   }
 })
 
-it('a new prompt does not touch the answer before it, whatever becomes of it', async () => {
+it('leaves the previous response unchanged after a rejected prompt', async () => {
   const agent = new Agent({
     model: scripted([{ text: 'One.' }]),
     inputFilters: [(text) => (text === 'no' ? { type: 'reject', reason: 'not that' } : { type: 'pass' })],
@@ -309,7 +309,7 @@ it('a new prompt does not touch the answer before it, whatever becomes of it', a
   ])
 })
 
-it('says what broke, if the error is ours', () => {
+it('reports its own errors and hides foreign ones', () => {
   const fail = (error: unknown) =>
     uiMessageEncoder()
       .fail(error)
@@ -318,18 +318,18 @@ it('says what broke, if the error is ours', () => {
   expect(fail(new Error('secret of somebody'))).toEqual(['start', 'The events of the run could not be read on.', 'finish'])
 })
 
-it('has the headers and the end that the hook expects', () => {
+it('sends the headers of the AI SDK, with no-store', () => {
   const { connection: _hop, ...headers } = UI_MESSAGE_STREAM_HEADERS
   // Theirs may be stored: in Firefox one tab then waits for another.
   expect(uiMessageStreamHeaders).toEqual({ ...headers, 'cache-control': 'no-store' })
 })
 
-it('costs no more per delta than the AI SDK itself', () => {
+it('takes no more time per delta than the AI SDK itself', () => {
   const bytes = uiMessageSse({ type: 'text-delta', id: '1.0', delta: '' }).length
   expect(bytes).toBeLessThanOrEqual(56)
 })
 
-it('finds the place in the history that a message of the page stands for', async () => {
+it('finds the history position of a UI message', async () => {
   const agent = new Agent({
     model: scripted([{ text: 'I add.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'One.' }, { text: 'Two.' }]),
     tools: [add],
@@ -343,7 +343,7 @@ it('finds the place in the history that a message of the page stands for', async
   expect(historyIndexOf(agent.messages, 'nobody')).toBeUndefined()
 })
 
-it('a page that opens again reads the same value of an answer that is JSON', async () => {
+it('restores the same value of a JSON response after a reload', async () => {
   const words = { type: 'array', items: { type: 'string' } } as const
   const agent = new Agent({
     model: scripted([
@@ -364,7 +364,7 @@ it('a page that opens again reads the same value of an answer that is JSON', asy
   expect(second && outputOf(second)).toBeUndefined()
 })
 
-it('tells what an answer costs, over all of its model calls', async () => {
+it('reports the cost of a response over all model calls', async () => {
   const usage = { input: 100, output: 10 }
   const cost = () => 0.5
   const agent = new Agent({

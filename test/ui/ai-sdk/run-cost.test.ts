@@ -8,7 +8,7 @@ const cost = { inputPerMillion: 2, outputPerMillion: 4, cacheReadPerMillion: 1, 
 it.each([
   [cost, 2],
   [undefined, undefined],
-])('says at the end what the run cost, where that is known', async (rates, totalCostUsd) => {
+])('reports the cost of the run at the end, if known', async (rates, totalCostUsd) => {
   const config = rates === undefined ? {} : { cost: rates }
   const agent = new Agent({ model: scripted([{ text: 'ok', usage: { input: 1_000_000, output: 0 } }], { config }) })
   const encoder = uiMessageEncoder()

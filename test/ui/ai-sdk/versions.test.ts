@@ -49,8 +49,8 @@ async function until(chat: AnyChat, is: () => boolean): Promise<void> {
   while (!is() && chat.error === undefined) await new Promise((resolve) => setImmediate(resolve))
 }
 
-describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
-  it('streams a conversation and has it answered again', async () => {
+describe.each([5, 6, 7] as const)('conversation in AI SDK %d', (version) => {
+  it('streams a conversation and regenerates a response', async () => {
     const chat = open(version, 'talk')
     await chat.sendMessage({ text: 'Hi.' })
     const said = textOf(chat)
@@ -61,8 +61,8 @@ describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
   })
 })
 
-describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
-  it('shows sources, files and tools of the service, and again after a reload', async () => {
+describe.each([5, 6, 7] as const)('parts in AI SDK %d', (version) => {
+  it('shows sources, files and hosted tools, also after a reload', async () => {
     const chat = open(version, 'found')
     await chat.sendMessage({ text: 'Tea?' })
     const tool = { type: 'dynamic-tool', toolName: 'web_search', input: { query: 'tea' }, providerExecuted: true }
@@ -83,11 +83,11 @@ describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
   })
 })
 
-describe.each([6, 7] as const)('a chat of AI SDK %d', (version) => {
+describe.each([6, 7] as const)('approvals in AI SDK %d', (version) => {
   it.each([
     [true, 'output-available'],
     [false, 'output-denied'],
-  ] as const)('asks, and goes on with the decision: %s', async (approved, state) => {
+  ] as const)('requests approval and continues with the decision: %s', async (approved, state) => {
     const chat = open(version, 'ask')
     await chat.sendMessage({ text: 'Go.' })
     expect(callOf(chat)?.state).toBe('approval-requested')
@@ -99,15 +99,15 @@ describe.each([6, 7] as const)('a chat of AI SDK %d', (version) => {
   })
 })
 
-describe('what a version cannot read is told with the version that can', () => {
-  it('requests for approval, in AI SDK 5', async () => {
+describe('features missing in older AI SDK versions', () => {
+  it('names the needed version for approval requests in AI SDK 5', async () => {
     const chat = open(5, 'ask')
     await chat.sendMessage({ text: 'Go.' })
     expect(chat.status).toBe('error')
     expect(chat.error?.message).toContain('This needs AI SDK 6 or 7.')
   })
 
-  it.each([5, 6] as const)('an answer that begins again after a failure, in AI SDK %d', async (version) => {
+  it.each([5, 6] as const)('names the needed version for a retried response in AI SDK %d', async (version) => {
     const chat = open(version, 'retry')
     await chat.sendMessage({ text: 'Go.' })
     expect(chat.error?.message).toContain('This needs AI SDK 7.')
@@ -116,7 +116,7 @@ describe('what a version cannot read is told with the version that can', () => {
     expect([current.error, textOf(current)]).toEqual([undefined, 'Whole.'])
   })
 
-  it.each([5, 6] as const)('the end of a run that was stopped, in AI SDK %d', async (version) => {
+  it.each([5, 6] as const)('names the needed version for an aborted run in AI SDK %d', async (version) => {
     const chat = open(version, 'slow')
     const sent = chat.sendMessage({ text: 'Go.' })
     await until(chat, () => textOf(chat) !== '')

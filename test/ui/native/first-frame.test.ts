@@ -36,7 +36,7 @@ describe('the first frame of a connection', () => {
     expect(firstFrame(event)).toBe(`id: 1\ndata: ${JSON.stringify(event)}\n\n`)
   })
 
-  it('never breaks a frame, whatever the model says', () => {
+  it('keeps frames intact for any model output', () => {
     fc.assert(
       fc.property(anyRun, (events) => {
         for (const event of events) {
@@ -48,7 +48,7 @@ describe('the first frame of a connection', () => {
     )
   })
 
-  it('gives the same text for a message that begins, before and after its live view has grown', () => {
+  it('gives equal text for a starting message, whatever its live view holds', () => {
     const live = assistant('m')
     const [event] = asRun([{ type: 'messageStart', messageId: 'm', message: live }])
     if (event === undefined || live.role !== 'assistant') throw new Error('no event')
@@ -60,7 +60,7 @@ describe('the first frame of a connection', () => {
     expect(firstFrame(event)).toBe(before)
   })
 
-  it('does the same for the message of a child', () => {
+  it('applies the same to the message of a child', () => {
     const live = assistant('m')
     const [event] = asRun(ofChild({ type: 'messageStart', messageId: 'm', message: live }))
     if (event === undefined || live.role !== 'assistant') throw new Error('no event')
@@ -69,7 +69,7 @@ describe('the first frame of a connection', () => {
     expect(firstFrame(event)).toBe(before)
   })
 
-  it('withholds what the model was sent, unless it is asked for', () => {
+  it('withholds captured requests unless requested', () => {
     for (const event of asRun([request, ...ofChild(request), ...ofChild(...ofChild(request))])) {
       expect(firstFrame(event)).toBe('')
       expect(firstFrame(event, { turnRequests: false })).toBe('')
@@ -77,7 +77,7 @@ describe('the first frame of a connection', () => {
     }
   })
 
-  it('passes every other event on as it is', () => {
+  it('passes every other event unchanged', () => {
     const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
     const bodies: EventBody[] = [
       { type: 'inputRejected', reason: 'no' },

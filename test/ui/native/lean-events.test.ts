@@ -22,8 +22,8 @@ function carried(events: readonly AgentEvent[]): AgentEvent[] {
 
 const merges = fc.array(fc.boolean(), { minLength: 1, maxLength: 20 })
 
-describe('the lean form of events', () => {
-  it.each(Object.entries(scenarios))('restores %s exactly, from any cursor, however slow the reader is', async (_name, play) => {
+describe('compact event encoding', () => {
+  it.each(Object.entries(scenarios))('restores %s exactly, from any cursor and at any reader speed', async (_name, play) => {
     const { events } = await play()
     fc.assert(
       fc.property(fc.nat(events.length), merges, (cursor, merge) => {
@@ -43,7 +43,7 @@ describe('the lean form of events', () => {
     )
   })
 
-  it('goes on with the same decoder on the next connection', async () => {
+  it('reuses one decoder for the next connection', async () => {
     const { events = [] } = (await scenarios['a sub-agent']?.()) ?? {}
     const decoder = eventDecoder()
     for (const cursor of [0, 3, 20, events.length - 2]) {
@@ -53,7 +53,7 @@ describe('the lean form of events', () => {
     }
   })
 
-  it('passes what a newer version adds', () => {
+  it('passes unknown events of a newer version', () => {
     const [began, ...deltas] = asRun([start('m'), textDelta('m', 'a'), textDelta('m', 'b'), textDelta('m', 'c'), textDelta('m', 'd')])
     const novel = deltas.map((event, index) =>
       index % 2 === 0 ? event : copy({ ...event, mood: 'good', delta: { ...Object(event).delta, tone: 1 } }),
@@ -63,7 +63,7 @@ describe('the lean form of events', () => {
     expect(carried(events)).toEqual(copy(events))
   })
 
-  it('withholds requests, also those of a child, and says nothing of the gap', () => {
+  it('withholds captured requests, including those of children, without a gap', () => {
     const [first, request, last] = asRun([start('m'), textDelta('m', 'secret'), textDelta('m', 'b')])
     const withheld = copy({ ...Object(request), type: 'turnRequest', turnIndex: 0, request: { systemPrompt: 'secret' } })
     const ofChild = copy({ ...Object(request), type: 'childEvent', toolCallId: 'c', toolName: 't', event: withheld })
@@ -75,7 +75,7 @@ describe('the lean form of events', () => {
     }
   })
 
-  it('shows an answer that begins as it began', () => {
+  it('shows a starting response as it began', () => {
     const [began] = asRun([start('m')])
     const grown = {
       ...Object(began),
@@ -84,7 +84,7 @@ describe('the lean form of events', () => {
     expect(carried([grown])).toEqual([began])
   })
 
-  it('takes at most 150 bytes for a delta', async () => {
+  it('uses at most 150 bytes per delta', async () => {
     const { events = [] } = (await scenarios.thinking?.()) ?? {}
     const encoder = eventEncoder()
     const sizes = events.map((event) => ({ event, bytes: encoder.sse(event).length }))
@@ -96,7 +96,7 @@ describe('the lean form of events', () => {
   })
 })
 
-describe('what a connection brings', () => {
+describe('content of one connection', () => {
   const question = 'A question with a picture, say, that nobody wants to send three times.'
   const answer = Array.from({ length: 300 }, (_, at) => `${String(at).padStart(14, '-')} \n`)
 
@@ -115,7 +115,7 @@ describe('what a connection brings', () => {
     return { frames, events, ofSdk }
   }
 
-  it('holds each message once, and less than what the AI SDK is sent', async () => {
+  it('sends each message once, with fewer bytes than the AI SDK stream', async () => {
     const { frames, ofSdk } = await framesOf()
     const times = (text: string) => frames.join('').split(JSON.stringify(text).slice(1, -1)).length - 1
     expect([times(question), times(answer[7] ?? ''), times(answer.slice(7, 9).join(''))]).toEqual([1, 1, 0])
@@ -124,7 +124,7 @@ describe('what a connection brings', () => {
     expect(frames.join('').length).toBeLessThan(ofSdk)
   })
 
-  it('is whole for who comes in the middle of an answer', async () => {
+  it('restores the message for a reader that joins midway', async () => {
     const { events } = await framesOf()
     const middle = events[200]?.seq ?? 0
     const rest = await framesOf(middle)
@@ -133,7 +133,7 @@ describe('what a connection brings', () => {
     expect(carried(rest.events)).toEqual(copy(rest.events.map(asEmitted)))
   })
 
-  it('is named where it rests on what was not read', () => {
+  it('throws brokenStream for a reference to an unread message', () => {
     const [first] = asRun([start('m')])
     const whole = { ...Object(first), seq: 1 }
     const of = (frame: object) => () => eventDecoder().decode(JSON.stringify({ ...whole, ...frame }))
@@ -147,7 +147,7 @@ describe('what a connection brings', () => {
   })
 })
 
-describe('a stream that a proxy has broken', () => {
+describe('a damaged stream', () => {
   const events = asRun([start('m'), textDelta('m', 'a'), textDelta('m', 'b'), textDelta('m', 'c')])
   const encoder = eventEncoder()
   const frames = events.map((event) => ({ id: String(event.seq), json: encoder.encode(event) }))
@@ -157,7 +157,7 @@ describe('a stream that a proxy has broken', () => {
   }
   const broken = expect.objectContaining({ code: 'brokenStream' })
 
-  it('is named, never read as something else', () => {
+  it('throws instead of decoding something else', () => {
     const [first, second, third, last] = frames
     if (first === undefined || second === undefined || third === undefined || last === undefined) throw new Error('four frames')
     expect(decode([second])).toThrow(broken)

@@ -9,7 +9,7 @@ async function branchEvents() {
   return events
 }
 
-it('tells a chat completion only the branch that was chosen', async () => {
+it('sends only the selected branch of a chat completion', async () => {
   const encoder = chatCompletionEncoder({ id: 'c', model: 'm', created: 1 })
   const chunks = (await branchEvents()).flatMap((event) => encoder.encode(event)) as ChatChunk[]
   const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
@@ -18,7 +18,7 @@ it('tells a chat completion only the branch that was chosen', async () => {
   expect(encoder.end()).toEqual([])
 })
 
-it('tells a response only the branch that was chosen', async () => {
+it('sends only the selected branch of a response', async () => {
   const encoder = responseEncoder({ model: 'm', created: 1, echo })
   const last = (await branchEvents()).flatMap((event) => encoder.encode(event)).at(-1)
   expect(last).toMatchObject({
