@@ -18,7 +18,7 @@ const base = { name: 'look', description: 'Looks.' } as const
 const city = z.object({ city: z.string(), days: z.number().default(1) })
 const json = { type: 'object', properties: { city: { type: 'string' } } } as const
 
-describe('defineTool takes what tools return', () => {
+describe('result types of defineTool', () => {
   const tools = [
     defineTool({ ...base, parameters: city, execute: () => weather }),
     defineTool({ ...base, parameters: city, execute: async (): Promise<Weather> => weather }),
@@ -33,11 +33,11 @@ describe('defineTool takes what tools return', () => {
     defineTool({ ...base, parameters: json, execute: (args: { city: string }) => ({ ...weather, ...args }) }),
   ] satisfies AgentTool[]
 
-  it('with zod, valibot and JSON Schema, and runs them', async () => {
+  it('accepts zod, valibot and JSON Schema, and runs the tools', async () => {
     for (const tool of tools) await tool.execute({ city: 'Oslo', days: 2 }, context())
   })
 
-  it('and shows the model and the application what JSON makes of a Date', async () => {
+  it('shows the JSON form of a Date to model and application', async () => {
     const look = defineTool({ ...base, parameters: json, execute: () => ({ ...weather, days: [at] }) })
     const now = defineTool({ ...base, name: 'now', parameters: json, execute: () => at })
     const calls = [look, now].map(({ name }) => ({ name, arguments: {} }))
@@ -49,7 +49,7 @@ describe('defineTool takes what tools return', () => {
     expect(ended).toEqual([{ city: 'Oslo', at: told, days: [told] }, told])
   })
 
-  it('and tells a page the types that JSON makes of them', () => {
+  it('infers JSON types for the UI', () => {
     const look = defineTool({ ...base, parameters: city, execute: () => weather })
     expectTypeOf<InferTools<readonly [typeof look]>['look']>().toEqualTypeOf<{
       input: { city: string; days?: number | undefined }

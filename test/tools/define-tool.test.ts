@@ -21,7 +21,7 @@ describe('defineTool', () => {
     expect(typeof tool.needsApproval === 'function' && (await tool.needsApproval({ a: 11 }))).toBe(true)
   })
 
-  it('takes functions that return nothing, or a text beside flags of a result', async () => {
+  it('accepts functions that return nothing, or text with flags', async () => {
     const saved: string[] = []
     const save = (text: string): void => {
       saved.push(text)
@@ -43,7 +43,7 @@ describe('defineTool', () => {
     expect(saved).toEqual(['a', 'a', 'a'])
   })
 
-  it('takes a raw JSON Schema with a type for its arguments', async () => {
+  it('accepts a raw JSON Schema with typed arguments', async () => {
     const tool = defineTool<{ path: string }>({
       ...base,
       parameters: { type: 'object', properties: { path: { type: 'string' } } },
@@ -52,7 +52,7 @@ describe('defineTool', () => {
     expect(await tool.execute({ path: 'a' }, context())).toBe('A')
   })
 
-  it('takes a Standard Schema with a JSON Schema beside it', () => {
+  it('accepts a Standard Schema with a separate JSON Schema', () => {
     const jsonSchema = { type: 'object', properties: { a: { type: 'string' } } }
     const tool = defineTool({ ...base, parameters: v.object({ a: v.string() }), jsonSchema, execute: ({ a }) => a.trim() })
     expect(tool.jsonSchema).toBe(jsonSchema)
@@ -62,11 +62,11 @@ describe('defineTool', () => {
     expect(() => defineTool({ ...base, name, parameters: { type: 'object' } })).toThrow(expect.objectContaining({ code: 'invalidTool' }))
   })
 
-  it.each(['x', '__proto__', 'constructor', 'a-b_C9', 'x'.repeat(64)])('takes the name %j', (name) => {
+  it.each(['x', '__proto__', 'constructor', 'a-b_C9', 'x'.repeat(64)])('accepts the name %j', (name) => {
     expect(defineTool({ ...base, name, parameters: { type: 'object' } }).name).toBe(name)
   })
 
-  it('says what to do about a schema that produces no JSON Schema', () => {
+  it('explains how to handle a schema without a JSON Schema', () => {
     const parameters = mini.object({ a: mini.string() })
     expect(() => defineTool({ ...base, parameters })).toThrow(/zod.*Pass one as "jsonSchema"/)
     expect(() => defineTool({ ...base, parameters: z.object({ at: z.date() }) })).toThrow(/Or pass one as "jsonSchema"/)
@@ -77,21 +77,21 @@ describe('defineTool', () => {
     expect(() => defineTool({ ...base, parameters: { anyOf: [{ type: 'object' }] } })).toThrow(/object schema/)
   })
 
-  it('refuses a keyword that cannot be enforced, naming tool, keyword and place', () => {
+  it('refuses an unenforceable keyword, naming tool, keyword and place', () => {
     const parameters = { type: 'object', properties: { a: { type: 'string', startsWith: 'x' } } }
     const expected = { code: 'unsupportedSchema', message: expect.stringMatching(/"add".*#\/properties\/a\/startsWith.*"startsWith"/) }
     expect(() => defineTool({ ...base, parameters })).toThrow(expect.objectContaining(expected))
   })
 
   it.each([{ pattern: '(?=a)b' }, { pattern: '(a)\\1' }, { patternProperties: { '(?<!x)y': {} } }])(
-    'refuses a pattern that no bounded time is enough for: %j',
+    'refuses a pattern without a time bound: %j',
     (schema) => {
       const parameters = { type: 'object', properties: { x: schema } } as const
       expect(() => defineTool({ ...base, parameters })).toThrow(/in bounded time/)
     },
   )
 
-  it('refuses what only JavaScript callers can pass', () => {
+  it('refuses invalid options of untyped callers', () => {
     const define = (options: object) => () => Reflect.apply(defineTool, undefined, [options])
     expect(define({ ...base, description: ' ', parameters: { type: 'object' } })).toThrow(/needs a description/)
     expect(define({ ...base, parameters: 'object' })).toThrow(/Standard Schema or a JSON Schema/)

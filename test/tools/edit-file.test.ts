@@ -14,7 +14,7 @@ async function edit(content: string | Uint8Array, oldText: string, newText: stri
 }
 
 describe('edit_file', () => {
-  it('replaces the one occurrence and reports lines', async () => {
+  it('replaces the only occurrence and reports lines', async () => {
     const workspace = memoryWorkspace({ f: 'one\ntwo\nthree\n' })
     const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'two\nthree', new_text: '2' }, context())
     expect(result).toEqual({
@@ -24,7 +24,7 @@ describe('edit_file', () => {
     expect(decode(await workspace.read('f'))).toBe('one\n2\n')
   })
 
-  it('takes both texts literally', async () => {
+  it('treats both texts literally', async () => {
     expect(await edit('a.*b', '.*', '$& $1')).toBe('a$& $1b')
   })
 
@@ -32,7 +32,7 @@ describe('edit_file', () => {
     expect(await edit('\uFEFFa\r\nb\r\nc\r\n', 'a\nb', 'x\ny\nz')).toBe('\uFEFFx\r\ny\r\nz\r\nc\r\n')
   })
 
-  describe('line ends', () => {
+  describe('edit_file line ends', () => {
     it.each([
       ['new_text with LF in a CRLF file', 'a\r\nb\r\n', 'b', 'x\ny', 'a\r\nx\r\ny\r\n'],
       ['old_text with CRLF, new_text with LF', 'a\r\nb\r\n', 'a\r\nb', 'x\ny', 'x\r\ny\r\n'],
@@ -48,30 +48,30 @@ describe('edit_file', () => {
       ['a line added between others of a mixed file', 'a\nb\r\nc\r\n', 'a\nb\nc', 'a\nx\nb\nc', 'a\nx\nb\r\nc\r\n'],
       ['a line removed from a mixed file', 'a\r\nb\nc\r\nd', 'a\nb\nc\nd', 'a\nc\nd', 'a\r\nc\r\nd'],
       ['a file without line ends', 'a', 'a', 'x\r\ny\n', 'x\r\ny\n'],
-    ])('keeps those of the neighbours: %s', async (_, content, oldText, newText, expected) => {
+    ])('keeps the line ends of neighboring lines: %s', async (_, content, oldText, newText, expected) => {
       expect(await edit(content, oldText, newText)).toBe(expected)
     })
 
-    it('refuses a text that occurs twice, apart from line ends', async () => {
+    it('refuses a text that occurs twice with different line ends', async () => {
       await expect(edit('a\r\nb\r\na\nb\n', 'a\nb', 'x')).rejects.toThrow('old_text matches 2 locations in f.')
     })
 
     it.each([
       ['a\nb\n', 'a\r\nb'],
       ['a\r\nb\nc\n', 'b\r\nc'],
-    ])('names them if %j has %j only with other ones', async (content, oldText) => {
+    ])('reports different line ends if %j has %j only with others', async (content, oldText) => {
       await expect(edit(content, oldText, 'x')).rejects.toThrow(
         'old_text is in f, but with other line ends: it has CRLF where the file has LF. Write the line ends of old_text as \\n, which matches both.',
       )
     })
 
-    it('names write_file for texts that differ only in line ends', async () => {
+    it('suggests write_file for texts that differ only in line ends', async () => {
       const workspace = memoryWorkspace({ f: 'a\r\nb\r\n' })
       const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'a\r\nb', new_text: 'a\nb' }, context())
       expect(textOf(result)).toBe('No changes: the texts differ only in line ends, which edit_file keeps. Use write_file to change them.')
     })
 
-    it('keep every end of every line that stays, for any mixed file', async () => {
+    it('keeps the ends of all remaining lines in any mixed file', async () => {
       const end = fc.constantFrom('\n', '\r\n')
       await fc.assert(
         fc.asyncProperty(fc.array(end, { minLength: 3, maxLength: 8 }), fc.nat(), fc.nat(3), async (ends, at, added) => {
@@ -88,7 +88,7 @@ describe('edit_file', () => {
     })
   })
 
-  it('says nothing changed when both texts are equal', async () => {
+  it('reports no changes when both texts are equal', async () => {
     const workspace = memoryWorkspace({ f: 'a' })
     const before = await workspace.stat('f')
     const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'a', new_text: 'a' }, context())
@@ -106,12 +106,12 @@ describe('edit_file', () => {
     await expect(edit(content, oldText, 'x')).rejects.toThrow(message)
   })
 
-  it('points to write_file for a missing file', async () => {
+  it('suggests write_file for a missing file', async () => {
     const call = editFileTool({ workspace: memoryWorkspace() }).execute({ path: 'f', old_text: 'a', new_text: 'b' }, context())
     await expect(call).rejects.toMatchObject({ code: 'notFound', message: 'Cannot read f. Use write_file to create new files.' })
   })
 
-  it('writes nothing when the file changes in between', async () => {
+  it('writes nothing if the file changes meanwhile', async () => {
     const inner = memoryWorkspace({ f: 'old' })
     const workspace: Workspace = {
       ...inner,
@@ -126,7 +126,7 @@ describe('edit_file', () => {
     expect(decode(await inner.read('f'))).toBe('old, changed by someone')
   })
 
-  it('writes nothing after it is cancelled', async () => {
+  it('writes nothing after an abort', async () => {
     const abort = new AbortController()
     const inner = memoryWorkspace({ f: 'old' })
     const workspace: Workspace = {
@@ -142,7 +142,7 @@ describe('edit_file', () => {
   })
 })
 
-describe('edit_file: hostile texts', () => {
+describe('edit_file with hostile texts', () => {
   const call = async (content: string, oldText: string) => {
     const workspace = memoryWorkspace({ f: content })
     return textOf(await editFileTool({ workspace }).execute({ path: 'f', old_text: oldText, new_text: 'x' }, context()))
@@ -153,11 +153,11 @@ describe('edit_file: hostile texts', () => {
     ['a'.repeat(4_000_000), `${'a'.repeat(20_000)}b`],
     [`${'a'.repeat(4_000_000)}\n`, `${'a'.repeat(5000)}b${'a'.repeat(5000)}\nc`],
     ['ab'.repeat(2_000_000), `${'ab'.repeat(5000)}c${'ab'.repeat(300)}`],
-  ])('are looked up in linear time', async (content, oldText) => {
+  ])('searches in linear time', async (content, oldText) => {
     await expect(call(content, oldText)).rejects.toThrow(/old_text not found/)
   })
 
-  it('are found wherever they are, once or more often, as a plain search finds them', async () => {
+  it('finds the same occurrences as a plain search', async () => {
     const letters = fc.stringMatching(/^[ab]{0,40}$/)
     await fc.assert(
       fc.asyncProperty(letters, fc.stringMatching(/^[ab]{1,6}$/), async (content, target) => {

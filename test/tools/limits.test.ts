@@ -15,7 +15,7 @@ describe('limits of read_file', () => {
   const read = (bytes: Uint8Array | string, args: Record<string, number> = {}, path = 'f') =>
     call(readFileTool({ workspace: memoryWorkspace({ [path]: bytes }) }), { path, ...args })
 
-  it('1 MiB of text in one piece, not a byte more', async () => {
+  it('reads at most 1 MiB of text in one piece', async () => {
     expect(textOf(await read('x'.repeat(mebibyte)))).toMatch(/^\[1 lines\]\n {3}1 \| x{1000}/)
     await expect(read('x'.repeat(mebibyte + 1))).rejects.toThrow('File too large (1048577 bytes, max 1048576). Use offset/limit')
     const page = textOf(await read(`${'y'.repeat(99)}\n`.repeat(20_000), { offset: 2 }))
@@ -23,12 +23,12 @@ describe('limits of read_file', () => {
     expect(page.match(/y/g)?.length).toBe(Math.floor((mebibyte / 100) * 99) + 1)
   })
 
-  it('20 MiB of image, not a byte more', async () => {
+  it('reads at most 20 MiB of an image', async () => {
     expect(await read(new Uint8Array(20 * mebibyte), {}, 'f.png')).toMatchObject({ details: { bytes: 20 * mebibyte } })
     await expect(read(new Uint8Array(20 * mebibyte + 1), {}, 'f.png')).rejects.toThrow('Image too large (21MB, max 20MB)')
   })
 
-  it('looks for NUL in the first 8 KiB', async () => {
+  it('searches the first 8 KiB for NUL', async () => {
     const nulAt = (index: number) => read(`${'x'.repeat(index)}\0`)
     await expect(nulAt(8191)).rejects.toThrow(/binary file/)
     expect(textOf(await nulAt(8192))).toContain('xxx')
@@ -41,7 +41,7 @@ describe('limits of read_file', () => {
 })
 
 describe('limits of edit_file', () => {
-  it('20 MiB, not a byte more', async () => {
+  it('edits at most 20 MiB', async () => {
     const edit = (size: number) =>
       call(editFileTool({ workspace: memoryWorkspace({ f: `b${'a'.repeat(size - 1)}` }) }), { path: 'f', old_text: 'b', new_text: 'c' })
     expect(textOf(await edit(20 * mebibyte))).toBe('Replaced 1 line(s) with 1 line(s) in f')
@@ -50,21 +50,21 @@ describe('limits of edit_file', () => {
 })
 
 describe('limits of search', () => {
-  it('500 characters of a line', async () => {
+  it('shows at most 500 characters of a line', async () => {
     const search = async (text: string) =>
       textOf(await call(searchTool({ workspace: memoryWorkspace({ f: text }) }), { pattern: 'x' })).split('\n')[0]
     expect(await search('x'.repeat(500))).toBe(`f:1:${'x'.repeat(500)}`)
     expect(await search('x'.repeat(501))).toBe(`f:1:${'x'.repeat(500)}…`)
   })
 
-  it.each(['target', '.git', 'node_modules'])('%s is left out, at any depth', async (name) => {
+  it.each(['target', '.git', 'node_modules'])('skips %s at any depth', async (name) => {
     const workspace = memoryWorkspace({ [`${name}/f`]: 'x', [`a/${name}/f`]: 'x', 'a/f': 'x' })
     expect(textOf(await call(searchTool({ workspace }), { pattern: 'x' }))).toBe('a/f:1:x\n\n(1 matches)')
     expect(textOf(await call(listFilesTool({ workspace }), {}))).toBe('a/f\n\n(1 files)')
   })
 })
 
-describe('limits of time', () => {
+describe('time limits', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
@@ -74,7 +74,7 @@ describe('limits of time', () => {
   it.each([
     ['list_files', listFilesTool({ workspace: hanging }), 10_000],
     ['search', searchTool({ workspace: hanging }), 30_000],
-  ])('%s', async (_, tool, limit) => {
+  ])('times out after its limit: %s', async (_, tool, limit) => {
     vi.useFakeTimers()
     let outcome = 'waits'
     const ended = call(tool, { pattern: 'x' }).catch((error: Error) => {

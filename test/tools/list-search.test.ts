@@ -25,11 +25,11 @@ describe('list_files', () => {
   const list = (args: { [key: string]: string | number } = {}, files: Record<string, string | Uint8Array> = tree) =>
     call(listFilesTool({ workspace: memoryWorkspace(files) }), args)
 
-  it('lists files three levels deep without build output, history and dependencies', async () => {
+  it('lists three levels without build output, history and dependencies', async () => {
     expect(await list()).toBe('README.md\nimage.dat\nsrc/a.ts\nsrc/deep/b.ts\n\n(4 files)')
   })
 
-  it('goes as deep as it is told, and starts where it is told', async () => {
+  it('respects path, pattern and max_depth', async () => {
     expect(await list({ path: 'src', max_depth: 1 })).toBe('src/a.ts\n\n(1 files)')
     expect(await list({ path: './src/', max_depth: 9, pattern: '[cd].ts' })).toBe(
       'src/deep/more/c.ts\nsrc/deep/more/most/d.ts\n\n(2 files)',
@@ -43,7 +43,7 @@ describe('list_files', () => {
     expect(await list({ pattern: '*.rs' })).toBe('No files found in .')
   })
 
-  it('counts every file it found, shown or not', async () => {
+  it('counts every file found, including those not shown', async () => {
     const files = Object.fromEntries(Array.from({ length: 1203 }, (_, index) => [`f${String(index).padStart(4, '0')}.ts`, '']))
     const result = await listFilesTool({ workspace: memoryWorkspace(files) }).execute({}, context())
     expect(result).toMatchObject({ details: { total: 1203, truncated: true } })
@@ -56,14 +56,14 @@ describe('list_files', () => {
     expect(text).toBe('a\\u{a}b\nc\\u{1b}[31m\nd\\u{202e}gnp.exe\ne\\u{2028}\nü日🙂\n\n(5 files)')
   })
 
-  it('says what is wrong with the directory', async () => {
+  it('explains a problem with the directory', async () => {
     await expect(list({ path: 'no' })).rejects.toThrow('Directory not found: no. Check the path and try again.')
     await expect(list({ path: 'README.md' })).rejects.toThrow(/Cannot list README\.md: .*is a file/)
     await expect(list({ path: '-delete' })).rejects.toMatchObject({ code: 'notFound' })
     await expect(list({ path: '..' })).rejects.toThrow(/leaves the workspace/)
   })
 
-  it('lets timers have their turn, also with the worst glob', async () => {
+  it('yields to timers, even with the worst glob', async () => {
     const files = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`${'a'.repeat(3000)}${index}`, '']))
     const controller = new AbortController()
     let pauses = 0
@@ -74,7 +74,7 @@ describe('list_files', () => {
     clearInterval(timer)
   })
 
-  it('times out, and stops when cancelled, even if the workspace hangs', async () => {
+  it('times out and aborts, even if the workspace hangs', async () => {
     const workspace: Workspace = { ...memoryWorkspace(), list: never }
     const timedOut = Promise.resolve(listFilesTool({ workspace, timeoutMs: 1 }).execute({}, context()))
     await expect(timedOut).rejects.toMatchObject({ code: 'timeout', message: 'Listing timed out' })
@@ -109,7 +109,7 @@ describe('search', () => {
     expect(await search({ pattern: '^h', path: 'src/a.ts' })).toBe('src/a.ts:2:hello\n\n(1 matches)')
   })
 
-  it('says when nothing is found', async () => {
+  it('reports when nothing is found', async () => {
     const result = await searchTool({ workspace: memoryWorkspace(tree) }).execute({ pattern: 'n[o]pe' }, context())
     expect(result).toEqual({
       content: [{ type: 'text', text: "No matches found for 'n[o]pe'" }],
@@ -117,7 +117,7 @@ describe('search', () => {
     })
   })
 
-  it('shows 50 matches over all files and says that there are more', async () => {
+  it('shows 50 matches over all files, and reports that there are more', async () => {
     const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'x\n'.repeat(20)]))
     expect(await search({ pattern: 'x' }, { ...files, c: 'x\n'.repeat(10) })).toMatch(/\n\n\(50 matches\)$/)
     const result = await searchTool({ workspace: memoryWorkspace(files) }).execute({ pattern: 'x' }, context())
@@ -125,19 +125,19 @@ describe('search', () => {
     expect(textOf(result)).toMatch(/c:10:x\n\n\.\.\. \(showing first 50 matches\)$/)
   })
 
-  it('cuts long lines and escapes names', async () => {
+  it('truncates long lines and escapes names', async () => {
     const text = await search({ pattern: 'needle' }, { 'a\nb': `needle${'y'.repeat(100_000)}` })
     expect(text.startsWith('a\\u{a}b:1:needleyyy')).toBe(true)
     expect(text.length).toBeLessThan(600)
   })
 
-  it('is not blocked by hostile patterns and lines', async () => {
+  it('finishes for hostile patterns and lines', async () => {
     for (const pattern of ['(a+)+$', '(a|aa)+$', '(.*a){500}$', '([a-z]+)*!$']) {
       expect(await search({ pattern }, { f: `${'a'.repeat(200_000)}!x` })).toContain('No matches found')
     }
   })
 
-  it('takes patterns for nothing but patterns', async () => {
+  it('treats patterns only as patterns, never as options', async () => {
     expect(await search({ pattern: '--pre=/bin/sh' }, { f: 'rg --pre=/bin/sh' })).toBe('f:1:rg --pre=/bin/sh\n\n(1 matches)')
   })
 
@@ -145,7 +145,7 @@ describe('search', () => {
     await expect(search({ pattern })).rejects.toMatchObject({ name: 'ToolError', code: 'invalidArguments' })
   })
 
-  it('fails for paths that are missing or outside', async () => {
+  it('fails for missing paths and paths outside', async () => {
     await expect(search({ pattern: 'x', path: 'no' })).rejects.toMatchObject({
       code: 'notFound',
       message: expect.stringContaining('Cannot search no'),
@@ -153,7 +153,7 @@ describe('search', () => {
     await expect(search({ pattern: 'x', path: '/etc' })).rejects.toThrow(/absolute/)
   })
 
-  it('times out and cancels during work that never waits', async () => {
+  it('times out and aborts during synchronous work', async () => {
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`f${index}`, 'some line\n'.repeat(20_000)]))
     const workspace = memoryWorkspace(files)
     const slow = Promise.resolve(searchTool({ workspace, timeoutMs: 1 }).execute({ pattern: 'nothing' }, context()))
@@ -164,7 +164,7 @@ describe('search', () => {
     await expect(cancelled).rejects.toMatchObject({ code: 'cancelled', message: 'Cancelled' })
   })
 
-  it('writes the same output whoever searches', async () => {
+  it('writes the same output for every search engine', async () => {
     const seen: unknown[] = []
     const tool = searchTool({
       workspace: memoryWorkspace(),

@@ -20,7 +20,7 @@ async function call(name: string, args: JsonObject) {
 }
 
 describe('prunTools', () => {
-  it('gives both tools, each with a schema that says what it needs', () => {
+  it('returns both tools with their schemas', () => {
     const [prun, withMemo] = prunTools()
     expect(prun?.name).toBe('prun')
     expect(prun && toolJsonSchema(prun)).toMatchObject({ properties: { tokens: { type: 'integer' } }, required: ['tokens'] })
@@ -28,21 +28,21 @@ describe('prunTools', () => {
     expect(withMemo && toolJsonSchema(withMemo)).toMatchObject({ properties: { memo: { type: 'string' } }, required: ['tokens', 'memo'] })
   })
 
-  it('asks the loop and says what will happen', async () => {
+  it('requests the prune from the loop and describes the effect', async () => {
     const answer = 'Prun request recorded: 500 tokens will be removed before next turn.'
     expect(await call('prun', { tokens: 500 })).toEqual({ changes: [{ type: 'prune', tokens: 500 }], answer })
     const changes = [{ type: 'prune', tokens: 500, memo: 'JWT' }]
     expect(await call('prun_with_memo', { tokens: 500, memo: 'JWT' })).toEqual({ changes, answer })
   })
 
-  it.each(['prun', 'prun_with_memo'])('%s refuses no tokens', async (name) => {
+  it.each(['prun', 'prun_with_memo'])('refuses zero tokens in %s', async (name) => {
     for (const tokens of [0, -5]) {
       const error = expect.objectContaining({ code: 'invalidArguments', message: 'Invalid arguments: tokens must be > 0' })
       expect(await call(name, { tokens, memo: 'x' })).toEqual({ changes: [], error })
     }
   })
 
-  it('refuses an empty memo, and arguments of another shape', async () => {
+  it('refuses an empty memo and arguments of another shape', async () => {
     const huge = 'x'.repeat(1_000_000)
     expect(await call('prun_with_memo', { tokens: 5, memo: huge })).toMatchObject({ changes: [], error: { code: 'invalidArguments' } })
     expect(await call('prun_with_memo', { tokens: 5, memo: ' ' })).toMatchObject({ changes: [], error: { code: 'invalidArguments' } })

@@ -46,17 +46,17 @@ describe('read_file', () => {
     expect(await read({ f: 'a\nb\nc\nd' }, { path: 'f', ...range })).toBe(text)
   })
 
-  it('says when the offset is past the end', async () => {
+  it('reports an offset past the end', async () => {
     await expect(read({ f: 'a\nb' }, { path: 'f', offset: 3 })).rejects.toThrow('offset 3 is past the end of f (2 lines).')
   })
 
-  it('reads CRLF, a byte order mark, an empty file, and text that is not UTF-8', async () => {
+  it('reads CRLF, a byte order mark, an empty file and invalid UTF-8', async () => {
     expect(await read({ f: '\uFEFFa\r\nb\r\n' }, { path: 'f' })).toBe('[2 lines]\n   1 | a\n   2 | b')
     expect(await read({ f: '' }, { path: 'f' })).toBe('[0 lines]\n')
     expect(await read({ f: new Uint8Array([0x61, 0xe9, 0x62]) }, { path: 'f' })).toBe('[1 lines]\n   1 | a\uFFFDb')
   })
 
-  it('keeps characters whole across the ranges it reads', async () => {
+  it('keeps characters whole across read ranges', async () => {
     const line = 'aé🙂日'.repeat(1000)
     const text = `${line}\n`.repeat(60)
     const expected = Array.from({ length: 60 }, (_, index) => `${String(index + 1).padStart(4)} | ${line}`)
@@ -95,7 +95,7 @@ describe('read_file', () => {
     expect(bytesRead()).toBeLessThan(4 * 1024 * 1024)
   })
 
-  it('cuts a huge file without line breaks', async () => {
+  it('truncates a huge file without line breaks', async () => {
     const { workspace, bytesRead } = hugeWorkspace(8 * 1024 ** 2, 'x')
     const text = textOf(await readFileTool({ workspace, maxBytes: 1000 }).execute({ path: 'f', limit: 1 }, context()))
     expect(text.length).toBeLessThan(1100)
@@ -109,7 +109,7 @@ describe('read_file', () => {
     ['a.webp', 'image/webp'],
     ['a.gif', 'image/gif'],
     ['a.bmp', 'image/bmp'],
-  ])('gives %s as %s', async (path, mimeType) => {
+  ])('returns %s as %s', async (path, mimeType) => {
     const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => index % 251)
     const result = (await readFileTool({ workspace: memoryWorkspace({ [path]: bytes }) }).execute({ path }, context())) as ToolResult
     expect(result).toEqual({
@@ -118,7 +118,7 @@ describe('read_file', () => {
     })
   })
 
-  it('gives a PDF as a file, under its name', async () => {
+  it('returns a PDF as a named file', async () => {
     const workspace = memoryWorkspace({ 'docs/a.pdf': '%PDF-1.7 x' })
     expect(await readFileTool({ workspace }).execute({ path: 'docs/a.pdf' }, context())).toEqual({
       content: [{ type: 'file', mimeType: 'application/pdf', name: 'a.pdf', data: btoa('%PDF-1.7 x') }],
@@ -126,7 +126,7 @@ describe('read_file', () => {
     })
   })
 
-  it('says that what is called a PDF is none', async () => {
+  it('reports a file named .pdf that is no PDF', async () => {
     const workspace = memoryWorkspace({ 'a.pdf': '<html>' })
     await expect(readFileTool({ workspace }).execute({ path: 'a.pdf' }, context())).rejects.toThrow('a.pdf is no PDF')
   })
@@ -136,7 +136,7 @@ describe('read_file', () => {
     await expect(readFileTool({ workspace }).execute({ path: 'a.png' }, context())).rejects.toThrow('Image too large (21MB, max 20MB)')
   })
 
-  it('stops between ranges when cancelled', async () => {
+  it('stops between ranges on an abort', async () => {
     const abort = new AbortController()
     const { workspace, bytesRead } = hugeWorkspace(5 * 1024 ** 3, 'x\n')
     const read = workspace.read
@@ -157,7 +157,7 @@ describe('write_file', () => {
     expect(new TextDecoder().decode(await workspace.read('a/b.txt'))).toBe('é\n')
   })
 
-  it('writes nothing outside, over a directory, or when cancelled', async () => {
+  it('writes nothing outside, over a directory, or after an abort', async () => {
     const workspace = memoryWorkspace({ 'd/f': 'x' })
     const tool = writeFileTool({ workspace })
     await expect(tool.execute({ path: '/etc/passwd', content: '' }, context())).rejects.toThrow(/Cannot write \/etc\/passwd: .*absolute/)

@@ -19,14 +19,14 @@ async function call(args: JsonObject) {
 }
 
 describe('revertTool', () => {
-  it('has a schema with four categories; only the summary is optional', () => {
+  it('requires category and step, with an optional summary', () => {
     expect(toolJsonSchema(revertTool())).toMatchObject({
       properties: { category: { enum: ['failure', 'tangent', 'completion', 'step-summary'] }, step: { type: 'string' }, summary: {} },
       required: ['category', 'step'],
     })
   })
 
-  it('carries the policy that puts an agent into revert mode', () => {
+  it('carries the policy that enables revert mode', () => {
     expect(revertTool().revertPolicy).toEqual({ windowTurns: 5, keepCount: 3 })
     expect(revertTool({ keepCount: 0 }).revertPolicy).toEqual({ windowTurns: 5, keepCount: 0 })
     for (const windowTurns of [-1, 1.5, Number.NaN]) {
@@ -39,7 +39,7 @@ describe('revertTool', () => {
     ['tangent', 'tangent'],
     ['completion', 'completion'],
     ['step-summary', 'stepSummary'],
-  ])('asks the loop to go back because of a %s', async (word, category) => {
+  ])('requests a revert from the loop for a %s', async (word, category) => {
     const { changes, answer } = await call({ category: word, step: 'n12', summary: 'Why' })
     expect(changes).toEqual([{ type: 'revert', category, targetNodeId: 12, summary: 'Why' }])
     expect(answer).toContain('n12')
@@ -51,7 +51,7 @@ describe('revertTool', () => {
     }
   })
 
-  it('refuses what is missing, unknown or malformed, and asks for nothing', async () => {
+  it('refuses missing, unknown and malformed arguments without a revert', async () => {
     for (const args of [{ step: 'n1' }, { category: 'boredom', step: 'n1' }, { category: 'failure' }]) {
       expect(await call(args)).toMatchObject({ changes: [], issues: [expect.anything()] })
     }
@@ -63,7 +63,7 @@ describe('revertTool', () => {
     }
   })
 
-  it('says the same where nobody checked the arguments', () => {
+  it('validates its arguments without the loop', () => {
     const ctx = context()
     expect(() => revertTool().execute({}, ctx)).toThrow('Invalid arguments: category is required')
     expect(() => revertTool().execute({ category: 'failure' }, ctx)).toThrow('Invalid arguments: step is required')

@@ -17,7 +17,7 @@ const search = (query: string) => ({ toolCalls: [{ name: 'search_tools', argumen
 const namesIn = (request: { tools: readonly { name: string }[] } | undefined) => request?.tools.map(({ name }) => name)
 
 describe('toolSearch', () => {
-  it('offers what was found from the next turn on, behind all others, and it can be called', async () => {
+  it('offers found tools from the next turn, after all others', async () => {
     const { model, result } = await play(
       [
         search('unpaid invoices of a customer'),
@@ -42,14 +42,14 @@ describe('toolSearch', () => {
     ['give the money back', 'refund_payment'],
     ['paymentId', 'refund_payment'],
     ['what is the weather in this city', 'get_weather'],
-  ])('%s finds %s first', async (query, name) => {
+  ])('finds for %s the tool %s first', async (query, name) => {
     const { result } = await play([search(query), { text: 'ok' }], { tools: toolSearch(many) })
     const [found] = result.messages.filter(({ role }) => role === 'toolResult')
     expect(found).toMatchObject({ offers: expect.arrayContaining([name]) })
     expect(found?.role === 'toolResult' && textOf(found.content).split('\n')[1]).toContain(name)
   })
 
-  it('says so where nothing fits, and a tool that was not found cannot be called', async () => {
+  it('reports when nothing fits, and rejects calls of unfound tools', async () => {
     const { model, result } = await play([search('zebra'), { toolCalls: [{ name: 'get_weather', arguments: {} }] }, { text: 'ok' }], {
       tools: toolSearch(many),
     })
@@ -58,7 +58,7 @@ describe('toolSearch', () => {
     expect(model.provider.requests.map(namesIn)).toEqual([['search_tools'], ['search_tools'], ['search_tools']])
   })
 
-  it('what was found is still offered after a reload, in the same order', async () => {
+  it('offers found tools after a reload, in the same order', async () => {
     const store = memorySessionStore()
     const tools = toolSearch(many, { most: 1 })
     const { agent } = await play([search('weather'), search('refund payment'), { text: 'ok' }], { tools, session: store })
@@ -67,7 +67,7 @@ describe('toolSearch', () => {
     expect(namesIn(model.provider.requests[0])).toEqual(['search_tools', 'get_weather', 'refund_payment'])
   })
 
-  it('a turn may be prepared with tools that nobody has found yet', async () => {
+  it('accepts activeTools that were not found yet', async () => {
     const find = search('weather')
     const activeTools = ['search_tools', 'get_weather']
     const hidden = await play([find, search('refund payment'), { text: 'ok' }], {
@@ -83,7 +83,7 @@ describe('toolSearch', () => {
     expect(given.model.provider.requests.map(namesIn)).toEqual([['search_tools'], ['search_tools', 'get_weather']])
   })
 
-  it('refuses two tools of one name', () => {
+  it('refuses two tools with one name', () => {
     expect(() => toolSearch([add, add])).toThrow(/Two tools are called "add"/)
     expect(() => toolSearch([add], { most: 0 })).toThrow(/most/)
     expect(() => toolSearch([add], { name: 'add' })).toThrow(/Two tools/)
@@ -95,7 +95,7 @@ describe('offload', () => {
   const dump = tool('dump', () => ({ content: [{ type: 'text', text: long }], details: { rows: 3 } }))
   const call = { toolCalls: [{ name: 'dump', arguments: {} }] }
 
-  it('writes a long result to a file, and shows the model both ends and the path', async () => {
+  it('writes a long result to a file, and shows both ends and path', async () => {
     const workspace = memoryWorkspace()
     const { model, events } = await play([call, { text: 'ok' }], { tools: [dump], offload: { over: 5000, workspace } })
     const told = JSON.stringify(model.provider.requests[1]?.messages)
@@ -108,7 +108,7 @@ describe('offload', () => {
     expect(JSON.stringify(events)).toContain('"rows":3')
   })
 
-  it('a call whose id came before has a file of its own', async () => {
+  it('writes a separate file for a repeated call id', async () => {
     const workspace = memoryWorkspace()
     let count = 0
     const numbered = tool('dump', () => `${++count}${'x'.repeat(6000)}`)
@@ -119,7 +119,7 @@ describe('offload', () => {
     expect(begins.sort()).toEqual(['1', '2'])
   })
 
-  it('short ones stay, and so does what reads the files', async () => {
+  it('keeps short results and results of read_file', async () => {
     const workspace = memoryWorkspace({ 'long.txt': 'line\n'.repeat(200) })
     const read = { toolCalls: [{ name: 'read_file', arguments: { path: 'long.txt' } }] }
     const { model } = await play([read, { text: 'ok' }], { tools: [readFileTool({ workspace })], offload: { over: 50, workspace } })
@@ -128,7 +128,7 @@ describe('offload', () => {
     expect(JSON.stringify(short.model.provider.requests[1]?.messages)).toContain(long)
   })
 
-  it('what is shown is never as long as what was written', async () => {
+  it('shows less text than it wrote', async () => {
     const medium = tool('medium', () => 'abcdefghij'.repeat(120))
     const call = { toolCalls: [{ name: 'medium', arguments: {} }] }
     const { result } = await play([call, { text: 'ok' }], { tools: [medium], offload: { over: 900, workspace: memoryWorkspace() } })
@@ -136,7 +136,7 @@ describe('offload', () => {
     expect(told?.role === 'toolResult' && textOf(told.content).length).toBeLessThan(1200)
   })
 
-  it('a workspace that never answers is one that refuses', async () => {
+  it('treats a workspace that hangs as failing', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const warned: string[] = []
@@ -162,7 +162,7 @@ describe('offload', () => {
     }
   })
 
-  it('a workspace that refuses costs nothing but a warning', async () => {
+  it('keeps the result and warns if the workspace fails', async () => {
     const warned: string[] = []
     const broken = { ...memoryWorkspace(), write: () => Promise.reject(new Error('full')) }
     const logger = { warn: (event: string) => void warned.push(event) }
