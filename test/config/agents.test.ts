@@ -20,12 +20,12 @@ temperature = 0
 config_id = "rev"
 `
 
-describe('an agent', () => {
-  it('is named default where no others are named', async () => {
+describe('agents from configuration', () => {
+  it('names the only agent default', async () => {
     expect([...(await agentsOf(provider)).keys()]).toEqual(['default'])
   })
 
-  it('needs a model', async () => {
+  it('requires a model', async () => {
     expect(await refusal('[agent]\nsystem_prompt = "x"')).toMatchObject({ code: 'invalidField', field: 'provider.model' })
     const message =
       'provider.model is missing (expected the id of a model, such as "claude-sonnet-5"). It is the key model of the section provider.'
@@ -33,14 +33,14 @@ describe('an agent', () => {
     expect(await refusalOf({})).toMatchObject({ code: 'invalidField', field: 'provider.model' })
   })
 
-  it('may be written as an object, which is checked as a file is', async () => {
+  it('accepts an object, validated like a file', async () => {
     const config = { provider: { model: 'm', api_key: 'k' }, agent: { system_prompt: 'hi', profile: { thinking_level: 'high' } } }
     const agent = await agentFromConfig(config)
     expect([agent.settings.systemPrompt, agent.settings.thinking, agent.settings.model.config.id]).toEqual(['hi', 'high', 'm'])
     expect(await refusalOf({ provider: { model: 5 as never } })).toMatchObject({ code: 'invalidField', field: 'provider.model' })
   })
 
-  it('has the settings of its profile, in any case of the words', async () => {
+  it('applies the settings of the profile, in any letter case', async () => {
     const agent = await agentOf(profiles)
     expect([agent.settings.systemPrompt, agent.settings.thinking, agent.settings.temperature, agent.settings.maxTokens]).toEqual([
       'base',
@@ -50,7 +50,7 @@ describe('an agent', () => {
     ])
   })
 
-  it('has those of a variation where it says something, never overwritten by the profile', async () => {
+  it('prefers settings of the instance over its profile', async () => {
     const agents = await agentsOf(`${profiles}
 [[agent.instances]]
 name = "a"
@@ -76,24 +76,24 @@ name = "c"`)
     ])
   })
 
-  it('says what [agent] says before what profiles say; an empty prompt says nothing', async () => {
+  it('prefers the [agent] prompt over profiles, and ignores an empty one', async () => {
     const several = '[[agent.instances]]\nname = "a"\nagent_profile = "reviewer"\n[[agent.instances]]\nname = "b"\nsystem_prompt = "mine"'
     const agents = await agentsOf(`agent.system_prompt = "all"\n${profiles}${several}`)
     expect([...agents.values()].map(({ settings }) => settings.systemPrompt)).toEqual(['all', 'mine'])
     expect((await agentOf(`agent.system_prompt = ""\n${profiles}`)).settings.systemPrompt).toBe('base')
   })
 
-  it('has what the session says before what profiles say', async () => {
+  it('prefers [session] settings over profiles', async () => {
     const agent = await agentOf(`${profiles}[session]\nthinking_level = "off"\ntemperature = 1`)
     expect([agent.settings.thinking, agent.settings.temperature]).toEqual(['off', 1])
   })
 
-  it('is not called as another', async () => {
+  it('refuses a duplicate agent name', async () => {
     const text = `${provider}[[agent.instances]]\n[[agent.instances]]\n`
     expect(await refusal(text)).toMatchObject({ code: 'invalidField', field: 'agent.instances[1].name', value: '"unnamed"' })
   })
 
-  it('keeps its conversations only where the host has a store', async () => {
+  it('stores conversations only if the host passes a store', async () => {
     const text = `${provider}[session]\nscope = "Persistent"`
     expect(await refusal(text)).toMatchObject({ code: 'unsupported', field: 'session.scope' })
     const sessions = memorySessionStore()
@@ -102,7 +102,7 @@ name = "c"`)
     expect((await sessions.tail(agent.sessionId)).records.length).toBeGreaterThan(0)
   })
 
-  it('has the limits, retries and caching of [execution]', async () => {
+  it('applies limits, retries and caching of [execution]', async () => {
     const { settings } = await agentOf(`${provider}
 [tools]
 tool_strategy = "batched"
@@ -130,7 +130,7 @@ input_per_million = 3.0`)
   })
 })
 
-describe('prompts', () => {
+describe('system prompts from configuration', () => {
   const files = {
     'prompt.md': 'from the root',
     'a/prompt.md': 'from a',
@@ -140,7 +140,7 @@ describe('prompts', () => {
   }
   const host = { workspace: memoryWorkspace(files) }
 
-  it('of a file come from where the agent works', async () => {
+  it('reads files relative to the workspace of the agent', async () => {
     const agents = await agentsOf(
       `default_workspace = "a"\n${provider}
 [agent.profile]
@@ -158,12 +158,12 @@ workspace = "."`,
     expect([...agents.values()].map(({ settings }) => settings.systemPrompt)).toEqual(['from a', 'from b', 'from the root'])
   })
 
-  it('of a file are text, whatever stands in it', async () => {
+  it('treats the content of a prompt file as plain text', async () => {
     const agent = await agentOf(`${provider}[agent]\nworkspace = "a"\nsystem_prompt = "file:trick.md"`, { ...host, env: { KEY: 'k' } })
     expect(agent.settings.systemPrompt).toBe(files['a/trick.md'])
   })
 
-  it('of a file need a workspace, a file, and one that is not too long', async () => {
+  it('requires a workspace, an existing file and a bounded length', async () => {
     const text = (path: string) => `${provider}[agent]\nworkspace = "a"\nsystem_prompt = "file:${path}"`
     expect(await refusal(text('prompt.md'))).toMatchObject({ code: 'unsupported', field: 'agent.system_prompt' })
     expect(await refusal(text('none.md'), host)).toMatchObject({ code: 'io', field: 'agent.system_prompt' })
@@ -187,14 +187,14 @@ second = "123456"
 first = "file:prompt.md"
 `
 
-  it('of blocks are composed in the order of their strategy, cut to length', async () => {
+  it('composes blocks in the order of their strategy, cut to length', async () => {
     expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{system_prompt.p}}"`, host)).settings.systemPrompt).toBe(
       'from the root\n\n1234',
     )
     expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{%p%}}"`, host)).settings.systemPrompt).toBe('from the root\n\n1234')
   })
 
-  it('of blocks without a strategy stand in the order of the file, and two strategies are always there', async () => {
+  it('uses file order without a strategy, and defines two built-in strategies', async () => {
     const own = (type: string) => `${provider}[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "p"\n${type}`
     expect((await agentOf(own('b = "2"\na = "1"'))).settings.systemPrompt).toBe('2\n\n1')
     expect((await agentOf(own('type = "{{system_prompt_strategy.agent}}"\ntools = "t"\nidentity = "i"'))).settings.systemPrompt).toBe(
@@ -208,32 +208,32 @@ first = "file:prompt.md"
     })
   })
 
-  it('that only look like references are text', async () => {
+  it('treats text that resembles references as plain text', async () => {
     for (const text of ['{{}}', 'Dear {{name}}', '{{#if a}}x{{/if}}', '{{ a }} {{ b }}']) {
       expect((await agentOf(`${provider}[agent]\nsystem_prompt = '${text}'`)).settings.systemPrompt).toBe(text)
     }
   })
 })
 
-describe('tools', () => {
+describe('tools from configuration', () => {
   const tools = toolsNamed('bash', 'read_file', 'write_file', 'web_search')
   const named = async (enabled: string, more = '') =>
     (await agentOf(`${provider}[tools]\nenabled = [${enabled}]\n${more}`, { tools })).settings.tools?.map(({ name }) => name)
 
-  it('are those that the file names, also by the other names of the specification, each once', async () => {
+  it('selects the named tools, including aliases, each once', async () => {
     expect(await named('"bash", "file_read", "read_file", "shell"')).toEqual(['bash', 'read_file'])
     expect(await named('"prun", "revert"')).toEqual(['prun', 'prun_with_memo', 'revert_to_state'])
     expect((await agentOf(provider, { tools })).settings.tools).toEqual([])
   })
 
-  it('that nobody has are refused, with those there are', async () => {
+  it('refuses unknown tools and lists the known ones', async () => {
     const error = await refusal(`${provider}[tools]\nenabled = ["read_file", "web_serch"]`, { tools })
     expect(error).toMatchObject({ code: 'invalidTool', field: 'tools.enabled[1]', line: 5 })
     expect(error.message).toContain('Did you mean web_search?')
     expect(error.message).toContain('bash, read_file, write_file, web_search, prun, revert')
   })
 
-  it('are those for files where the host only has a workspace', async () => {
+  it('provides file tools if the host passes only a workspace', async () => {
     const agent = await agentOf(`${provider}[agent]\nworkspace = "a"\n[tools]\nenabled = ["file_read", "search"]`, {
       workspace: memoryWorkspace({ 'a/x.txt': 'hello', 'secret.txt': 'no' }),
       createModel: () =>
@@ -258,15 +258,15 @@ describe('tools', () => {
   })
 })
 
-describe('compaction', () => {
+describe('compaction from configuration', () => {
   const contextOf = async (text: string) => (await agentOf(`${provider}${text}`)).settings.contextConfig
 
-  it('begins with max_context_tokens', async () => {
+  it('starts compaction from max_context_tokens', async () => {
     expect(await contextOf('')).toBe(false)
     expect(await contextOf('[compaction]\nmax_context_tokens = 1000')).toMatchObject({ maxContextTokens: 1000 })
   })
 
-  it('is what both sections say together, also under the old names', async () => {
+  it('merges both sections and their old names', async () => {
     const all = await contextOf(`[compaction]
 max_context_tokens = 20000
 keep_first = 1
@@ -298,7 +298,7 @@ tool_output_max_lines = 5`)
     })
   })
 
-  it('has the variation that a profile names over it, and a model that writes summaries where there is a focus', async () => {
+  it("applies the profile's variation, with a summary model if focused", async () => {
     const text = `[compaction]
 max_context_tokens = 20000
 keep_first_turns = 1
@@ -315,26 +315,26 @@ compaction = "{{compaction.coding}}"`
   })
 })
 
-describe('skills', () => {
+describe('skills from configuration', () => {
   const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}.\n---\n`
   const workspace = memoryWorkspace({ 'skills/review/SKILL.md': skill('review'), 'skills/debug/SKILL.md': skill('debug') })
   const text = (names: string) => `${provider}[agent.profile]\nskills = [${names}]\n[skills]\npaths = ["skills"]`
 
-  it('are loaded from the workspace, and chosen by the profile', async () => {
+  it('loads skills from the workspace and selects them by profile', async () => {
     expect((await agentOf(text('"review"'), { workspace })).settings.skills?.skills.map(({ name }) => name)).toEqual(['review'])
     const all = await agentOf(`${provider}[skills]\npaths = ["skills"]`, { workspace })
     expect(all.settings.skills?.skills.map(({ name }) => name)).toEqual(['debug', 'review'])
   })
 
-  it('that are not there are refused, and so are places outside', async () => {
+  it('refuses missing skills and paths outside the workspace', async () => {
     expect(await refusal(text('"revue"'), { workspace })).toMatchObject({ code: 'invalidField', field: 'agent.profile.skills' })
     expect(await refusal(`${provider}[agent.profile]\nskills = ["a"]`)).toMatchObject({ code: 'unsupported' })
     expect(await refusal(`${provider}[skills]\npaths = ["../a"]`, { workspace })).toMatchObject({ field: 'skills.paths[0]' })
   })
 })
 
-describe('callbacks', () => {
-  it('are scripts, which the host makes hooks of', async () => {
+describe('callbacks from configuration', () => {
+  it('passes scripts to the host, which makes hooks of them', async () => {
     const asked: unknown[] = []
     const text = `${provider}[callbacks]\nbefore_turn = "hooks/a.sh"\non_error = "python3 b.py"`
     const scriptHooks = (...given: unknown[]) => {
@@ -350,15 +350,15 @@ describe('callbacks', () => {
     ['callbacks', 'before_loop = "my_plugin::before_loop"', 'invalidField'],
     ['callbacks', 'before_task = "a.sh"', 'unsupported'],
     ['hooks', 'transform_context = "my_plugin::transform"', 'unsupported'],
-  ])('of plugins are refused by name: [%s] %s', async (section, line, code) => {
+  ])('refuses plugin callbacks by name: [%s] %s', async (section, line, code) => {
     const error = await refusal(`${provider}[${section}]\n${line}`, { trust: true, scriptHooks: () => ({}) })
     expect(error).toMatchObject({ code, field: `${section}.${line.split(' ')[0]}` })
   })
 })
 
-describe('a host', () => {
+describe('host options', () => {
   it.each([{ env: 5 }, { workspace: {} }, { tools: 5 }, { sessions: {} }, { trust: 'yes' }, { fetch: 1 }, { nonsense: 1 }, { logger: {} }])(
-    'that cannot be one is refused: %j',
+    'refuses an invalid host: %j',
     async (host) => {
       expect(await refusal(provider, host as never)).toMatchObject({
         code: 'invalidOption',

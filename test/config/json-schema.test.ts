@@ -12,7 +12,7 @@ const issuesOf = (value: unknown) => {
 }
 
 describe('the JSON Schema of agent files', () => {
-  it('takes what is read, aliases, comments and variables among it', async () => {
+  it('accepts aliases, comments and variables like the parser', async () => {
     const { document } = await parseConfig(readFileSync('examples/agent-file/agent.toml', 'utf8'), 'toml')
     expect(issuesOf(document)).toEqual([])
     expect(
@@ -36,7 +36,7 @@ describe('the JSON Schema of agent files', () => {
   ])('marks %j', (value) => expect(issuesOf(value)).not.toEqual([]))
 })
 
-it('the page has a table of every key, as it is', () => {
+it('matches the table of keys in the docs', () => {
   const text = readFileSync(page, 'utf8')
   expect(withKeys(text)).toBe(text)
 })

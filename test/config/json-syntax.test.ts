@@ -20,7 +20,7 @@ function isJson(text: string): boolean {
   }
 }
 
-describe('JSON that is none', () => {
+describe('invalid JSON', () => {
   it.each([
     ['{"a": 1,}', 'a key in double quotes'],
     ["{'a': 1}", 'a key in double quotes or "}"'],
@@ -29,12 +29,12 @@ describe('JSON that is none', () => {
     ['{"a": tru}', 'a value'],
     ['{"a": "b\nc"}', 'a text that ends in its line'],
     ['{} {}', 'nothing more'],
-  ])('is told by what is missing: %j', async (text, expected) => {
+  ])('names what was expected: %j', async (text, expected) => {
     const message = expect.stringContaining(`The configuration is not valid JSON: expected ${expected}`)
     expect(await failure(text)).toMatchObject({ code: 'parse', line: 1, message })
   })
 
-  it('is what JSON.parse refuses, and nothing else', async () => {
+  it('matches what JSON.parse rejects', async () => {
     const pieces = fc.constantFrom(
       '{',
       '}',

@@ -32,8 +32,8 @@ function service(expected: Record<string, number>) {
 
 const section = (model: string, more = '') => `model = "${model}"\napi = "openai"\napi_key = "k"\n${more}`
 
-describe('a limiter of an agent file', () => {
-  it('is one for all agents that are made of one configuration, together or one after the other', async () => {
+describe('a limiter in an agent file', () => {
+  it('limits all agents of one configuration together', async () => {
     const { most, fetch } = service({ m: 2 })
     const { config } = await parseConfig(`[provider]\n${section('m')}[provider.limiter]\nconcurrency = 2`, 'toml')
     const agents = await Promise.all([1, 2, 3].map(() => agentFromConfig(config, { ...host, fetch })))
@@ -44,7 +44,7 @@ describe('a limiter of an agent file', () => {
     expect(most.get('m')).toBe(2)
   })
 
-  it('is that of its section: another has its own, or none, and so has another configuration', async () => {
+  it('limits each section and configuration separately', async () => {
     const { most, fetch } = service({ one: 1, free: 2 })
     const file = `[provider]\n${section('one')}limiter = { concurrency = 1 }
 [[provider.instances]]\nid = "free"\n${section('free')}
@@ -58,7 +58,7 @@ describe('a limiter of an agent file', () => {
     expect(other.most.get('one')).toBe(2)
   })
 
-  it('holds for those that step in too', async () => {
+  it('applies to fallback models', async () => {
     const { most, fetch } = service({ down: 2, backup: 1 })
     const file = `[provider]\n${section('down', 'fallback = ["{{backup}}"]\n')}
 [[provider.instances]]\nid = "backup"\n${section('backup')}limiter = { concurrency = 1, per_ms = 1000 }`
@@ -68,7 +68,7 @@ describe('a limiter of an agent file', () => {
     expect(Object.fromEntries(most)).toEqual({ down: 2, backup: 1 })
   })
 
-  it('lets another model step in once a call has waited long enough', async () => {
+  it('switches to another model once a call has waited long enough', async () => {
     const { most, fetch } = service({ busy: 2, backup: 1 })
     const file = `[provider]\n${section('busy', 'fallback = ["{{backup}}"]\nlimiter = { concurrency = 1, max_wait_ms = 1 }\n')}
 [[provider.instances]]\nid = "backup"\n${section('backup')}`
@@ -83,7 +83,7 @@ describe('a limiter of an agent file', () => {
   it.each([
     ['', ['parent', 'person', 'parent', 'helper']],
     ['priority = "Person"', ['parent', 'person', 'helper', 'parent']],
-  ])('people come before tasks in the background, unless the file says otherwise: %s', async (priority, order) => {
+  ])('prefers users over background tasks unless configured otherwise: %s', async (priority, order) => {
     const began: string[] = []
     const file = `[provider]\nmodel = "m"\nlimiter = { concurrency = 1 }
 [[sub_agents.instances]]\nname = "helper"\ndescription = "Helps."\nmodel = "h"\nbackground = true\n${priority}`
@@ -105,7 +105,7 @@ describe('a limiter of an agent file', () => {
     expect(began.slice(0, 4)).toEqual(order)
   })
 
-  it('an agent of several may give way to the others', async () => {
+  it('lets one agent of several yield to the others', async () => {
     const began: string[] = []
     const file = `[provider]\nmodel = "m"\nlimiter = { concurrency = 1 }
 [[agent.instances]]\nname = "nightly"\npriority = "Background"\n[[agent.instances]]\nname = "chat"`
@@ -130,7 +130,7 @@ describe('a limiter of an agent file', () => {
     await expect(parseConfig(wrong, 'toml')).rejects.toMatchObject({ field: 'agent.instances[2].priority' })
   })
 
-  it('may be empty, and refuses what is no limit', async () => {
+  it('accepts an empty limiter, and refuses invalid limits', async () => {
     const { fetch } = service({ m: 1 })
     expect(await (await agentOf(`[provider]\n${section('m')}[provider.limiter]`, { ...host, fetch })).prompt('go').text()).toBe('From m.')
     expect(await refusal(`[provider]\n${section('m')}limiter = { concurrency = 0 }`)).toMatchObject({

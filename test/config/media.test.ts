@@ -31,8 +31,8 @@ async function asked(text: string, url: string) {
   return { media, body: bodies.join('\n') }
 }
 
-describe('[media] of an agent file', () => {
-  it('fetches from its hosts, and from no other', async () => {
+describe('[media] in an agent file', () => {
+  it('fetches only from the listed hosts', async () => {
     const text = file('hosts = ["files.example.com", "*.pictures.example"]')
     const one = await asked(text, 'https://a.pictures.example/x.png')
     expect(one.media).toEqual(['https://a.pictures.example/x.png'])
@@ -42,12 +42,12 @@ describe('[media] of an agent file', () => {
     expect(other.body).toContain('could not be fetched')
   })
 
-  it('takes no more than it says', async () => {
+  it('respects max_bytes', async () => {
     const { body } = await asked(file('hosts = ["files.example.com"]\nmax_bytes = 8\ntimeout_secs = 5'), 'https://files.example.com/x.png')
     expect(body).toContain('could not be fetched')
   })
 
-  it('is asked about, host by host', async () => {
+  it('requests trust host by host', async () => {
     const { config } = await parseConfig(file('hosts = ["files.example.com", "10.0.0.7"]'), 'toml')
     expect(trustRequests(config).filter(({ kind }) => kind === 'media')).toEqual([
       { kind: 'media', field: 'media.hosts[0]', what: 'files.example.com' },
@@ -56,7 +56,7 @@ describe('[media] of an agent file', () => {
     expect(await refusal(file('hosts = ["10.0.0.7"]'))).toMatchObject({ code: 'untrusted', field: 'media.hosts[0]', line: 6 })
   })
 
-  it('refuses what names no host, at its line', async () => {
+  it('refuses an invalid host, with its line', async () => {
     const refused = await refusal(file('hosts = ["https://files.example.com/x"]'), { trust: true })
     expect(refused).toMatchObject({ code: 'invalidField', field: 'media.hosts', line: 6 })
     expect(refused.message).toContain('a host, such as')

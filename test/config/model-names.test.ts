@@ -52,7 +52,7 @@ describe('provider/model in an agent file', () => {
     [section('model = "anthropic/claude-sonnet-5"', key('ANTHROPIC_API_KEY')), 'api.anthropic.com', 'key-of-anthropic', 'claude-sonnet-5'],
     [section('model = "groq/openai/gpt-oss-120b"', key('GROQ_API_KEY')), 'api.groq.com', 'key-of-groq', 'openai/gpt-oss-120b'],
     [section('model = "openai-responses/gpt-5.1"', key('OPENAI_API_KEY')), 'api.openai.com', 'key-of-openai', 'gpt-5.1'],
-  ])('is asked of that provider: %j', async (text, host, sentKey, model) => {
+  ])('sends the request to that provider: %j', async (text, host, sentKey, model) => {
     expect((await sentBy(text))[0]).toEqual({ host, key: sentKey, model })
   })
 
@@ -65,7 +65,7 @@ describe('provider/model in an agent file', () => {
       'api.groq.com',
     ],
     [section('model = "openai/gpt-oss-120b"', 'base_url = "https://gateway.test"', key('MY_KEY')), 'gateway.test'],
-  ])('is one id if something beside it names the service: %j', async (text, host) => {
+  ])('treats the value as one id if another key names the API: %j', async (text, host) => {
     expect((await sentBy(text))[0]).toMatchObject({ host, model: 'openai/gpt-oss-120b' })
   })
 
@@ -79,7 +79,7 @@ describe('provider/model in an agent file', () => {
   })
 
   it.each(['nobody/model-1', 'meta-llama/Llama-3', '/gpt-5.1', 'openai/', 'models/gemini-3'])(
-    'is refused if nobody knows the provider: %s',
+    'refuses an unknown provider: %s',
     async (model) => {
       const error = await refusal(section(`model = "${model}"`, 'api_key = "k"'), { trust: true })
       expect(error).toMatchObject({ code: 'invalidField', field: 'provider.model', line: 2 })
@@ -87,7 +87,7 @@ describe('provider/model in an agent file', () => {
     },
   )
 
-  it('is left to a host that makes the model', async () => {
+  it('leaves the name to a host with createModel', async () => {
     const made: unknown[] = []
     await agentOf(section('model = "mine/x"'), {
       createModel: ({ model }) => {
@@ -98,7 +98,7 @@ describe('provider/model in an agent file', () => {
     expect(made).toEqual(['mine/x'])
   })
 
-  it('works in instances and in fallbacks, each with its own key', async () => {
+  it('works in instances and fallbacks, each with its own key', async () => {
     const text = `${section('model = "openai/gpt-5.1"', key('OPENAI_API_KEY'), 'fallback = ["{{other}}"]')}
 [[provider.instances]]
 id = "other"
@@ -115,7 +115,7 @@ provider = "{{other}}"`
   })
 })
 
-describe('a model that a sub-agent names', () => {
+describe('the model of a sub-agent', () => {
   const withSub = (provider: string, model: string) =>
     `${provider}[[sub_agents.instances]]\nname = "s"\ndescription = "d"\nmodel = "${model}"\n`
 
@@ -124,7 +124,7 @@ describe('a model that a sub-agent names', () => {
     [section('model = "openai/gpt-5.1"', key('OPENAI_API_KEY')), 'openai/gpt-5-mini'],
     [section('model = "claude-sonnet-5"', key('ANTHROPIC_API_KEY')), 'anthropic/claude-haiku-4-5'],
     [section('model = "openai/gpt-oss-120b"', 'provider = "groq"', key('GROQ_API_KEY')), 'openai/gpt-oss-20b'],
-  ])('is of the service of its section: %j, %s', async (provider, model) => {
+  ])('uses the provider of its section: %j, %s', async (provider, model) => {
     const agent = await agentOf(withSub(provider, model), { env, trust: true })
     expect(agent.settings.tools?.some(({ name }) => name === 's')).toBe(true)
   })
@@ -135,12 +135,12 @@ describe('a model that a sub-agent names', () => {
     [section('model = "openai/gpt-5.1"', key('MY_KEY')), 'anthropic/claude-sonnet-5'],
     [section('model = "openai/gpt-5.1"', key('MY_KEY')), 'claude-sonnet-5'],
     [section('model = "claude-sonnet-5"', 'api = "anthropic"', key('MY_KEY')), 'openai/gpt-5.1'],
-  ])('cannot take the key of its section to another service: %j, %s', async (provider, model) => {
+  ])("refuses to send the section's key to another provider: %j, %s", async (provider, model) => {
     const error = await refusal(withSub(provider, model), { env, trust: true })
     expect(error).toMatchObject({ code: 'invalidField', field: 'sub_agents.instances[0].model' })
   })
 
-  it('is checked against a model of the host', async () => {
+  it('checks the provider against a model of the host', async () => {
     const models = { main: anthropic('claude-sonnet-5', { apiKey: 'k' }) }
     const text = withSub(section('model = "claude-sonnet-5"', 'api_key = "k"'), 'gpt-5.1').replace(
       'name = "s"',
@@ -151,7 +151,7 @@ describe('a model that a sub-agent names', () => {
   })
 })
 
-describe('the key of an agent file', () => {
+describe('API keys in an agent file', () => {
   it.each([
     ['claude-sonnet-5', '', 'OPENAI_API_KEY'],
     ['openai/gpt-5.1', '', 'ANTHROPIC_API_KEY'],
@@ -159,13 +159,13 @@ describe('the key of an agent file', () => {
     ['llama-4', 'provider = "openrouter"', 'ANTHROPIC_API_KEY'],
     ['m', 'api = "openai"\nbase_url = "https://api.groq.com/openai/v1"', 'OPENAI_API_KEY'],
     ['gemini-3.5-flash', 'api = "google"', 'OPENAI_API_KEY'],
-  ])('goes to no other service: %s, %s, %s', async (model, more, variable) => {
+  ])('refuses a key of another provider: %s, %s, %s', async (model, more, variable) => {
     const error = await refusal(section(`model = "${model}"`, more, key(variable)), { env, trust: true })
     expect(error).toMatchObject({ code: 'invalidField', field: 'provider.api_key' })
     expect(error.message).not.toContain('key-of-')
   })
 
-  it('goes to no other service in a header', async () => {
+  it('refuses a key of another provider in a header', async () => {
     const text = section('model = "claude-sonnet-5"', 'api_key = "k"', 'headers = { x-other = "${OPENAI_API_KEY}" }')
     expect(await refusal(text, { env, trust: true })).toMatchObject({ field: 'provider.headers.x-other' })
   })
@@ -173,7 +173,7 @@ describe('the key of an agent file', () => {
   it.each([
     ['api = "openai"', 'base_url = "${OPENAI_BASE_URL}"'],
     ['api = "openai"', 'url = "${OPENAI_BASE_URL}"'],
-  ])('goes where the person keeps it, beside an address of the same name: %s, %s', async (...lines) => {
+  ])('sends the key to the base URL of the same variable prefix: %s, %s', async (...lines) => {
     const { host, sent } = listening()
     const own = { ...host, env: { ...env, OPENAI_BASE_URL: 'https://openrouter.ai/api/v1' } }
     await ask(await agentOf(section('model = "openai/gpt-5.1"', ...lines, key('OPENAI_API_KEY')), own))
@@ -181,7 +181,7 @@ describe('the key of an agent file', () => {
   })
 
   it.each(['${GROQ_BASE_URL}', 'https://${GROQ_HOST}/openai/v1', '${OPENAI_BASE_URL}/openai/v1'])(
-    'goes to no other service by an address of another name, or one that the file completes: %s',
+    'refuses a base URL of another variable or a partial one: %s',
     async (address) => {
       const own = {
         ...env,
@@ -202,12 +202,12 @@ describe('the key of an agent file', () => {
     'api = "openai"\nbase_url = "https://gateway.ai.cloudflare.com/v1/a/b/openai"',
     'api = "openai"\nbase_url = "http://localhost:4000/v1"',
     'api = "openai"\nbase_url = "https://litellm.mine.test/v1"',
-  ])('may be any at a cloud account or a gateway: %s', async (lines) => {
+  ])('accepts any key for a cloud account or gateway: %s', async (lines) => {
     const sent = await sentBy(section('model = "gpt-5.1"', lines, key('OPENAI_API_KEY')))
     expect(sent).toHaveLength(1)
   })
 
-  it('may be any at an address of its own', async () => {
+  it('accepts any key for a custom base URL', async () => {
     expect(await sentBy(section('model = "gpt-5.1"', 'base_url = "https://gateway.test"', key('OPENAI_API_KEY')))).toMatchObject([
       { host: 'gateway.test', key: 'key-of-openai', model: 'gpt-5.1' },
     ])
@@ -226,7 +226,7 @@ describe('a model of another vendor', () => {
     ['grok-5', 'api = "google"'],
     ['claude-sonnet-5', 'provider = "xai"'],
     ['claude-sonnet-5', 'api = "anthropic"\nbase_url = "https://api.openai.com"'],
-  ])('is refused at the own address of a vendor: %s, %s', async (model, more) => {
+  ])("refuses it at a vendor's own base URL: %s, %s", async (model, more) => {
     const { host, sent } = listening()
     const error = await refusal(section(`model = "${model}"`, more, key('MY_KEY')), host)
     expect(error).toMatchObject({ code: 'invalidField', field: 'provider.model' })
@@ -241,7 +241,7 @@ describe('a model of another vendor', () => {
     ['claude-sonnet-5', 'api = "anthropic"\nbase_url = "https://api.deepseek.com/anthropic"'],
     ['my-model', ''],
     ['gpt-oss-120b', 'provider = "cerebras"'],
-  ])('is allowed at gateways and clouds: %s, %s', async (model, more) => {
+  ])('accepts it at gateways and clouds: %s, %s', async (model, more) => {
     const agent = await agentOf(section(`model = "${model}"`, more, key('MY_KEY')), { env, trust: true })
     expect(agent.settings.model.config.id).toBe(model)
   })

@@ -4,10 +4,10 @@ import { catalogue } from '../../src/models/catalogue.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { agentOf, provider, refusal } from '../support/agent-files.ts'
 
-describe('a model', () => {
+describe('models from configuration', () => {
   const modelOf = async (text: string) => (await agentOf(text, { trust: true })).settings.model.config
 
-  it('is that of the protocol, with what the section says', async () => {
+  it('combines protocol defaults with the section', async () => {
     expect(
       await modelOf(`[provider]
 model = "m"
@@ -35,7 +35,7 @@ cost = { input_per_million = 3 }`),
     })
   })
 
-  it('has rates of long prompts; those that a tier leaves out are the rates of short ones', async () => {
+  it('reads long-prompt rates, with short-prompt rates as default', async () => {
     const { cost } = await modelOf(`${provider}
 [provider.cost]
 input_per_million = 3
@@ -53,7 +53,7 @@ input_per_million = 6`)
     expect(await refused).toMatchObject({ field: 'provider.cost.tiers[0].input_tokens_above' })
   })
 
-  it('takes from the catalogue the facts that the section leaves out', async () => {
+  it('takes missing facts from the catalogue', async () => {
     const known = `[provider]\nmodel = "claude-opus-4-8"\napi_key = "k"\n`
     const { cost, contextWindow, capabilities } = anthropic('claude-opus-4-8', { apiKey: 'k', catalogue }).config
     expect(cost.outputPerMillion).toBeGreaterThan(0)
@@ -63,7 +63,7 @@ input_per_million = 6`)
     expect((await modelOf(known)).cost.outputPerMillion).toBe(0)
   })
 
-  it('of the catalogue has prices for max_cost, or is refused', async () => {
+  it('requires catalogue prices for max_cost', async () => {
     const limited = (model: string, rest = '') =>
       `[provider]\nmodel = "${model}"\napi_key = "k"\ncatalogue = true\n${rest}[execution]\nmax_cost = 0.5`
     expect((await parseConfig(limited('claude-opus-4-8'), 'toml')).warnings).toEqual([])
@@ -86,7 +86,7 @@ input_per_million = 6`)
     ['anthropic/claude-opus-4-8', 'openai_completions', 'anthropic', 'claude-opus-4-8'],
     ['claude-opus-4-8', 'anthropic_messages', 'anthropic', 'claude-opus-4-8'],
     ['gpt-5.4', 'anthropic_messages', 'openai', 'gpt-5.4'],
-  ])('behind a base_url has the prices of %s by %s', async (model, api, service, id) => {
+  ])('takes prices of %s by %s behind a base_url', async (model, api, service, id) => {
     const section = `[provider]\nmodel = "${model}"\napi = "${api}"\nbase_url = "https://gateway.test/v1"\napi_key = "k"\ncatalogue = true\n`
     const agent = await agentOf(`${section}[execution]\nmax_cost = 0.5`, { trust: true })
     expect(agent.settings.model.config.cost).toEqual(catalogue.find(service, id)?.cost)
@@ -100,7 +100,7 @@ input_per_million = 6`)
     ['gemini', '', 'googleGenerativeAi', 'https://generativelanguage.googleapis.com'],
     ['vertex', 'project = "p"\nlocation = "eu"', 'googleVertex', expect.stringContaining('aiplatform.eu.')],
     ['bedrock', 'region = "eu-west-1"', 'bedrockConverseStream', expect.stringContaining('eu-west-1')],
-  ])('of %s is at its service', async (api, more, protocol, baseUrl) => {
+  ])('uses the default base URL of %s', async (api, more, protocol, baseUrl) => {
     expect(await modelOf(`${provider}api = "${api}"\n${more}`)).toMatchObject({ api: protocol, baseUrl })
   })
 
@@ -115,16 +115,16 @@ input_per_million = 6`)
       'https://api.openai.com/v1',
       'openRouter',
     ],
-  ])('of Chat Completions with %j has the deviations of its service', async (more, name, baseUrl, thinkingFormat) => {
+  ])('applies provider quirks to Chat Completions with %j', async (more, name, baseUrl, thinkingFormat) => {
     expect(await modelOf(`${provider}api = "openai"\n${more}`)).toMatchObject({ provider: name, baseUrl, compat: { thinkingFormat } })
   })
 
-  it('without a key is refused with the field and the variable', async () => {
+  it('refuses a missing key, naming field and variable', async () => {
     const error = await refusal('[provider]\nmodel = "m"')
     expect(error).toMatchObject({ code: 'invalidField', field: 'provider.api_key', message: expect.stringContaining('ANTHROPIC_API_KEY') })
   })
 
-  it('has only what its protocol has', async () => {
+  it('refuses keys that the protocol does not have', async () => {
     expect(await refusal(`${provider}region = "eu"`)).toMatchObject({ code: 'invalidField', field: 'provider.region' })
     expect(await refusal(`${provider}compat = { supports_store = true }`)).toMatchObject({ field: 'provider.compat' })
     expect(await refusal(`${provider}api = "scripted"`)).toMatchObject({ code: 'unsupported', field: 'provider.api' })
@@ -137,14 +137,14 @@ input_per_million = 6`)
     ['base_url = "api.test/v1"', 'provider.base_url', 4],
     ['base_url = "ftp://api.test"', 'provider.base_url', 4],
     ['[[provider.instances]]\nid = "a"\nmodel = "m"\napi_key = "k"\napi = "azure"\nresource = "a b"', 'provider.instances[0].resource', 9],
-  ])('that cannot be made of %j is refused with the field and the line', async (more, field, line) => {
+  ])('refuses %j with the field and the line', async (more, field, line) => {
     const used = more.includes('instances') ? '\n[[agent.instances]]\nprovider = "{{a}}"\n' : ''
     const error = await refusal(`${provider}${more}${used}`, { trust: true })
     expect(error).toMatchObject({ code: 'invalidField', field, line, message: expect.stringContaining(field) })
     expect(error.message).not.toMatch(/baseUrl|apiKey/)
   })
 
-  it('keeps its key out of its configuration, and out of errors where a variable gave it', async () => {
+  it('keeps its key out of its configuration and errors', async () => {
     const env = { KEY: 'sk-very-secret-key', RESOURCE: 'not a resource name' }
     const agent = await agentOf('[provider]\nmodel = "m"\napi_key = "${KEY}"', { env })
     expect(JSON.stringify(agent.settings.model.config)).not.toContain('secret')

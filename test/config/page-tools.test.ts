@@ -31,8 +31,8 @@ client_tools = ["locate"]
 deep = "{{provider.deep}}"
 `
 
-describe('a tool of a page in a file', () => {
-  it('is run by a page, as one that code declares', async () => {
+describe('client tools in a file', () => {
+  it('runs in the client like one declared in code', async () => {
     const script = [{ toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }, { text: 'Dark.' }]
     const agent = await agentOf(provider + theme, { createModel: () => scripted(script) })
     const run = agent.prompt('Make it dark.')
@@ -55,11 +55,11 @@ describe('a tool of a page in a file', () => {
       'client_tools.instances[0]',
     ],
     ['a word', theme.replace('"Trusted"', '"blindly"'), 'invalidField', 'client_tools.instances[0].trust'],
-  ])('that has %s is refused at its place', async (_name, text, code, field) => {
+  ])('refuses a client tool with %s at its place', async (_name, text, code, field) => {
     expect(await refusal(provider + text)).toMatchObject({ code, field, line: expect.any(Number) })
   })
 
-  it('is told to who is asked for trust, where the environment is in it', async () => {
+  it('requests trust for variables in the description', async () => {
     const { config } = await parseConfig(provider + theme.replace('of the page.', 'of ${HOME}.'), 'toml')
     expect(trustRequests(config)).toContainEqual({ kind: 'variable', field: 'client_tools.instances[0].description', what: '${HOME}' })
   })
@@ -68,7 +68,7 @@ describe('a tool of a page in a file', () => {
 describe('choices in a file', () => {
   const host = { tools: toolsNamed('look_up', 'other') }
 
-  it('are what prompts may choose by name', async () => {
+  it('lets prompts choose models and tools by name', async () => {
     const agent = await agentOf(provider + choices, {
       ...host,
       createModel: ({ model = '' }) => scripted(() => ({ text: model }), { id: model }),
@@ -86,7 +86,7 @@ describe('choices in a file', () => {
     ['a tool that the host does not have', choices.replace('"look_up"', '"fly"'), 'invalidTool', 'choices.tools[0]'],
     ['a level that is none', choices.replace('"HIGH"', '"deep"'), 'invalidField', 'choices.thinking[1]'],
     ['a choice that is none', choices.replace('client_tools =', 'clients ='), 'unknownKey', 'choices.clients'],
-  ])('with %s are told at their place', async (_name, text, code, field) => {
+  ])('reports %s at its place', async (_name, text, code, field) => {
     if (code === 'unknownKey') expect((await parseConfig(provider + text, 'toml')).warnings).toMatchObject([{ code, field }])
     else expect(await refusal(provider + text, host)).toMatchObject({ code, field, line: expect.any(Number) })
   })

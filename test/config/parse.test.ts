@@ -11,8 +11,8 @@ async function failure(text: string, format: ConfigFormat = 'toml'): Promise<Con
   throw new Error(`no ConfigError: ${String(error)}`)
 }
 
-describe('a configuration', () => {
-  it('says the same in TOML, JSON and YAML', async () => {
+describe('parseConfig', () => {
+  it('gives the same result for TOML, JSON and YAML', async () => {
     const toml = await parseConfig('[provider]\nmodel = "m"\n[provider.cost]\ninput_per_million = 3', 'toml')
     const json = await parseConfig('{"provider":{"model":"m","cost":{"input_per_million":3}}}', 'json')
     const yaml = await parseConfig('provider:\n  model: m\n  cost: {input_per_million: 3}', 'yaml')
@@ -22,7 +22,7 @@ describe('a configuration', () => {
     expect([toml.warnings, json.warnings, yaml.warnings]).toEqual([[], [], []])
   })
 
-  it('is found to be TOML, else JSON, else YAML', async () => {
+  it('detects TOML, else JSON, else YAML', async () => {
     expect((await parseConfigAuto('')).format).toBe('toml')
     expect((await parseConfigAuto('[provider]\nmodel="m"')).format).toBe('toml')
     expect((await parseConfigAuto('{"provider":{}}')).format).toBe('json')
@@ -30,11 +30,11 @@ describe('a configuration', () => {
     await expect(parseConfigAuto('just words')).rejects.toMatchObject({ code: 'parse', message: expect.stringContaining('neither TOML') })
   })
 
-  it('is not tried as another language once it was read: what is wrong with it is said', async () => {
+  it('reports invalid fields without trying another format', async () => {
     await expect(parseConfigAuto('[provider]\nmodel = 5')).rejects.toMatchObject({ code: 'invalidField', field: 'provider.model' })
   })
 
-  it('has one form: aliases, comments and null are gone from it, and are in the document', async () => {
+  it('normalizes aliases, comments and null, and keeps the document', async () => {
     const { config, document, warnings } = await parseConfig(
       '{"$schema":"x","_comment":"c","provider":{"url":"https://a.test","name":null}}',
       'json',
@@ -44,23 +44,23 @@ describe('a configuration', () => {
     expect(warnings).toEqual([])
   })
 
-  it('takes no name and its alias together', async () => {
+  it('refuses a name together with its alias', async () => {
     expect(await failure('[provider]\nurl="a"\nbase_url="b"')).toMatchObject({ code: 'invalidField', field: 'provider.base_url', line: 3 })
   })
 
-  it('ignores a byte order mark and the line ends of Windows', async () => {
+  it('ignores a byte order mark and Windows line ends', async () => {
     const { config } = await parseConfig('\uFEFF[agent]\r\nsystem_prompt = """a\r\nb"""\r\n', 'toml')
     expect(config).toEqual({ agent: { system_prompt: 'a\nb' } })
   })
 })
 
-describe('what is wrong is said with its place', () => {
+describe('error positions', () => {
   it.each<[ConfigFormat, string, number, number]>([
     ['toml', '[provider]\nmodel = "m"\n[agent.profile]\ntemperature = "hot"\n', 4, 1],
     ['toml', '[[agent.instances]]\nname="a"\n[[agent.instances]]\nname = "b"\n  agent_profile = 3', 5, 3],
     ['json', '{\n "agent": {"profile":\n  {"temperature": "hot"}}}', 3, 4],
     ['yaml', 'agent:\n  profile:\n    temperature: hot', 3, 5],
-  ])('%s: %j', async (format, text, line, column) => {
+  ])('points to line and column in %s: %j', async (format, text, line, column) => {
     const error = await failure(text, format)
     expect(error).toMatchObject({ code: 'invalidField', line, column })
     expect(error.message).toContain(`line ${line}, column ${column}`)
@@ -91,13 +91,13 @@ describe('what is wrong is said with its place', () => {
     ['toml', 'a = 1\n\na = 2', 3],
     ['toml', 'a = 1\nb = "', 2],
     ['toml', `${'#\n'.repeat(70_000)}`, 65_537],
-  ])('also where something is missing or cannot be at all: %s %j', async (format, text, line) => {
+  ])('reports a position for missing and impossible values: %s %j', async (format, text, line) => {
     const error = await failure(text, format)
     expect(error.line).toBe(line)
     expect(error.message).toMatch(new RegExp(`\\(line ${line}, column \\d+\\)\\.?$`))
   })
 
-  it('for a text that is no TOML, JSON or YAML, without quoting it', async () => {
+  it('reports invalid syntax without quoting the text', async () => {
     const key = 'sk-ant-very-secret-key'
     for (const [format, text] of [
       ['toml', `[provider]\napi_key = "${key}`],
@@ -110,7 +110,7 @@ describe('what is wrong is said with its place', () => {
     }
   })
 
-  it('with what may stand there', async () => {
+  it('lists the accepted values', async () => {
     expect(await failure('[agent.profile]\nthinking_level = "extreme"')).toMatchObject({
       field: 'agent.profile.thinking_level',
       value: '"extreme"',
@@ -127,7 +127,7 @@ describe('what is wrong is said with its place', () => {
     expect(await failure('[tools]\nenabled = ["a", 5]')).toMatchObject({ field: 'tools.enabled[1]', expected: 'a text' })
   })
 
-  it('without showing what may be a secret', async () => {
+  it('hides values that may be secrets', async () => {
     for (const text of [
       'api_key = 5\nmodel = ["sk-secret"]',
       'headers = { x = ["sk-secret"] }',
@@ -139,8 +139,8 @@ describe('what is wrong is said with its place', () => {
   })
 })
 
-describe('a key that nobody reads', () => {
-  it('is a warning with its place and the nearest known one', async () => {
+describe('unknown keys', () => {
+  it('warns with position and the nearest known key', async () => {
     const { warnings, config } = await parseConfig('[provider]\nmodell = "m"\n[agent.profile]\ntemprature = 1\n', 'toml')
     expect(warnings).toMatchObject([
       { code: 'unknownKey', field: 'provider.modell', line: 2, message: expect.stringContaining('Did you mean model?') },
@@ -149,12 +149,12 @@ describe('a key that nobody reads', () => {
     expect(config).toEqual({ provider: {}, agent: { profile: {} } })
   })
 
-  it('may be called as what every object has', async () => {
+  it('warns about keys named like Object members', async () => {
     const { warnings } = await parseConfig('[provider]\nconstructor = 1\ntoString = 2\nhasOwnProperty = 3', 'toml')
     expect(warnings.map(({ field }) => field)).toEqual(['provider.constructor', 'provider.toString', 'provider.hasOwnProperty'])
   })
 
-  it('of YAML that means to merge is refused by name', async () => {
+  it('refuses YAML merge keys by name', async () => {
     const refused = parseConfig('provider:\n  <<: {model: m}', 'yaml')
     await expect(refused).rejects.toMatchObject({
       code: 'parse',
@@ -164,36 +164,36 @@ describe('a key that nobody reads', () => {
   })
 })
 
-describe('what does nothing is a warning', () => {
+describe('settings without effect', () => {
   it.each([
     ['[execution]\nmax_cost = 5', 'execution.max_cost'],
     ['[compaction]\nkeep_first_turns = 1', 'compaction'],
     ['[tools]\nbatch_size = 2', 'tools.batch_size'],
     ['[provider]\nmodel = "gpt-4o"', 'provider.model'],
     ['[[provider.instances]]\nmodel = "gemini-2.5-flash"', 'provider.instances[0].model'],
-  ])('%j', async (text, field) => {
+  ])('warns about %j', async (text, field) => {
     const { warnings } = await parseConfig(text, 'toml')
     expect(warnings).toMatchObject([{ code: 'noEffect', field }])
   })
 })
 
-describe('variables', () => {
+describe('environment variables', () => {
   const env = { A: 'one', QUOTE: 'a"b', INJECT: 'x"\nmodel = "injected', NESTED: '${A}', EMPTY: '' }
   const resolved = async (text: string) => substituteEnv((await parseConfig(text, 'toml')).config, env)
 
-  it('are data: a value is never read as configuration, and is not filled in again', async () => {
+  it('treats values as data that is never parsed or substituted again', async () => {
     expect(await resolved('[provider]\nmodel = "${INJECT}"\nname = "${NESTED}"\nbase_url = "x${A}y${EMPTY}${QUOTE}"')).toEqual({
       provider: { model: 'x"\nmodel = "injected', name: '${A}', base_url: 'xoneya"b' },
     })
   })
 
-  it('that are malformed are text', async () => {
+  it('leaves malformed variables as text', async () => {
     const text = '${UNCLOSED and ${} and $A and $ {A} and $${'
     expect(await resolved(`[agent]\nsystem_prompt = '${text}'`)).toEqual({ agent: { system_prompt: text } })
     expect(await resolved("[agent]\nsystem_prompt = '${UNCLOSED ${A}'")).toEqual({ agent: { system_prompt: '${UNCLOSED one' } })
   })
 
-  it('that are missing are named, with the field; one of every object is missing too', async () => {
+  it('reports missing variables with field, including names of Object members', async () => {
     for (const name of ['NOT_SET', '__proto__', 'constructor', 'a b']) {
       const error = await refusal(`[provider]\nmodel = "m"\napi_key = "\${${name}}"`, { env })
       expect(error).toMatchObject({ code: 'missingEnvVar', field: 'provider.api_key', value: name, line: 3 })
@@ -201,13 +201,13 @@ describe('variables', () => {
     }
   })
 
-  it('are no keys', async () => {
+  it('leaves variables in keys unchanged', async () => {
     const { config } = await parseConfig('[provider.headers]\n"${A}" = "x"', 'toml')
     expect(substituteEnv(config, env)).toEqual({ provider: { headers: { '${A}': 'x' } } })
   })
 })
 
-describe('a hostile text', () => {
+describe('hostile configuration text', () => {
   const hostile: [string, ConfigFormat, string][] = [
     ['a megabyte', 'toml', `a = "${'x'.repeat(1_000_000)}"`],
     ['nested tables', 'toml', `a = ${'{a='.repeat(5000)}`],
@@ -240,22 +240,22 @@ describe('a hostile text', () => {
     ['nothing, as JSON', 'json', ''],
   ]
 
-  it.each(hostile)('is refused: %s', async (_name, format, text) => {
+  it.each(hostile)('refuses it: %s', async (_name, format, text) => {
     expect((await failure(text, format)).code).toBe('parse')
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  it('with a list that looks like a header without an end is read at once', async () => {
+  it('parses a list that resembles an unclosed header quickly', async () => {
     const { warnings } = await parseConfig(`zzz = 1\nlist = [\n[${' '.repeat(120_000)}\n1]]\n`, 'toml')
     expect(warnings.map(({ line }) => line)).toEqual([1, 2])
   }, 5000)
 
-  it('with thousands of unknown keys has a hundred warnings', async () => {
+  it('limits warnings for unknown keys to a hundred', async () => {
     const text = Array.from({ length: 4000 }, (_, at) => `key${at} = 1`).join('\n')
     expect((await parseConfig(text, 'toml')).warnings).toHaveLength(100)
   })
 
-  it('of any kind is a ParsedConfig or a ConfigError with its line', async () => {
+  it('returns a ParsedConfig or a ConfigError with its line', async () => {
     const formats = fc.constantFrom<ConfigFormat>('toml', 'json', 'yaml')
     const words = fc.constantFrom(
       '[',
@@ -303,7 +303,7 @@ describe('a hostile text', () => {
     )
   })
 
-  it('as JSON of any shape is a ParsedConfig or a ConfigError, and is read once more as what it was read as', async () => {
+  it('returns a ParsedConfig or ConfigError for any JSON, and is stable', async () => {
     const names = fc.constantFrom(
       'agent',
       'provider',
@@ -334,7 +334,7 @@ describe('a hostile text', () => {
   })
 })
 
-describe('what would hold an agent back and is not read', () => {
+describe('unknown restrictive keys', () => {
   it.each([
     ['[callbacks]\nbefore_tool_executon = "a.sh"', 'callbacks.before_tool_executon', 2, 'Did you mean before_tool_execution?'],
     ['[hooks]\ntransform = "a"', 'hooks.transform', 2, 'refused'],
@@ -344,7 +344,7 @@ describe('what would hold an agent back and is not read', () => {
     ['[mcpServers.a]\ncommand = "x"', 'mcpServers', 1, '[[mcp.servers]]'],
     ['[[mcp_servers]]\nname = "a"', 'mcp_servers', 1, '[[mcp.servers]]'],
     ['[[mcp.servers]]\nname = "a"', 'mcp.servers[0].command', 1, 'a program, or url'],
-  ])('is an error, with its line: %j', async (text, field, line, words) => {
+  ])('refuses %j with its line', async (text, field, line, words) => {
     const error = await refusal(text)
     expect(error).toMatchObject({ code: 'invalidField', field, line })
     expect(error.message).toContain(words)

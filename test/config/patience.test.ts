@@ -25,7 +25,7 @@ it.each([
   ['first_byte_timeout_ms', 'firstByteTimeoutMs', false],
   ['idle_timeout_ms', 'idleTimeoutMs', true],
   ['progress_timeout_ms', 'progressTimeoutMs', true],
-])('an agent file says how long a silent service is waited for: %s', async (key, limit, hasBegun) => {
+])('applies the provider timeout from an agent file: %s', async (key, limit, hasBegun) => {
   // That of progress is never shorter than that of the first byte.
   const more = limit === 'progressTimeoutMs' ? 'idle_timeout_ms = "none"\nfirst_byte_timeout_ms = 30\n' : ''
   const agent = await agentOf(section(await silentService(hasBegun), `${more}${key} = 30`), { trust: true })
@@ -35,7 +35,7 @@ it.each([
   expect(error?.message).toContain(`(${limit})`)
 })
 
-it.each(['0', '-1', '1.5', '"for ever"', 'true'])('a time that is none is refused: %s', async (value) => {
+it.each(['0', '-1', '1.5', '"for ever"', 'true'])('refuses an invalid timeout: %s', async (value) => {
   const error = await refusal(section('http://127.0.0.1:9/v1', `first_byte_timeout_ms = ${value}`), { trust: true })
   expect(error.message).toContain('first_byte_timeout_ms')
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseReference } from '../../src/config/references.ts'
 import { agentsOf, provider, refusal } from '../support/agent-files.ts'
 
-describe('a reference', () => {
+describe('parseReference', () => {
   it.each([
     ['{{a.b}}', { isSystem: false, isShared: false, namespace: 'a', name: 'b' }],
     ['{{%a.b%}}', { isSystem: false, isShared: true, namespace: 'a', name: 'b' }],
@@ -22,9 +22,9 @@ describe('a reference', () => {
     ['{{.a}}', 'malformed'],
     ['{{#a}}', 'malformed'],
     ['{{##}}', 'malformed'],
-  ])('%s', (text, expected) => expect(parseReference(text)).toEqual(expected))
+  ])('parses %s', (text, expected) => expect(parseReference(text)).toEqual(expected))
 
-  it('of any text is one, malformed, or text, in no time', () => {
+  it('classifies any text in linear time', () => {
     const pieces = fc.array(fc.constantFrom('{', '}', '{{', '}}', '%', '#', '.', 'a', ' ', '\n', '😀'), { maxLength: 60 })
     fc.assert(
       fc.property(pieces, (parts) => {
@@ -54,13 +54,13 @@ id = "{{plain}}"
 const agentsWith = (...references: string[]) =>
   agentsOf(`${two}${references.map((reference, at) => `[[agent.instances]]\nname = "a${at}"\nprovider = "${reference}"\n`).join('')}`)
 
-describe('a field that refers to something', () => {
-  it('takes a qualified reference, one that is unique, an id, and a name', async () => {
+describe('reference fields', () => {
+  it('accepts qualified, unique, id and name references', async () => {
     const agents = await agentsWith('{{provider.fast}}', '{{%fast%}}', 'fast', 'Fast one', '{{provider.plain}}', 'plain')
     expect([...agents.values()].map(({ settings }) => settings.model.config.id)).toEqual(['f', 'f', 'f', 'f', 'p', 'p'])
   })
 
-  it('makes it anew, but for what stands between %: that is one for all', async () => {
+  it('builds a new model per reference, but one for all with %', async () => {
     const agents = await agentsWith('{{%fast%}}', '{{%provider.fast%}}', '{{fast}}', '{{fast}}')
     const [a, b, c, d] = [...agents.values()].map(({ settings }) => settings.model)
     expect(a).toBe(b)
@@ -90,12 +90,12 @@ describe('a field that refers to something', () => {
     })
   })
 
-  it('finds no circles: a prompt cannot be made of prompts', async () => {
+  it('refuses prompts that refer to prompts', async () => {
     const text = `${provider}[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "{{p}}"\ntype = "{{system_prompt.p}}"\na = "{{p}}"`
     expect(await refusal(text)).toMatchObject({ code: 'badReference', field: 'system_prompt.instances[0].type' })
   })
 
-  it('takes a model of the host by its id', async () => {
+  it('accepts a host model by id', async () => {
     const [agent] = (await agentsWith('fast')).values()
     const model = agent?.settings.model
     if (model === undefined) throw new Error('no agent')
@@ -104,14 +104,14 @@ describe('a field that refers to something', () => {
   })
 })
 
-describe('an id', () => {
+describe('reference ids', () => {
   it.each([
     ['[[provider.instances]]\nid = "{{a}}"\n[[provider.instances]]\nid = "{{%a%}}"', 'provider.instances[1]'],
     ['[[compaction.instances]]\nid = "a"\n[[context.compaction.instances]]\nid = "a"', 'context.compaction.instances[0]'],
     ['[[provider.instances]]\nid = "{{#a#}}"', 'provider.instances[0].id'],
     ['[[provider.instances]]\nid = "{{%a}}"', 'provider.instances[0].id'],
     ['[[provider.instances]]\nid = "{{sub_agent.a}}"', 'provider.instances[0].id'],
-  ])('must be one, and unique: %s', async (text, field) => {
+  ])('requires valid and unique ids: %s', async (text, field) => {
     expect(await refusal(`${provider}${text}`)).toMatchObject({ code: 'badReference', field })
   })
 })

@@ -6,8 +6,8 @@ const made = async (config: object) => agentFromConfig(await read(config), { tru
 
 const provider = { model: 'gpt-4.1', api: 'openai', api_key: 'k' }
 
-describe('settings of requests in an agent file', () => {
-  it('have the names of the options, with underscores, on a model and in a profile', async () => {
+describe('request settings in an agent file', () => {
+  it('accepts snake_case options on models and profiles', async () => {
     const { settings } = await made({
       provider: { ...provider, seed: 3, top_p: 0.5, body: { metadata: { a: 'b' } } },
       agent: {
@@ -24,13 +24,13 @@ describe('settings of requests in an agent file', () => {
     })
   })
 
-  it('a variation wins over the profile', async () => {
+  it('prefers a variation over the profile', async () => {
     const agent = { profile: { seed: 1, top_k: 2 }, instances: [{ name: 'a', profile: { seed: 4 } }] }
     const [first] = (await agentsFromConfig(await read({ provider, agent }), { trust: true })).values()
     expect(first?.settings).toMatchObject({ seed: 4, topK: 2 })
   })
 
-  it('any other word is the name of a tool that must be called', async () => {
+  it('reads any other tool_choice as the name of a required tool', async () => {
     const { settings } = await made({ provider, agent: { profile: { tool_choice: 'search_web' } } })
     expect(settings.toolChoice).toEqual({ tool: 'search_web' })
   })
@@ -39,11 +39,11 @@ describe('settings of requests in an agent file', () => {
     [{ agent: { profile: { top_p: 2 } } }, /agent\.profile\.top_p/],
     [{ agent: { profile: { service_tier: 'gold' } } }, /agent\.profile\.service_tier/],
     [{ provider: { ...provider, body: { messages: [] } } }, /body\.messages cannot be set/],
-  ])('%j is refused by name', async (config, message) => {
+  ])('refuses %j by name', async (config, message) => {
     await expect(made({ provider, ...config })).rejects.toThrow(message)
   })
 
-  it('an address in a body is asked about: it may declare a server that is told what the model asks', async () => {
+  it('requests trust for a URL in a body', async () => {
     const body = { tools: [{ type: 'mcp', server_url: 'https://attacker.example/mcp' }] }
     const config = await read({ provider: { ...provider, body } })
     expect(trustRequests(config)).toContainEqual(expect.objectContaining({ what: 'https://attacker.example/mcp' }))

@@ -14,8 +14,8 @@ mcp_server_name = "docs"
 server = { type = "url", name = "docs", url = "https://docs.test/mcp", authorization_token = "t-0123456789" }
 `
 
-describe('tools of the service in a file', () => {
-  it('go into requests as they are, and into no configuration', async () => {
+describe('hosted tools in a file', () => {
+  it('sends them unchanged, and keeps them out of the configuration', async () => {
     const { model } = (await agentOf(`${provider}\n${search}${server}`, { trust: true })).settings
     const { body } = await model.provider.encode(plainRequest(model.config))
     expect(JSON.stringify(model.config)).not.toContain('t-0123456789')
@@ -27,14 +27,14 @@ describe('tools of the service in a file', () => {
     expect(JSON.stringify(model.config)).not.toContain('t-0123456789')
   })
 
-  it('need trust where they name an address', async () => {
+  it('requests trust for tools that name a URL', async () => {
     const asked = trustRequests((await parseConfig(`${provider}\n${search}${server}`, 'toml')).config)
     expect(asked.filter(({ field }) => field.includes('server_tools'))).toEqual([
       expect.objectContaining({ field: 'provider.server_tools[1].server.url', what: 'https://docs.test/mcp' }),
     ])
   })
 
-  it('are refused at their place where the service has none', async () => {
+  it('refuses them at their place if the provider has none', async () => {
     const text = `${provider}api = "openai"\n${search}`
     await expect(agentOf(text, { trust: true })).rejects.toThrow(/server_tools/)
   })
@@ -43,7 +43,7 @@ describe('tools of the service in a file', () => {
 it.each([
   ['server_tools = [{ kind = "web" }]', 'server_tools'],
   ['body = { messages = [] }', 'body'],
-])('what a factory refuses is said at its key: %s', async (line, key) => {
+])('reports what a factory refuses at its key: %s', async (line, key) => {
   const refused: unknown = await agentOf(`[provider]\nmodel = "claude-sonnet-5"\napi_key = "k"\n${line}\n`).catch((error: unknown) => error)
   expect(String(refused)).toContain(`provider.${key} cannot be used`)
   expect(String(refused)).toContain('line 4')

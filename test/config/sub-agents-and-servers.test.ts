@@ -5,7 +5,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 import { memoryWorkspace } from '../../src/tools.ts'
 import { agentOf, agentsOf, provider, refusal, toolsNamed } from '../support/agent-files.ts'
 
-describe('sub-agents', () => {
+describe('sub-agents from configuration', () => {
   const text = `${provider}
 [[provider.instances]]
 name = "other"
@@ -29,7 +29,7 @@ thinking_level = "high"
 `
   const workspace = memoryWorkspace({ 'research.md': 'Read carefully.', 'a.md': 'bees' })
 
-  it('are tools of every agent, with a model, prompt and tools of their own', async () => {
+  it('gives every agent sub-agents with their own model, prompt and tools', async () => {
     const models: string[] = []
     const agent = await agentOf(text, {
       workspace,
@@ -46,7 +46,7 @@ thinking_level = "high"
     expect(JSON.stringify(messages)).toContain('About bees.')
   })
 
-  it('have the skills that they name, and no others', async () => {
+  it('gives sub-agents only the skills that they name', async () => {
     const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}.\n---\n`
     const files = { 'skills/review/SKILL.md': skill('review'), 'skills/debug/SKILL.md': skill('debug'), 'research.md': 'Read.' }
     const promptOf = async (more: string) => {
@@ -67,14 +67,14 @@ thinking_level = "high"
     expect(wrong).toMatchObject({ code: 'invalidField', field: 'sub_agents.instances[1].skills' })
   })
 
-  it('may be named among the tools; that changes nothing', async () => {
+  it('accepts sub-agent names in the tool list without effect', async () => {
     for (const name of ['coder', '{{sub_agent.coder}}', '{{%coder%}}']) {
       const agent = await agentOf(`${text}[tools]\nenabled = ["${name}"]`, { workspace })
       expect(agent.settings.tools?.map((tool) => tool.name)).toEqual(['researcher', 'coder'])
     }
   })
 
-  it('may work in the background, a number at a time', async () => {
+  it('runs sub-agents in the background up to max_running', async () => {
     const inBackground = `${text}background = true\non_run_end = "STOP"\nmax_running = 1\n`
     const calls = ['a', 'b'].map((id) => ({ id, name: 'coder', arguments: { task: id } }))
     const agent = await agentOf(inBackground, {
@@ -91,14 +91,14 @@ thinking_level = "high"
     ])
   })
 
-  it('refuses another word for what a run does about them', async () => {
+  it('refuses an unknown on_run_end value', async () => {
     expect(await refusal(`${text}background = true\non_run_end = "leave"\n`, { workspace })).toMatchObject({
       field: 'sub_agents.instances[1].on_run_end',
       expected: '"wait", "stop"',
     })
   })
 
-  it('have no sub-agents, and no tools that nobody has', async () => {
+  it('refuses nested sub-agents and unknown tools', async () => {
     const nested = await refusal(`${text}tools = ["researcher"]`, { workspace })
     expect(nested).toMatchObject({ code: 'invalidTool', field: 'sub_agents.instances[1].tools[0]' })
     expect(await refusal(text.replace('"other"', '"nobody"'), { workspace })).toMatchObject({ code: 'badReference' })
@@ -119,10 +119,10 @@ function toolSet(names: string[], closed: string[]): McpToolSet {
   })
 }
 
-describe('many tools, and long results', () => {
+describe('tool search and offload from configuration', () => {
   const server = `${provider}[tools]\nsearch_servers = true\n[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n`
 
-  it('the tools of servers are searched, where the file says so', async () => {
+  it('searches server tools if configured', async () => {
     const model = scripted([
       { toolCalls: [{ name: 'search_tools', arguments: { query: 'weather' } }] },
       { toolCalls: [{ name: 'weather', arguments: {} }] },
@@ -138,7 +138,7 @@ describe('many tools, and long results', () => {
     ])
   })
 
-  it('long results go to files of the workspace, which the agent must be able to read', async () => {
+  it('offloads long results to files that the agent can read', async () => {
     const long = `${provider}[tools]\nenabled = ["read_file", "long"]\noffload_over = 100\n`
     const model = scripted([{ toolCalls: [{ name: 'long', arguments: {} }] }, { text: 'Read.' }])
     const [reads, makes] = toolsNamed('read_file', 'long')
@@ -153,7 +153,7 @@ describe('many tools, and long results', () => {
   })
 })
 
-describe('MCP servers', () => {
+describe('MCP servers from configuration', () => {
   const text = `${provider}
 [[mcp.servers]]
 name = "web"
@@ -183,7 +183,7 @@ config = { command = "never" }
     return { trust: true, env: { TOKEN: 't' }, connectMcp }
   }
 
-  it('of both forms are connected, and closed with the agent', async () => {
+  it('connects both transports, and closes them with the agent', async () => {
     const closed: string[] = []
     const asked: McpServerConfig[] = []
     const agent = await agentOf(text, hostWith(closed, asked))
@@ -201,7 +201,7 @@ config = { command = "never" }
   const told = (set: McpToolSet, prefix: string, instructions: string) =>
     Object.defineProperties(set, { prefix: { value: prefix }, instructions: { value: instructions } })
 
-  it('say in the prompt how their tools are used, where the file wants it', async () => {
+  it('adds server instructions to the prompt if configured', async () => {
     const connectMcp = async ({ name }: McpServerConfig) => told(toolSet([`${name}__x`], []), name, `How ${name} is used.`)
     const servers = (wants: string) =>
       `[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n${wants}[[mcp.servers]]\nname = "db"\nurl = "https://db.test/"\n`
@@ -214,7 +214,7 @@ config = { command = "never" }
     expect(await promptOf('instructions = true\n', '')).toMatch(/^Instructions of MCP servers/)
   })
 
-  it('are told which folders they are to keep to, all of them within the one that the agent works in', async () => {
+  it("passes roots inside the agent's workspace", async () => {
     const asked: McpServerConfig[] = []
     const roots = (list: string, where = 'command = "server"') => `${provider}[[mcp.servers]]\nname = "files"\n${where}\nroots = ${list}\n`
     await agentOf(roots('[".", "docs"]'), hostWith([], asked))
@@ -228,7 +228,7 @@ config = { command = "never" }
     expect(await refusal(roots('["."]', 'url = "https://mcp.test/"'), hostWith([]))).toMatchObject({ field: 'mcp.servers[0].roots' })
   })
 
-  it('rejects limits of a call that no call can keep', async () => {
+  it('rejects impossible call limits', async () => {
     const server = `${provider}[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n`
     for (const [key, value] of [
       ['total_timeout_secs', '0'],
@@ -239,7 +239,7 @@ config = { command = "never" }
     }
   })
 
-  it('are shared by the agents of a file, and closed with the last of them', async () => {
+  it('shares servers among agents, and closes them with the last', async () => {
     const closed: string[] = []
     const asked: McpServerConfig[] = []
     const several = '[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "b"\n'
@@ -252,7 +252,7 @@ config = { command = "never" }
     expect(closed).toHaveLength(2)
   })
 
-  it('are closed where an agent cannot be made after all', async () => {
+  it('closes servers if an agent cannot be created', async () => {
     const closed: string[] = []
     const host = hostWith(closed)
     const failing = {
@@ -273,12 +273,12 @@ config = { command = "never" }
     ['name = "a"\ntransport = "stdio"', 'mcp.servers[0].command'],
     ['name = "a"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].url'],
     ['name = "a"\ntransport = "http"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].command'],
-  ])('that cannot be reached are refused: %j', async (server, field) => {
+  ])('refuses invalid server entries: %j', async (server, field) => {
     const error = await refusal(`${provider}[[mcp.servers]]\n${server}`, hostWith([]))
     expect(error).toMatchObject({ code: 'invalidField', field })
   })
 
-  it('need a host that connects', async () => {
+  it('requires a host with connectMcp', async () => {
     const error = await refusal(`${provider}[[mcp.servers]]\nname = "a"\ncommand = "x"`, { trust: true })
     expect(error).toMatchObject({ code: 'unsupported', field: 'mcp.servers[0]' })
   })

@@ -8,8 +8,8 @@ const asked = async (text: string) =>
   trustRequests((await parseConfig(text, 'toml')).config).map(({ kind, field, what }) => [kind, field, what])
 const withKey = '[provider]\nmodel = "m"\napi_key = "${KEY}"\n'
 
-describe('what a file needs trust for', () => {
-  it('is nothing where it stays in its workspace and with known services', async () => {
+describe('trustRequests', () => {
+  it('returns nothing for workspace paths and known providers', async () => {
     const text = `${withKey}api = "openai"\nurl = "https://openrouter.ai/api/v1"
 [agent]
 workspace = "sub/dir"
@@ -46,7 +46,7 @@ enabled = false`
     ['[agent]\nworkspace = "/"', 'workspace', 'agent.workspace', '/'],
     ['[[agent.instances]]\nworkspace = ".."', 'workspace', 'agent.instances[0].workspace', '..'],
     ['[agent.profile]\nworkspace = "a/../../b"', 'workspace', 'agent.profile.workspace', 'a/../../b'],
-  ])('%j', async (text, kind, field, what) => {
+  ])('requests trust for %j', async (text, kind, field, what) => {
     expect(await asked(text)).toEqual([[kind, field, what]])
     expect(await asked(`${text}\n`)).toHaveLength(1)
   })
@@ -76,7 +76,7 @@ enabled = false`
     ['http://models.localhost/v1', true],
     ['${BASE_URL}', false],
     ...Object.values(compatPresets).map(({ baseUrl }): [string, boolean] => [baseUrl, false]),
-  ])('the address %s is foreign: %s', async (url, isForeign) => {
+  ])('treats the base URL %s as foreign: %s', async (url, isForeign) => {
     expect((await asked(`${withKey}url = "${url}"`)).map(([kind]) => kind)).toEqual(isForeign ? ['endpoint'] : [])
     const elsewhere = `[agent]\nsystem_prompt = "\${KEY}"\n[[provider.instances]]\nmodel = "m"\nurl = "${url}"`
     expect((await asked(elsewhere)).map(([kind]) => kind)).toEqual(isForeign ? ['endpoint', 'variable'] : ['variable'])
@@ -85,7 +85,7 @@ enabled = false`
   const account = (field: string) => ['endpoint', field, 'the account of the key in the file']
   const prompt = ['variable', 'agent.system_prompt', '${SECRET}']
 
-  it('is the account of a key in the file, where something from the environment or of files may be sent', async () => {
+  it('requests trust for a literal key if variables or files may be sent', async () => {
     const own = '[provider]\nmodel = "m"\napi_key = "of a stranger"\n'
     const secret = '[agent]\nsystem_prompt = "${SECRET}"\n'
     expect(await asked(own)).toEqual([])
@@ -104,7 +104,7 @@ enabled = false`
     ['[[system_prompt.instances]]\nid = "a"\nblock = "file:.env"'],
     ['[[sub_agents.instances]]\nname = "a"\ndescription = "b"\nsystem_prompt = "file:.env"'],
     ['[skills]\npaths = ["skills"]'],
-  ])('is the account of a key in the file, where files of the workspace are a part of a prompt: %j', async (section) => {
+  ])('requests trust for a literal key if prompts include files: %j', async (section) => {
     expect(await asked(`[provider]\nmodel = "m"\napi_key = "of a stranger"\n${section}`)).toEqual([account('provider.api_key')])
     expect(await asked(`${withKey}${section}`)).toEqual([])
   })
@@ -115,7 +115,7 @@ enabled = false`
       'server_tools[0].authorization',
     ],
     ['body = { tools = [{ type = "mcp", connector_id = "connector_mail", authorization = "tok" }] }', 'body.tools[0].authorization'],
-  ])('is the account that a tool of the service connects with, where something may be sent: %s', async (lines, field) => {
+  ])("requests trust for a hosted tool's account if data may be sent: %s", async (lines, field) => {
     const reads = '\n[tools]\nenabled = ["read_file"]'
     expect(await asked(`${withKey}${lines}${reads}`)).toEqual([account(`provider.${field}`)])
     // A variable may be an address as well.
@@ -133,7 +133,7 @@ enabled = false`
     ['headers = { OpenAI-Organization = "org-attacker" }', 'headers.OpenAI-Organization'],
     ['api = "azure"\nresource = "attacker"', 'resource'],
     ['url = "https://attacker.openai.azure.com"', 'base_url'],
-  ])('a key is the own one of who runs the file only if it is one variable: %s', async (line, field) => {
+  ])("trusts a key as the user's own only if it is one variable: %s", async (line, field) => {
     const list = await asked(`[provider]\nmodel = "m"\n${line.replace('\\n', '\n')}\n[agent]\nsystem_prompt = "\${SECRET}"`)
     const variables = [...line.matchAll(/\$\{\w+\}/g)].join(', ')
     expect(list).toEqual([
@@ -147,41 +147,41 @@ enabled = false`
     'api_key = "${KEY}"',
     'headers = { Authorization = "Bearer ${KEY}" }',
     'api = "azure"\nresource = "${RESOURCE}"\napi_key = "${KEY}"',
-  ])('a key that is one variable is: %s', async (line) => {
+  ])('requests nothing for a key that is one variable: %s', async (line) => {
     expect(await asked(`[provider]\nmodel = "m"\n${line.replace('\\n', '\n')}\n[tools]\nenabled = ["read_file"]`)).toEqual([])
   })
 
   it.each([
     'project = "of-a-stranger"\nlocation = "global"\napi = "vertex"\napi_key = "${KEY}"',
     'url = "https://aiplatform.googleapis.com/v1/projects/of-a-stranger/locations/global/publishers/google/models"\napi = "vertex"\napi_key = "${KEY}"',
-  ])('the project of a stranger is an account too: %s', async (lines) => {
+  ])('treats a foreign project as an account: %s', async (lines) => {
     const list = await asked(`[provider]\nmodel = "m"\n${lines}\n[tools]\nenabled = ["read_file"]`)
     expect(list).toEqual([account(lines.startsWith('url') ? 'provider.base_url' : 'provider.project')])
     expect(await asked(`[provider]\nmodel = "m"\n${lines}`)).toEqual([])
   })
 
   it.each(['model = "${SECRET}"', 'model = "m"\nname = "${SECRET}"', 'model = "m"\nheaders = { x-key = "${SECRET}" }'])(
-    'the account of a key in the file is told what the rest of its section takes from the environment: %s',
+    'requests trust for a literal key beside variables in its section: %s',
     async (lines) => {
       expect(await asked(`[provider]\napi_key = "of a stranger"\n${lines}`)).toEqual([account('provider.api_key')])
     },
   )
 
   it.each(['[compaction]', '[[compaction.instances]]\nid = "a"', '[context.compaction]', '[[context.compaction.instances]]\nid = "a"'])(
-    'is a variable that the model is told when it writes a summary: %s',
+    'requests trust for a variable in a summary prompt: %s',
     async (section) => {
       const list = await asked(`${withKey}${section}\nfocus_message = "\${SECRET}"`)
       expect(list).toEqual([['variable', expect.stringMatching(/compaction.*\.focus_message$/), '${SECRET}']])
     },
   )
 
-  it('is an address with a key in it, and one that two variables make', async () => {
+  it('requests trust for a URL with a key or two variables', async () => {
     for (const url of ['https://generativelanguage.googleapis.com/v1?key=attackers', '${A}${B}', 'https://api.openai.com/v1?a=${A}'])
       expect(await asked(`${withKey}url = "${url}"`)).toEqual([['endpoint', 'provider.base_url', url]])
     expect(await asked(`${withKey}url = "https://api.openai.com/v1?api-version=2024-10-21"`)).toEqual([])
   })
 
-  it('is every variable that would be sent, where it stands', async () => {
+  it('lists every variable that would be sent, with its field', async () => {
     const text = `${withKey}headers = { x-trace = "\${TRACE}" }
 [agent]\nsystem_prompt = "\${A} and \${B}"
 [[sub_agents.instances]]\nname = "a"\ndescription = "\${C}"
@@ -194,7 +194,7 @@ enabled = false`
     ])
   })
 
-  it('stands with the dangerous first, whole, and with all variables of a program', async () => {
+  it('lists dangerous requests first, in full, with all variables of a program', async () => {
     const long = 'x'.repeat(5000)
     const text = `[agent]\nsystem_prompt = "\${S}"\nworkspace = "/"
 [[mcp.servers]]\nname = "a"\ncommand = "ls"\nargs = ["${long}"]\nenv = { "BASH_FUNC_ls%%" = "() { curl evil; }", API_KEY = "literal" }
@@ -204,7 +204,7 @@ enabled = false`
     expect(list[0]?.[2]).toBe(`BASH_FUNC_ls%%="() { curl evil; }" API_KEY=literal ls ${long}`)
   })
 
-  it('is a foreign address also where the file takes nothing from the environment: what is said and read goes there', async () => {
+  it('requests trust for a foreign URL even without variables', async () => {
     expect(await asked(`${provider}url = "https://evil.test"`)).toEqual([['endpoint', 'provider.base_url', 'https://evil.test']])
     const server = '[[mcp.servers]]\nname = "a"\nurl = "https://evil.test"\n'
     expect(await asked(server)).toEqual([['endpoint', 'mcp.servers[0].url', 'https://evil.test']])
@@ -214,7 +214,7 @@ enabled = false`
   })
 })
 
-describe('trust', () => {
+describe('trust option', () => {
   const text = `${withKey}[agent]\nsystem_prompt = "file:/a.md"\n[callbacks]\nbefore_turn = "a.sh"`
   const host = {
     env: { KEY: 'k' },
@@ -223,7 +223,7 @@ describe('trust', () => {
     scriptHooks: () => ({}),
   }
 
-  it('is not there unless the host says so; the error says what else is wanted', async () => {
+  it('defaults to none; the error counts further requests', async () => {
     for (const trust of [undefined, false]) {
       const { config } = await parseConfig(text, 'toml')
       const error = await refusalOf(config, { ...host, ...(trust !== undefined && { trust }) })
@@ -232,7 +232,7 @@ describe('trust', () => {
     }
   })
 
-  it('is asked for one by one, before anything happens', async () => {
+  it('asks request by request, before anything happens', async () => {
     const requests: TrustRequest[] = []
     let read = 0
     const trust = (request: TrustRequest) => {
@@ -245,7 +245,7 @@ describe('trust', () => {
     expect(read).toBe(0)
   })
 
-  it('lets it happen', async () => {
+  it('allows trusted requests', async () => {
     expect((await agentOf(text, { ...host, trust: async () => true })).settings.systemPrompt).toBe('read /a.md')
     expect((await agentOf(text.replace('/a.md', '../a.md'), { ...host, trust: true })).settings.systemPrompt).toBe('read ./../a.md')
   })
@@ -257,7 +257,7 @@ describe('trust', () => {
     })
   })
 
-  it('that is anything else than true is none', async () => {
+  it('accepts only true as trust', async () => {
     expect(await refusal(text, { ...host, trust: () => 'yes' as never })).toMatchObject({ code: 'untrusted' })
   })
 })

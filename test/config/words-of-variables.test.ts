@@ -10,8 +10,8 @@ const sections: Record<string, string> = {
   'sub_agents.instances[0].priority': `${provider}[[sub_agents.instances]]\nname = "a"\ndescription = "b"\npriority = "\${WORD}"`,
 }
 
-describe('a word that a variable brings', () => {
-  it.each(Object.entries(sections))('is refused at %s, when the key does not take it', async (field, text) => {
+describe('enum values from variables', () => {
+  it.each(Object.entries(sections))('refuses an invalid value at %s', async (field, text) => {
     const host = { env: { WORD: 'nonsense' }, trust: true }
     expect(await refusal(text, host)).toMatchObject({
       code: 'invalidField',
@@ -20,7 +20,7 @@ describe('a word that a variable brings', () => {
     })
   })
 
-  it('counts in any case, and as file and as option spell it', async () => {
+  it('accepts any letter case, in file and option spelling', async () => {
     const host = { env: { WORD: 'Max_Completion_Tokens' }, trust: true }
     const { settings } = await agentOf(sections['provider.compat.max_tokens_field'] ?? '', host)
     expect(settings.model.config.compat?.maxTokensField).toBe('maxCompletionTokens')
