@@ -33,9 +33,9 @@ session: {scope: persistent}
 skills: {paths: [skills]}
 `
 
-describe('an agent from a file', () => {
+describe('an agent from a configuration file', () => {
   for (const [format, text] of Object.entries({ toml, yaml })) {
-    it(`of ${format} reads its prompt, skills and files in the workspace of its host`, async () => {
+    it(`reads prompt, skills and files of ${format} from the host's workspace`, async () => {
       const { config, warnings, format: found } = await parseConfigAuto(text)
       expect([warnings, found]).toEqual([[], format])
       const script = [{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] }, { text: 'Bees.' }]
@@ -60,7 +60,7 @@ describe('an agent from a file', () => {
     })
   }
 
-  it('asks a service with the key of the environment, through the fetch of the host', async () => {
+  it("sends a request with the key of the environment, through the host's fetch", async () => {
     const { config } = await parseConfigAuto(
       '{"provider":{"model":"m","api":"openai","api_key":"${KEY}"},"execution":{"retry":{"max_retries":0}}}',
     )

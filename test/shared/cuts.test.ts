@@ -8,11 +8,11 @@ const retry = { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelay
 /** A different place for every seed, all over the answer; every tenth answer is whole. */
 const permilleOf = (seed: number): number => (seed % 10 === 0 ? 1000 : (seed * 619) % 1000)
 
-describe('cuts', () => {
+describe('broken connections', () => {
   // In tests of 20 seeds, so that none comes near a runner's time limit.
   for (const wire of wires) {
     for (let first = 1; first <= runs(20, 200); first += 20) {
-      it(`${wire}: answers broken off anywhere over real HTTP, seeds ${first} to ${first + 19}`, async () => {
+      it(`recovers from responses of ${wire} cut anywhere, seeds ${first} to ${first + 19}`, async () => {
         for (let seed = first; seed < first + 20; seed++) {
           const permille = permilleOf(seed)
           const { model, idle } = fixtureModel(wire, 'cut', permille, seed)

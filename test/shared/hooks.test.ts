@@ -7,7 +7,7 @@ import { grammarFaults } from '../support/grammar.ts'
 import { play, tool } from '../support/play.ts'
 
 describe('hooks', () => {
-  it('run in their order, each waited for', async () => {
+  it('runs hooks in order, awaiting each', async () => {
     const order: string[] = []
     const note = (name: string) => async () => {
       for (let n = 0; n < 10; n += 1) await undefined
@@ -39,7 +39,7 @@ describe('hooks', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it.each(wires)('%s: one that says no, or fails, keeps the tool from running, and the model hears it', async (wire) => {
+  it.each(wires)('skips the call if a hook rejects or fails, and tells the model: %s', async (wire) => {
     const refuse = [() => false, () => Promise.reject(new Error('broken'))]
     for (const beforeToolExecution of refuse) {
       const { model, requests } = fixtureModel(wire, 'tool')
@@ -52,7 +52,7 @@ describe('hooks', () => {
     }
   })
 
-  it('one may ask a person; filters look at what is said', async () => {
+  it('requests approval from a hook, and rejects input by a filter', async () => {
     const work = tool('work', () => 'done')
     const model = scripted([{ toolCalls: [{ name: 'work', arguments: {} }] }, { text: 'fine' }])
     const agent = new Agent({

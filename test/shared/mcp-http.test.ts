@@ -26,8 +26,8 @@ async function heard(base: string): Promise<{ method: string; authorization: str
 }
 
 /** A server of the official SDK and hostile ones, over real HTTP. */
-describe('mcp over http', () => {
-  it('talks to the server of the official SDK, and says goodbye', async () => {
+describe('MCP over HTTP', () => {
+  it("connects to the official SDK's server, and ends the session", async () => {
     const base = newBase('official')
     const { texts, progress } = await callTool(base, { text: 'hi €' })
     expect(texts).toEqual(['you said hi €'])
@@ -41,7 +41,7 @@ describe('mcp over http', () => {
     expect(new Set((await heard(base)).map(({ authorization }) => authorization))).toEqual(new Set(['Bearer right']))
   })
 
-  it('begins a session again that was forgotten, once', async () => {
+  it('restarts a lost session once', async () => {
     const base = newBase('forgets')
     expect((await callTool(base, { text: 'again' })).texts).toEqual(['you said again'])
     const asked = (await heard(base)).map((one) => one.asked)
@@ -49,7 +49,7 @@ describe('mcp over http', () => {
     expect(asked.filter((method) => method === 'tools/call')).toHaveLength(2)
   })
 
-  it('goes on where a stream broke, again and again: nothing is lost, nothing comes twice', async () => {
+  it('resumes a broken stream repeatedly without loss or duplicates', async () => {
     const base = newBase('cut')
     const { texts, progress } = await callTool(base, {})
     expect(texts).toEqual(['whole'])
@@ -58,7 +58,7 @@ describe('mcp over http', () => {
     expect(resumed.map(({ lastEventId }) => lastEventId)).toEqual(['2', '2', '4'])
   })
 
-  it('follows no redirect to another origin, and takes no token there', async () => {
+  it('refuses redirects and tokens of another origin', async () => {
     const base = newBase('leads-away')
     await expect(callTool(base, {}, 'right')).rejects.toMatchObject({ name: 'McpError' })
     expect(await heard(base.replace('leads-away', 'strict'))).toEqual([])

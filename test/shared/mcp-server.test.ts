@@ -22,7 +22,7 @@ const app = serveMcp({
 afterAll(() => app.close())
 
 describe('an agent as an MCP server', () => {
-  it('is a tool of an agent elsewhere, whose person is asked', async () => {
+  it('serves as a tool of another agent, with elicitation', async () => {
     // Without a server in between, so that it runs where none can listen.
     const connection = await connectMcp({
       url: 'http://localhost/mcp',

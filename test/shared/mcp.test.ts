@@ -12,8 +12,8 @@ const echo = {
 
 /** The same tools through both generations of the official client, without code generation. */
 for (const [name, connect] of Object.entries(generations))
-  describe(`mcp: ${name}`, () => {
-    it('lists, calls, and tells a model what a server answered', async () => {
+  describe(`MCP client: ${name}`, () => {
+    it('lists and calls tools, and gives results to the model', async () => {
       const { client, server } = await connect(
         offering(
           () => [echo],
@@ -35,7 +35,7 @@ for (const [name, connect] of Object.entries(generations))
       expect(tools[0]?.needsApproval).toBeUndefined()
     })
 
-    it('shows new tools to the next turn, and asks before a tool that describes itself anew', async () => {
+    it('offers new tools next turn, and requires approval for changed tools', async () => {
       let tools: object[] = [echo]
       const { client } = await connect(
         offering(
@@ -67,7 +67,7 @@ for (const [name, connect] of Object.entries(generations))
       await set.close()
     })
 
-    it('tells the server of an abort, and goes on without its answer', async () => {
+    it('notifies the server of an abort without waiting for its response', async () => {
       const { client, server } = await connect(
         offering(
           () => [echo],

@@ -35,9 +35,9 @@ function proxied(wire: Wire, scenario: string, allowed = '*') {
   return { model, reports, idle }
 }
 
-describe('the model proxy', () => {
+describe('model proxy', () => {
   for (const wire of wires) {
-    it(`${wire}: a loop with a tool, and what it used`, async () => {
+    it(`runs a loop with a tool, and reports usage: ${wire}`, async () => {
       const { model, reports, idle } = proxied(wire, 'tool')
       const { tool, executions } = addTool()
       const agent = new Agent({ model, tools: [tool] })
@@ -48,7 +48,7 @@ describe('the model proxy', () => {
       expect(reports.map(({ usage, ending }) => ({ usage, ending }))).toEqual(answers.map(({ usage }) => ({ usage, ending: 'whole' })))
     })
 
-    it(`${wire}: an abort ends the call of the service`, async () => {
+    it(`ends the provider call on an abort: ${wire}`, async () => {
       const { model, reports, idle } = proxied(wire, 'hang')
       const run = new Agent({ model }).prompt('Hi')
       const events = await eventsOf(run, (event) => {
@@ -59,7 +59,7 @@ describe('the model proxy', () => {
       expect(reports.map(({ ending }) => ending)).toEqual(['left'])
     })
 
-    it(`${wire}: another model is refused in words`, async () => {
+    it(`refuses another model with a message: ${wire}`, async () => {
       const { model, reports } = proxied(wire, 'text', 'some-other-model')
       const { error } = await new Agent({ model, retry: false }).prompt('Hi').result
       expect(error).toMatchObject({ code: 'api', message: expect.stringContaining(`up may not be called with "${model.config.id}"`) })

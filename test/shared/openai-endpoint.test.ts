@@ -28,8 +28,8 @@ async function ask(path: string, body: object): Promise<Response> {
   return app.fetch(new Request(`http://localhost${path}`, { method: 'POST', headers, body: JSON.stringify({ model: 'helper', ...body }) }))
 }
 
-describe('agents as models of OpenAI’s API', () => {
-  it('answer a chat, in one piece and as a stream', async () => {
+describe('agents as OpenAI models', () => {
+  it('responds to a chat completion, whole and streamed', async () => {
     const messages = [{ role: 'user', content: 'Deploy.' }]
     const { choices } = await (await ask('/v1/chat/completions', { messages })).json()
     expect(choices[0].message.content).toBe('Wait.\n\nDone.')
@@ -39,7 +39,7 @@ describe('agents as models of OpenAI’s API', () => {
     expect([content, text.endsWith('data: [DONE]\n\n')]).toEqual(['Wait.\n\nDone.', true])
   })
 
-  it('ask in a conversation, and go on with the answer', async () => {
+  it('requests approval in a conversation, and continues with the decision', async () => {
     const first = await (await ask('/v1/responses', { input: 'Deploy.' })).json()
     expect(first.output.map(({ type }: { type: string }) => type)).toEqual(['message', 'mcp_approval_request'])
     const input = [{ type: 'mcp_approval_response', approval_request_id: first.output[1].id, approve: true }]

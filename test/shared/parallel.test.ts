@@ -11,7 +11,7 @@ const blank = (): AgentContext => ({ systemPrompt: '', messages: [], tools: [] }
 const { signal } = new AbortController()
 
 describe('parallel loops', () => {
-  it('on every protocol at once: each branch reports under its own loop id, one is chosen', async () => {
+  it('runs every protocol at once with separate loop ids, and selects one', async () => {
     const events: AgentEvent[] = []
     const configs = wires.map((wire) => ({ model: fixtureModel(wire, 'text').model }))
     const emit = (event: AgentEvent) => void events.push(event)
@@ -33,14 +33,14 @@ describe('parallel loops', () => {
     expect([next.text, selectedContext.messages.length, context.messages.length]).toEqual(['on', 4, 0])
   })
 
-  it('a judge chooses', async () => {
+  it('selects a branch by a judge', async () => {
     const configs = ['first', 'second'].map((text) => ({ model: scripted([{ text }]) }))
     const strategy = llmJudge({ config: { model: scripted([{ text: '2' }]) } })
     const { result } = await parallelLoop({ prompt: 'Who?', context: blank(), configs, strategy, emit: () => undefined, signal })
     expect(result.text).toBe('second')
   })
 
-  it('what the judge said is in the session: live, and as an EventRecorder has it', async () => {
+  it('records the judge in the session, live and by EventRecorder', async () => {
     const store = memorySessionStore()
     const journal = store.journal()
     const recorder = new EventRecorder()
@@ -60,7 +60,7 @@ describe('parallel loops', () => {
     }
   })
 
-  it('an abort ends all of them', async () => {
+  it('aborts all branches', async () => {
     const controller = new AbortController()
     const hanging = wires.map((wire) => fixtureModel(wire, 'hang'))
     const emit = (event: AgentEvent) => {

@@ -21,7 +21,7 @@ function streamed(events: AgentEvent[]): string {
 }
 
 describe('plugins', () => {
-  it('memory tells the model what is known, and the history stays as it was', async () => {
+  it('adds memories to the request, and keeps the history', async () => {
     const asked: string[] = []
     const recall = async (question: string) => {
       asked.push(question)
@@ -37,7 +37,7 @@ describe('plugins', () => {
     expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'toolResult', 'extension', 'assistant'])
   })
 
-  it('a filter of words leaks nothing: not in events, not in the message, not to the next turn', async () => {
+  it('filters text in events, message and next turn', async () => {
     const model = scripted([{ text: secret, ...lookUp }, { text: 'ok' }], { chunkSize: 3 })
     const agent = new Agent({ model, tools: [tool('look_up', () => 'a city')], plugins: [piiFilter] })
     const run = agent.prompt('Whom do I ask?')
@@ -47,7 +47,7 @@ describe('plugins', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('hold over HTTP, and in a sub-agent that has its own', async () => {
+  it('applies over HTTP and in a sub-agent with its own plugins', async () => {
     let runs = 0
     const look = tool('look_up', () => {
       runs += 1
@@ -73,7 +73,7 @@ describe('plugins', () => {
     expect(body).not.toContain('@')
   })
 
-  it('a filter of words holds over HTTP', async () => {
+  it('filters text over HTTP', async () => {
     const model = scripted([{ text: secret }], { chunkSize: 3 })
     const agent = new Agent({ model, plugins: [piiFilter] })
     const body = await runResponse(agent.prompt('Whom do I ask?')).text()
@@ -81,7 +81,7 @@ describe('plugins', () => {
     expect(body).not.toContain('@')
   })
 
-  it('a cache of results runs a tool once, in the agent and in its sub-agents', async () => {
+  it('caches tool results for the agent and its sub-agents', async () => {
     let runs = 0
     const look = tool('look_up', () => {
       runs += 1

@@ -4,8 +4,8 @@ import { baseUrl } from '../harness/env.ts'
 
 const ignore = () => undefined
 
-describe('the program of Getting started', () => {
-  it('runs its tool and answers', async () => {
+describe('the Getting started program', () => {
+  it('runs its tool and returns text', async () => {
     const at = `/anthropic/tool/${crypto.randomUUID()}`
     const written: string[] = []
     const answer = await ask('What is 2 + 3?', { apiKey: 'test-key', baseUrl: `${baseUrl()}${at}` }, (text) => void written.push(text))
@@ -15,7 +15,7 @@ describe('the program of Getting started', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('tells a newcomer that the key is missing, and where to put it', async () => {
+  it('reports a missing key and where to set it', async () => {
     for (const options of [{}, { apiKey: '' }, { apiKey: '', baseUrl: 'https://api.anthropic.com/' }]) {
       const asked = ask('What is 2 + 3?', options, ignore)
       await expect(asked).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
@@ -23,7 +23,7 @@ describe('the program of Getting started', () => {
     }
   })
 
-  it('rejects with what went wrong', async () => {
+  it('rejects with the cause of a failure', async () => {
     const fetch = async () => new Response('{"error":{"message":"no"}}', { status: 401 })
     const refused = ask('What is 2 + 3?', { apiKey: 'test-key', fetch }, ignore)
     await expect(refused).rejects.toMatchObject({ name: 'RunError', code: 'auth' })

@@ -39,7 +39,7 @@ function textIn(message: AgentMessage): string {
 
 const slowText = Array.from({ length: 150 }, (_, at) => `${at} `).join('')
 
-describe('a session on a server', () => {
+describe('remoteSession', () => {
   beforeEach(() => {
     sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
     app = createAgentApp({ sessions, authorize: bearer('long-secret') })
@@ -49,7 +49,7 @@ describe('a session on a server', () => {
     await sessions.close()
   })
 
-  it('is prompted, and remembers what was said', async () => {
+  it('runs prompts, and keeps the conversation', async () => {
     const session = open('talk')
     const run = session.prompt('First.')
     expect([session.isStreaming, session.currentRun]).toEqual([true, run])
@@ -63,7 +63,7 @@ describe('a session on a server', () => {
     expect(await again.load()).toEqual(session.messages)
   })
 
-  it('gives the message as it grows', async () => {
+  it('yields the message as it grows', async () => {
     const run = open('talk').prompt('First.')
     const seen: string[] = []
     for await (const event of run) {
@@ -72,7 +72,7 @@ describe('a session on a server', () => {
     expect(JSON.stringify(run.message(seen[0] ?? '')).includes('one two three four')).toBe(true)
   })
 
-  it('answers again, and what was said in other words', async () => {
+  it('regenerates a response, and resends edited text', async () => {
     const session = open('talk')
     await session.prompt('First.').result
     const [first] = session.messages
@@ -90,7 +90,7 @@ describe('a session on a server', () => {
     expect((await session.compact().result).status).toBe('completed')
   })
 
-  it('takes steering and follow-ups, whose receipts the events settle', async () => {
+  it('accepts steering and follow-ups, with receipts settled by events', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     const receipt = session.followUp('And then?')
@@ -102,7 +102,7 @@ describe('a session on a server', () => {
     expect(await run.followUp('Too late.').settled).toBe('returned')
   })
 
-  it('goes back to the end of a loop, and goes on from there', async () => {
+  it('loads an earlier loop and continues from there', async () => {
     const session = open('talk')
     const first = await session.prompt('First.').result
     const second = await session.prompt('Second.').result
@@ -126,7 +126,7 @@ describe('a session on a server', () => {
     await expect(session.load({ loopId: 'none' })).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
   })
 
-  it('cannot go back while a run is on', async () => {
+  it('refuses to load an earlier loop during a run', async () => {
     const session = open('slow')
     const { loopId } = await session.prompt('Go.').result
     const run = session.prompt('Again.')
@@ -137,7 +137,7 @@ describe('a session on a server', () => {
     await run.result
   })
 
-  it('follows others who go back in it', async () => {
+  it('follows other clients that go back', async () => {
     const session = open('talk')
     const { loopId, messages } = await session.prompt('First.').result
     await session.prompt('Second.').result
@@ -164,7 +164,7 @@ describe('a session on a server', () => {
     expect(heard).toBeGreaterThan(steps.length)
   })
 
-  it('takes back what waits to be said, also after it was opened anew', async () => {
+  it('withdraws queued messages, also after it was reopened', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -185,7 +185,7 @@ describe('a session on a server', () => {
     expect([kept.status, session.queued]).toEqual(['delivered', []])
   })
 
-  it('is stopped', async () => {
+  it('aborts a run by method and by signal', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -197,7 +197,7 @@ describe('a session on a server', () => {
     expect((await second.result).status).toBe('aborted')
   })
 
-  it('asks a person, who decides about what was shown', async () => {
+  it('requests approval for the shown arguments', async () => {
     const session = open('ask')
     const run = session.prompt('Mail her.')
     for await (const event of run) {
@@ -215,7 +215,7 @@ describe('a session on a server', () => {
     await expect(session.deny('none')).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
   })
 
-  it('tells those who watch what other clients do', async () => {
+  it('delivers runs of other clients to subscribers', async () => {
     const one = open('talk')
     let isWatching: () => void = () => undefined
     const watching = new Promise<void>((resolve) => {
@@ -243,7 +243,7 @@ describe('a session on a server', () => {
   })
 
   // Over two connections, either answer may come first; the feed tells nothing of what was over before it.
-  it.each(['/runs', '/events'])('comes to the end of a run that is over before its feed is open, %s answered first', async (first) => {
+  it.each(['/runs', '/events'])('completes a run that ended before its feed opened, %s answered first', async (first) => {
     const isDone = { run: false, feed: false }
     const until = async (holds: () => boolean) => {
       while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -267,7 +267,7 @@ describe('a session on a server', () => {
     expect(await session.prompt('Second.').text()).toBe('one two three four')
   })
 
-  it('finds the run that is on', async () => {
+  it('finds the active run', async () => {
     const first = open('slow')
     const run = first.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -277,7 +277,7 @@ describe('a session on a server', () => {
     expect(second.messages).toEqual(first.messages)
   })
 
-  it('ends a run that the server refuses with the reason, and gives back what was said', async () => {
+  it('ends a run that the server refuses with the reason, and returns input', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -294,14 +294,14 @@ describe('a session on a server', () => {
     expect((await open('talk').continueLoop().result).error?.code).toBe('nothingToContinue')
   })
 
-  it('renews what it says who it is, and asks again after a 401', async () => {
+  it('renews its credentials after a 401, and retries', async () => {
     let asked = 0
     const headers = async () => ({ authorization: asked++ === 0 ? 'Bearer expired-secret' : authorization })
     expect(await open('talk', { headers }).prompt('First.').text()).toBe('one two three four')
     expect(asked).toBe(2)
   })
 
-  it('is an agent to a store, as one in the tab is', async () => {
+  it('works with a store like a local agent', async () => {
     const { model, tools, systemPrompt } = endpointAgent('talk')
     const agents: ChatAgent[] = [open('talk'), new Agent({ model, tools: [...(tools ?? [])], systemPrompt: systemPrompt ?? '' })]
     for (const agent of agents) {
@@ -319,7 +319,7 @@ describe('a session on a server', () => {
     }
   })
 
-  it('is closed, and leaves nothing open', async () => {
+  it('closes without leaving anything open', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     const reading = eventsOf(run)
@@ -335,7 +335,7 @@ describe('a session on a server', () => {
     await other.currentRun?.result
   })
 
-  it('names what answers in place of the server, and what to check', async () => {
+  it('explains a foreign response in place of the server', async () => {
     const answers: [answer: () => Response | Promise<Response>, code: string, said: RegExp][] = [
       [
         () => new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
@@ -361,7 +361,7 @@ describe('a session on a server', () => {
     }
   })
 
-  it('waits as long as it is asked to', async () => {
+  it('waits as long as Retry-After asks', async () => {
     let isFirst = true
     const waits: unknown[] = []
     const session = open('talk', {
@@ -383,7 +383,7 @@ describe('a session on a server', () => {
     expect(waits[0]).toBeLessThanOrEqual(25)
   })
 
-  it('is a mistake where its options, or what is said, cannot be used', () => {
+  it('throws for invalid options and prompts', () => {
     expect(() => open('talk', { url: 7 as unknown as string })).toThrow('url')
     expect(() => open('talk').prompt(' ')).toThrow('empty')
     expect(() => open('talk').prompt({ role: 'assistant', content: 'I said so.' })).toThrow('takes what a user says')

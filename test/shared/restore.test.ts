@@ -4,7 +4,7 @@ import { parseMessages, serializeMessages } from '../../src/session.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('restore', () => {
-  it.each(wires)('%s: the second prompt sees the whole history', async (wire) => {
+  it.each(wires)('sends the whole history with the second prompt: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const agent = new Agent({ model })
     await agent.prompt('The word is aardvark.').result
@@ -13,7 +13,7 @@ describe('restore', () => {
     for (const text of ['The word is aardvark.', 'Hello, world.', 'Which word?']) expect(second).toContain(text)
   })
 
-  it.each(wires)('%s: another agent goes on where the first stopped', async (wire) => {
+  it.each(wires)('continues in another agent: %s', async (wire) => {
     const { tool } = addTool()
     const before = new Agent({ model: fixtureModel(wire, 'tool').model, tools: [tool] })
     await before.prompt('What is 2 + 3?').result
@@ -29,7 +29,7 @@ describe('restore', () => {
 })
 
 describe('sessions', () => {
-  it('are recorded as they go, and go on in another agent', async () => {
+  it('records messages, and continues in another agent', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: fixtureModel('anthropic', 'text').model, session: store })
     await agent.prompt('Say hello.').result
@@ -46,7 +46,7 @@ describe('sessions', () => {
     expect(await store.listForAgent(agent.agentId)).toEqual([agent.sessionId])
   })
 
-  it('have one writer', async () => {
+  it('rejects a writer after a takeover', async () => {
     const store = memorySessionStore()
     const first = new Agent({ model: fixtureModel('anthropic', 'text').model, session: store })
     await first.prompt('Say hello.').result

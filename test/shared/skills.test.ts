@@ -11,7 +11,7 @@ const workspace = memoryWorkspace({
 })
 
 describe('skills', () => {
-  it('are an index in the system prompt; the model reads what it needs with read_file', async () => {
+  it('lists skills in the system prompt for read_file', async () => {
     const skills = await loadSkills(workspace, ['shared', 'nowhere', 'ours'])
     const model = scripted([
       { toolCalls: [{ name: 'read_file', arguments: { path: skills.get('git')?.location ?? '' } }] },
@@ -38,7 +38,7 @@ describe('skills', () => {
     ])
   })
 
-  it('are read wherever they come from', async () => {
+  it('parses skills from any source', async () => {
     const parsed = await parseSkill(
       '---\nname: pdf\ndescription: Reads.\nmetadata: {version: 1.0}\nallowed-tools: Bash(pdf *) Read\n---\n\n# PDF\n',
     )
@@ -46,7 +46,7 @@ describe('skills', () => {
     await expect(parseSkill('# PDF')).rejects.toMatchObject({ name: 'SkillError', code: 'noFrontmatter' })
   })
 
-  it('end in an error, soon, whatever bomb they hold', async () => {
+  it('rejects YAML bombs quickly', async () => {
     const bombs = ['['.repeat(8000), `${'&a [*a, '.repeat(100)}`, '? '.repeat(4000), `[${',a: b'.repeat(1500)}]`]
     for (const bomb of bombs) {
       await expect(parseSkill(`---\nname: a\ndescription: b\nmetadata: ${bomb}\n---\n`)).rejects.toMatchObject({ code: 'invalidYaml' })

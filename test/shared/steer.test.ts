@@ -3,7 +3,7 @@ import { Agent, type Receipt } from '../../src/index.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('steer', () => {
-  it.each(wires)('%s: a message given while a tool runs is in the next request', async (wire) => {
+  it.each(wires)('adds steering during a tool to the next request: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'tool')
     const receipts: Receipt[] = []
     const { tool } = addTool({ whileRunning: () => receipts.push(run.steer('Be brief.')) })
@@ -16,7 +16,7 @@ describe('steer', () => {
     expect(second).toContain('Be brief.')
   })
 
-  it.each(wires)('%s: a follow-up is answered after the answer', async (wire) => {
+  it.each(wires)('responds to a follow-up after the first response: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const agent = new Agent({ model })
     const run = agent.prompt('Say hello.')
@@ -29,7 +29,7 @@ describe('steer', () => {
     expect(agent.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 
-  it.each(wires)('%s: what is taken back while it waits is not said; too late, it is', async (wire) => {
+  it.each(wires)('withdraws a queued message until its delivery: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const run = new Agent({ model }).prompt('Say hello.')
     const [kept, dropped] = [run.followUp('And once more.'), run.followUp('Never mind.')]
@@ -42,7 +42,7 @@ describe('steer', () => {
     expect(second).not.toContain('Never mind.')
   })
 
-  it.each(wires)('%s: after the end, what was meant for the run comes back', async (wire) => {
+  it.each(wires)('returns input queued after the end of the run: %s', async (wire) => {
     const run = new Agent({ model: fixtureModel(wire, 'text').model }).prompt('Say hello.')
     await run.result
     expect(await run.steer('Too late.').settled).toBe('returned')

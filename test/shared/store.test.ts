@@ -4,7 +4,7 @@ import { allMessages, createStore } from '../../src/store.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('store', () => {
-  it.each(wires)('%s: what a screen shows follows the run, tool and all', async (wire) => {
+  it.each(wires)('follows a run with a tool: %s', async (wire) => {
     const { tool } = addTool()
     const run = new Agent({ model: fixtureModel(wire, 'tool').model, tools: [tool] }).prompt('What is 2 + 3?')
     const store = createStore()

@@ -3,7 +3,7 @@ import { Agent } from '../../src/index.ts'
 import { eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 
 describe('stream', () => {
-  it.each(wires)('%s: a delta is seen before the provider has finished', async (wire) => {
+  it.each(wires)('emits a delta before the provider has finished: %s', async (wire) => {
     const { model, release, requests } = fixtureModel(wire, 'slow')
     const run = new Agent({ model }).prompt('Say hello.')
     let hasReleased = false
@@ -19,7 +19,7 @@ describe('stream', () => {
     expect(await requests()).toHaveLength(1)
   })
 
-  it.each(wires)('%s: every event carries the run, a growing cursor and the session', async (wire) => {
+  it.each(wires)('stamps every event with run, growing cursor and session: %s', async (wire) => {
     const agent = new Agent({ model: fixtureModel(wire, 'text').model })
     const run = agent.prompt('Say hello.')
     const events = await eventsOf(run)
@@ -31,7 +31,7 @@ describe('stream', () => {
     expect((await run.result).usage).toMatchObject({ input: 20, output: 9 })
   })
 
-  it.each(wires)('%s: an overloaded service is asked again', async (wire) => {
+  it.each(wires)('retries an overloaded provider: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'error-529')
     const retry = { maxRetries: 3, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 }
     const run = new Agent({ model, retry }).prompt('Say hello.')
@@ -43,7 +43,7 @@ describe('stream', () => {
 })
 
 describe('a damaged stream', () => {
-  it('bedrock: a flipped bit is an error wherever it is, never an answer', async () => {
+  it('reports an error for any flipped bit of a Bedrock stream', async () => {
     for (let permille = 0; permille < 1000; permille += 13) {
       const { model, idle } = fixtureModel('bedrock', 'damaged', permille)
       const result = await new Agent({ model, retry: { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 } }).prompt(

@@ -9,7 +9,7 @@ const description = 'Says hello.'
 const asking = { toolCalls: [{ name: 'helper', arguments: { task: 'Say hello.' } }] }
 
 describe('sub-agent', () => {
-  it.each(wires)('%s: answers its task on its own, heard while it works', async (wire) => {
+  it.each(wires)('responds to its task and forwards events: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const helper = new SubAgentTool({ name: 'helper', description, model, forward: 'events' })
     const agent = new Agent({ model: scripted([asking, { text: 'thanks' }]), tools: [helper] })
@@ -26,7 +26,7 @@ describe('sub-agent', () => {
     expect(request).not.toContain('Not for the helper.')
   })
 
-  it.each(wires)('%s: works beside the run that called it, and reports', async (wire) => {
+  it.each(wires)('runs in the background and reports to the run: %s', async (wire) => {
     const { model } = fixtureModel(wire, 'text')
     const helper = new SubAgentTool({ name: 'helper', description, model, background: true })
     const agent = new Agent({ model: scripted([asking, { text: 'waiting' }, { text: 'thanks' }]), tools: [helper] })
@@ -39,7 +39,7 @@ describe('sub-agent', () => {
     expect(await run.text()).toBe('thanks')
   })
 
-  it.each(wires)('%s: stops with the run that called it', async (wire) => {
+  it.each(wires)('stops with the parent run: %s', async (wire) => {
     const { model, idle } = fixtureModel(wire, 'hang')
     const helper = new SubAgentTool({ name: 'helper', description, model })
     const agent = new Agent({ model: scripted([asking, { text: 'never' }]), tools: [helper] })

@@ -3,7 +3,7 @@ import { Agent } from '../../src/index.ts'
 import { addTool, eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 
 describe('tools', () => {
-  it.each(wires)('%s: the model calls a tool and hears what it said', async (wire) => {
+  it.each(wires)('runs the tool and sends its result to the model: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'tool')
     const { tool, executions } = addTool()
     const run = new Agent({ model, tools: [tool] }).prompt('What is 2 + 3?')
@@ -14,7 +14,7 @@ describe('tools', () => {
     expect(await requests()).toHaveLength(2)
   })
 
-  it.each(wires)('%s: arguments that do not fit never reach the tool', async (wire) => {
+  it.each(wires)('rejects invalid arguments before the tool runs: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'bad-tool')
     const { tool, executions } = addTool()
     const run = new Agent({ model, tools: [tool] }).prompt('What is two + 3?')
@@ -27,7 +27,7 @@ describe('tools', () => {
 })
 
 describe('approval', () => {
-  it.each(wires)('%s: an approved call runs', async (wire) => {
+  it.each(wires)('runs an approved call: %s', async (wire) => {
     const { tool, executions } = addTool({ needsApproval: true })
     const run = new Agent({ model: fixtureModel(wire, 'tool').model, tools: [tool] }).prompt('What is 2 + 3?')
     const events = await eventsOf(run, (event) => {
@@ -41,7 +41,7 @@ describe('approval', () => {
     expect(await run.text()).toBe('The tool said: sum 5.')
   })
 
-  it.each(wires)('%s: a denied call does not run, and the model hears why', async (wire) => {
+  it.each(wires)('skips a denied call, and tells the model the reason: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'tool')
     const { tool, executions } = addTool({ needsApproval: true })
     const run = new Agent({ model, tools: [tool] }).prompt('What is 2 + 3?')
