@@ -34,7 +34,7 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
     ['by a fork', (agent) => agent.fork()],
     ['by a copy', (agent) => agent.with({ temperature: 1 })],
     ['after a snapshot', (agent, settings) => restored(agent.checkpoint(), settings)],
-  ])('keeps the model and settings that the message was sent with: %s', async (_, goOn) => {
+  ])('restores the model and settings of the message: %s', async (_, goOn) => {
     const { asked, settings } = models()
     const agent = new Agent(settings)
     const id = await talk(agent)
@@ -44,7 +44,7 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
     expect(asked).toEqual(['deep 0.5 high'])
   })
 
-  it('keeps them after a reload, twice', async () => {
+  it('restores them after two reloads', async () => {
     const { asked, settings } = models()
     const session = memorySessionStore()
     const agent = new Agent({ ...settings, session, sessionId: 's' })

@@ -9,7 +9,7 @@ const calls = (name: string, args: object) => ({ toolCalls: [{ name, arguments: 
 const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
 
 describe('asTool', () => {
-  it('gives an agent to another one, with its model, prompt and tools', async () => {
+  it('runs an agent as a tool, with its model, prompt and tools', async () => {
     const prompts: string[] = []
     const model = scripted((request) => {
       prompts.push(request.systemPrompt ?? '')
@@ -28,7 +28,7 @@ describe('asTool', () => {
     expect(researcher.messages).toEqual([])
   })
 
-  it('holds the limits of the agent, unless the options say others', async () => {
+  it('applies the limits of the agent, unless the options override them', async () => {
     const endless = () => new Agent({ model: scripted(() => calls('look', {})), tools: [look], limits: { maxTurns: 2 } })
     const turnsOf = async (maxTurns?: number) => {
       const tool = asTool(endless(), { name: 'research', description: 'Looks.', ...(maxTurns && { maxTurns }) })

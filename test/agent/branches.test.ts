@@ -30,7 +30,7 @@ async function eventsOf(branches: readonly Branch[]): Promise<AgentEvent[][]> {
 }
 
 describe('exploreBranches', () => {
-  it('runs each continuation on an agent of its own, named by its tag', async () => {
+  it('runs each continuation on a separate agent, named by its tag', async () => {
     const agent = await origin()
     const parent = agent.lastLoopId
     const branches = exploreBranches(agent, [says('a'), says('b'), says('c')])

@@ -109,7 +109,7 @@ describe('history in the short input form', () => {
     expect(new Set(agent.messages.map(({ id }) => id)).size).toBe(agent.messages.length)
   })
 
-  it('keeps what is complete by identity, and keys it does not know', () => {
+  it('keeps complete messages by identity, and unknown keys', () => {
     const whole = { role: 'user' as const, id: 'm1', content: [{ type: 'text' as const, text: 'hi' }], timestamp: 1, novel: true }
     expect(agentOn([whole]).messages[0]).toBe(whole)
   })

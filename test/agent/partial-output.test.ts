@@ -101,7 +101,7 @@ describe('late readers of partial output', () => {
 })
 
 describe('run.elements', () => {
-  it('gives the elements of a list, each once it is whole', async () => {
+  it('yields each element of a list once it is complete', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
     expect(await all(run.elements('steps'))).toEqual(whole.steps)
   })
@@ -167,7 +167,7 @@ describe('response formats other than objects', () => {
     if (Array.isArray(value)) expect(await all(run.elements())).toEqual(value)
   })
 
-  it('what a schema refers to is found where it is now', async () => {
+  it('resolves references of a schema inside the wrapper', async () => {
     const tree = { $ref: '#/$defs/node', $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } } }
     const model = scripted([{ text: '{"value": {"next": {}}}' }])
     const { output } = await new Agent({ model, responseFormat: tree }).prompt('go').result

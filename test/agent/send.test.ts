@@ -43,7 +43,7 @@ describe('agent.send', () => {
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('continues after a failed answer, and after results', async () => {
+  it('continues after a failed response and after tool results', async () => {
     const { agent } = agentOn([{ fail: { code: 'api', message: 'down' } }, { text: 'up' }])
     expect((await send(agent, 'one')).result.status).toBe('error')
     const { kind, result } = await send(agent, 'two')

@@ -17,7 +17,7 @@ const defaults = {
 }
 
 describe('Agent.settings', () => {
-  it('shows the defaults of what was not given', () => {
+  it('shows default values of omitted options', () => {
     expect(new Agent({ model }).settings).toEqual({ model, ...defaults })
   })
 
@@ -27,13 +27,13 @@ describe('Agent.settings', () => {
     expect(settings.retry).toEqual({ ...defaultRetry, maxRetries: 1 })
   })
 
-  it('shows what is switched off as false', () => {
+  it('shows disabled options as false', () => {
     expect(new Agent({ model, limits: false, retry: false }).settings).toMatchObject({ limits: false, retry: false })
     const settings = new Agent({ model, contextManagement: false, limits: { maxTurns: 5 } }).settings
     expect(settings).toMatchObject({ contextManagement: false, limits: false, contextConfig: false })
   })
 
-  it('shows the defaults again of what was changed to undefined', () => {
+  it('shows default values again after a change to undefined', () => {
     const agent = new Agent({ model, limits: { maxTurns: 5 }, repair: 2, toolExecution: 'sequential' })
     agent.configure({ limits: undefined, repair: undefined, toolExecution: undefined })
     expect(agent.settings).toEqual({ model, ...defaults })
@@ -41,7 +41,7 @@ describe('Agent.settings', () => {
     expect(agent.settings.limits).toMatchObject({ maxTurns: 7 })
   })
 
-  it('leaves out what the model decides, unless it was given', () => {
+  it('omits options that the model decides, unless set', () => {
     const own = { ...model, config: { ...model.config, settings: { thinking: 'high' as const, temperature: 0.5 } } }
     expect(new Agent({ model: own }).settings).toEqual({ model: own, ...defaults })
     expect(new Agent({ model: own, thinking: 'low' }).settings.thinking).toBe('low')

@@ -145,7 +145,7 @@ describe('composeSystemPrompt: file blocks', () => {
     )
   })
 
-  it('reads no more than it needs, and passes the signal on', async () => {
+  it('reads no more than needed, and passes on the signal', async () => {
     const asked: unknown[] = []
     const read = (_path: string, options?: object) => {
       asked.push(options)

@@ -111,7 +111,7 @@ describe('Anthropic → OpenAI → Anthropic', () => {
     expect(back.body).toBe(untranslated.body)
   })
 
-  it('works beside reasoning that OpenRouter wants back', async () => {
+  it('works together with OpenRouter reasoning', async () => {
     const model = openrouter('google/gemini-3-pro').config
     const details = [{ type: 'reasoning.encrypted', data: 'xyz' }]
     const state = { api: model.api, model: model.id, payload: { reasoningDetails: details } }

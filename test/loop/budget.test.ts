@@ -101,7 +101,7 @@ describe('the budget tree', () => {
     expect(new ExecutionBudget(undefined, top).exceeded()).toBe('Max tokens reached (100/100)')
   })
 
-  it('keeps turns to one loop, and a small budget below to itself', () => {
+  it('limits turns per loop, and lets a smaller child budget apply to itself', () => {
     const top = new ExecutionBudget(unlimited)
     const leaf = new ExecutionBudget({ ...unlimited, maxTurns: 1, maxTotalTokens: 10 }, top)
     leaf.recordTurn()
@@ -147,7 +147,7 @@ describe('the budget tree', () => {
     expect(played.result.usage.input).toBe(100)
   })
 
-  it('bounds a loop whose own limits are off, and two that run at the same time together', async () => {
+  it('bounds a loop without own limits, and two concurrent loops together', async () => {
     const results: RunResult[] = []
     const two = { toolCalls: [1, 2].map((n) => ({ name: 'nested', arguments: { n } })), usage: { input: 100 } }
     const tools = [nested(() => calls('step', 100), results, { limits: false })]

@@ -98,7 +98,7 @@ describe('agentLoop', () => {
 describe('continueLoop', () => {
   const ids = { agentId: 'a', sessionId: 's' }
 
-  it('answers a trailing tool result first with an assistant message', async () => {
+  it('continues a trailing tool result with an assistant message', async () => {
     const call = { type: 'toolCall' as const, id: 'c', name: 't', arguments: {} }
     const { start, context, resume } = setUp([{ text: 'never mind' }, { text: 'ok' }], ids)
     await start()

@@ -204,8 +204,8 @@ async function enact(given: Scenario) {
   return { agent, model, events, idle, receipts, result: await settled, before, stopped: hung && !wasOver }
 }
 
-describe('any script of answers, tools, steers, aborts, filters, hooks and approvals', () => {
-  it('keeps the grammar, ends once, answers every call and loses no message', async () => {
+describe('random scripts of responses, tools, steering, aborts, filters, hooks and approvals', () => {
+  it('keeps the event grammar, ends once, answers every call and loses no message', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (given) => {
         const { agent, model, events, idle, receipts, result, before, stopped } = await enact(given)

@@ -69,7 +69,7 @@ describe('steering', () => {
     expect(lastTexts(model, 1)).toEqual(['go', 'and now'])
   })
 
-  it('keeps a run going that would have stopped', async () => {
+  it('continues a run that would have ended', async () => {
     const { events, result } = await steered(
       [{ text: 'one' }, { text: 'two' }],
       (agent, event) => event.type === 'messageUpdate' && event.delta.type === 'text' && event.delta.delta === 'one' && agent.steer('more'),
@@ -305,7 +305,7 @@ describe('follow-up modes', () => {
 })
 
 describe('abort with queued input', () => {
-  it('returns only what belonged to the aborted run, from every place in both queues; the rest opens the next', async () => {
+  it('returns all queued input of the aborted run; the rest starts the next', async () => {
     const model = scripted([{ text: 'never' }, { text: 'a' }, { text: 'b' }, { text: 'c' }], { gate: () => Promise.resolve() })
     const agent = new Agent({ model })
     const idle = [agent.followUp('f1'), agent.followUp('f2')]

@@ -74,7 +74,7 @@ describe('toolChoice', () => {
 })
 
 describe('recorded settings', () => {
-  it('settings are in the capture, the record and the snapshot; headers and extra fields are not', async () => {
+  it('includes settings in capture, record and snapshot, but no headers', async () => {
     const { sent, fetch } = recordingService()
     const session = memorySessionStore()
     const settings = { seed: 7, headers: { 'x-team': 'secret-team' }, body: { metadata: { team: 'secret-field' } } }

@@ -88,7 +88,7 @@ describe('a tool result with endRun', () => {
   it.each([
     ['before', ['submit', 'ask']],
     ['after', ['ask', 'submit']],
-  ])('ends it too where another call waited for a person: %s it', async (_place, names) => {
+  ])('ends the run if another call needed approval: %s it', async (_place, names) => {
     const ask = tool('ask', () => 'allowed', { needsApproval: true })
     const calls = { toolCalls: names.map((name) => ({ name, arguments: {} })) }
     for (const type of ['parallel', 'sequential'] as const) {
@@ -104,7 +104,7 @@ describe('a tool result with endRun', () => {
     }
   })
 
-  it('does not leave a prompt unanswered that comes while a call waits', async () => {
+  it('responds to a prompt sent while a call is pending', async () => {
     const ask = tool('ask', () => 'allowed', { needsApproval: true })
     const calls = { toolCalls: ['submit', 'ask'].map((name) => ({ name, arguments: {} })) }
     const model = scripted([calls, { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Three.' }])
@@ -174,7 +174,7 @@ describe('hooks that replace a result', () => {
 })
 
 describe('afterAnswer', () => {
-  it('refuses: the model is told why, and asked once more', async () => {
+  it('rejects a response with a reason, and requests another', async () => {
     const hooks: LoopHooks = { afterAnswer: ({ text }) => (text.includes('bomb') ? { allow: false, reason: 'no weapons' } : true) }
     const { model, result, events } = await play([{ text: 'a bomb' }, { text: 'a cake' }], { hooks })
     expect(result).toMatchObject({ status: 'completed', text: 'a cake' })
@@ -199,7 +199,7 @@ describe('afterAnswer', () => {
     expect(once.model.provider.requests).toHaveLength(1)
   })
 
-  it('replaces: history and result have the new words, and the event says that others were shown', async () => {
+  it('replaces the text in history and result, and reports the replacement', async () => {
     const { result, agent, events } = await play([{ text: 'call 555-1234' }], {
       hooks: { afterAnswer: ({ text }) => ({ text: text.replace(/\d/g, '#') }) },
     })

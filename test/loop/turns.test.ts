@@ -104,7 +104,7 @@ describe('a run of one turn', () => {
 describe('turns and tools', () => {
   const callAdd = { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }
 
-  it('runs the tool, feeds the result back and ends on the answer', async () => {
+  it('runs the tool, sends the result and ends with a response', async () => {
     const { events, model, result } = await play([callAdd, { text: 'five' }], { tools: [add] })
     expect(result.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult', 'assistant'])
     expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', content: [{ type: 'text', text: 'sum 5' }] })
@@ -148,7 +148,7 @@ describe('turns and tools', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('keeps the history from callbacks that change the list they are given', async () => {
+  it('keeps the history when callbacks change the message list', async () => {
     const cut = <T>(messages: readonly T[]): T[] => {
       const list = messages as T[] // readonly is a promise of the type only; callers in JavaScript break it
       list.splice(0, 1)
@@ -164,7 +164,7 @@ describe('turns and tools', () => {
     expect(first.model.provider.requests[0]?.messages).toHaveLength(2)
   })
 
-  it('keeps the history from callbacks that change messages in place, and sends what they made of them', async () => {
+  it('keeps the history when callbacks change messages, and sends the changes', async () => {
     const redact = (messages: readonly AgentMessage[]) => {
       for (const message of messages) if (message.role === 'user') message.content[0] = { type: 'text', text: 'redacted' }
       return messages
@@ -180,7 +180,7 @@ describe('turns and tools', () => {
     }
   })
 
-  it('sends the very messages of the history where callbacks did not change them: what is encoded of them is kept', async () => {
+  it('sends unchanged messages as identical objects', async () => {
     const { agent, model } = await play([callAdd, { text: 'x' }], {
       tools: [add],
       transformContext: (messages) => [...messages],

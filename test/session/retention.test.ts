@@ -3,7 +3,7 @@ import { exportAllSessions, importSession, logSessionStore, memoryDriver } from 
 import { note, notesIn } from '../../testing/session-store/session-samples.ts'
 
 describe('exportAllSessions', () => {
-  it('gives an error in place of the lines of a damaged session, and the lines of all others', async () => {
+  it('writes an error for a damaged session, and exports all others', async () => {
     const driver = memoryDriver()
     const store = logSessionStore({
       ...driver,

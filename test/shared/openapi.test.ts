@@ -48,7 +48,7 @@ components:
         parent: { $ref: '#/components/schemas/Pet' }
 `
 
-describe('calls of OpenAPI tools are what the document demands', () => {
+describe('calls of OpenAPI tools', () => {
   it.each(callCases.map(({ name }) => name))('%s', async (name) => {
     const { method = '', args = {}, target = '', headers = {}, sent = '' } = callCases.find((each) => each.name === name) ?? {}
     const tools = await openApiTools(caseDocument('https://cases.test'), { fetch: echoService() })

@@ -6,7 +6,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 const schema = { type: 'object', properties: { city: { type: 'string', minLength: 2 } }, required: ['city'] }
 
 describe('structured output', () => {
-  it('asks for a form and checks the answer, without code generation', async () => {
+  it('requests a format and validates the response without code generation', async () => {
     const model = scripted([{ text: '{"city":"Oslo"}' }, { text: '{"city":"O"}' }])
     const agent = new Agent({ model, responseFormat: schema })
     expect(await parseOutput(await agent.prompt('Where?').result, schema)).toEqual({ city: 'Oslo' })

@@ -32,7 +32,7 @@ describe('tracing', () => {
     trace.stop()
   })
 
-  it('ends what an abort leaves', async () => {
+  it('ends open spans after an abort', async () => {
     const { tracer, started, spans } = memoryTracer()
     const agent = new Agent({ model: scripted([sum, { text: 'never' }]), tools: [add] })
     traceAgent(agent, { tracer })

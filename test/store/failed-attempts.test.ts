@@ -30,7 +30,7 @@ async function shown(...steps: ScriptedStep[]) {
   }
 }
 
-describe('responses that failed and were asked for again', () => {
+describe('responses that failed and were retried', () => {
   it('shows one response of a stream that was cut each time', async () => {
     const { agent, last, most, texts, reopened } = await shown(cut('One'), cut('Two'), cut('Three'), cut('Four'))
     expect(agent.messages.filter(({ role }) => role === 'assistant')).toHaveLength(4)
@@ -42,7 +42,7 @@ describe('responses that failed and were asked for again', () => {
     expect(await shown(cut('Half a'), { text: 'Whole' })).toMatchObject({ most: 1, texts: ['Whole'], reopened: ['Whole'] })
   })
 
-  it('keeps what was seen when no later attempt has content', async () => {
+  it('keeps the last visible content if no later attempt has any', async () => {
     expect(await shown(cut('Half a'), refused, refused, refused)).toMatchObject({ texts: ['Half a'], reopened: ['Half a'] })
   })
 
@@ -54,7 +54,7 @@ describe('responses that failed and were asked for again', () => {
   })
 })
 
-it('keeps the note of a compaction in its place when the response before it is replaced', () => {
+it('keeps a compaction note in place when the response before it is replaced', () => {
   const failed: AssistantMessage & { id: string; turnId: TurnId } = {
     ...{ role: 'assistant', id: 'a', model: 'demo', provider: 'scripted', usage: emptyUsage(), timestamp: 1 },
     content: [{ type: 'text', text: 'Half' }],

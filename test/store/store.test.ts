@@ -48,14 +48,14 @@ describe('createStore', () => {
     expect(calls).toBe(0)
   })
 
-  it('keeps why a source broke, and says so to whoever follows', async () => {
+  it('records the failure of a source, and rejects follow()', async () => {
     const store = createStore()
     await expect(store.follow(broken())).rejects.toThrow('connection lost')
     await Promise.resolve()
     expect(store.getSnapshot().failure).toEqual({ code: 'stream', message: 'connection lost' })
   })
 
-  it('accepts a source at construction, and a broken one harms nobody', async () => {
+  it('accepts a source at construction, and tolerates a failing one', async () => {
     const store = createStore(broken())
     await new Promise<void>((seen) => store.subscribe(() => store.getSnapshot().failure !== undefined && seen()))
     expect(store.getSnapshot().live?.id).toBe('m')

@@ -11,7 +11,7 @@ describe('ToolRegistry', () => {
     expect(registry.names).toEqual([])
   })
 
-  it('resolves a subset in the order asked for', () => {
+  it('resolves a subset in the requested order', () => {
     const registry = new ToolRegistry([tool('a'), tool('b')]).register(tool('c'))
     expect(registry.resolve(['c', 'a']).map(({ name }) => name)).toEqual(['c', 'a'])
     expect(registry.names).toEqual(['a', 'b', 'c'])
@@ -27,7 +27,7 @@ describe('ToolRegistry', () => {
     expect(() => new ToolRegistry([tool('a'), tool('a')])).toThrow(/already registered/)
   })
 
-  it('knows only its own names', () => {
+  it('ignores names that every object inherits', () => {
     const registry = new ToolRegistry()
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect(registry.has(name)).toBe(false)

@@ -103,13 +103,13 @@ describe('abort', () => {
     expect(model.provider.requests).toEqual([])
   })
 
-  it('keeps the partial answer, marked as aborted', async () => {
+  it('keeps the partial response, marked as aborted', async () => {
     const { result } = await abortWhen((event) => event.type === 'messageUpdate' && event.delta.type === 'text')
     expect(result.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted', errorMessage: 'Cancelled' })
     expect(JSON.stringify(result.messages.at(-1))).toContain('I will')
   })
 
-  it('signals a running tool and does not wait for one that ignores it', async () => {
+  it('aborts the signal of a running tool without waiting for it', async () => {
     const aborted = gate()
     const stubborn = tool('add', (_, ctx) => {
       ctx.signal.addEventListener('abort', aborted.open)
@@ -154,7 +154,7 @@ describe('abort', () => {
     expect((await run.result).status).toBe('aborted')
   })
 
-  it('detaches a reader that leaves, and the run goes on', async () => {
+  it('detaches a reader that leaves, and the run continues', async () => {
     const agent = new Agent({ model: scripted(script), tools: [add] })
     const run = agent.prompt('go')
     for await (const event of run) if (event.type === 'turnStart') break

@@ -96,7 +96,7 @@ describe('needsApproval of a tool', () => {
     expect(() => Reflect.apply(defineTool, undefined, [options])).toThrow(/Tool "remove".*needsApproval is .*; it must be true or false/)
   })
 
-  it('gets arguments of its own, parsed or not', async () => {
+  it('passes a copy of the arguments to needsApproval, parsed or not', async () => {
     const parameters = z.object({ path: z.string().transform((path) => new Map([['path', path]])) })
     const seen: unknown[] = []
     const parsed = defineTool({
@@ -173,7 +173,7 @@ describe('an approval decision', () => {
     expect(ran).toHaveLength(2)
   })
 
-  it('lets one of two calls with the same id and arguments run', () => {
+  it('runs only the approved one of two identical calls', () => {
     const approvals = new Approvals()
     const request = { toolCallId: 'c1', toolName: 'remove', args: {}, argumentsHash: 'h', runId: 'r', loopId: 'l' }
     const decided: string[] = []
@@ -253,8 +253,8 @@ describe('arguments that JSON cannot represent exactly', () => {
   })
 })
 
-describe('on a page that was not loaded over https', () => {
-  it('requests have the same hash', async () => {
+describe('argument hashes on an insecure origin', () => {
+  it('computes the same hash without Web Crypto', async () => {
     const hash = async () => {
       const { events } = await ask([asking({ b: ['é', null], a: { z: 1, y: true } })], [remove([])], (event, run) => run.approve(event))
       return ofType(events, 'approvalRequested')[0]?.argumentsHash

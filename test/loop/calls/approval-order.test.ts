@@ -43,7 +43,7 @@ describe('a call with a pending approval', () => {
     expect(unansweredCalls(agent.messages)).toEqual([])
   })
 
-  it('holds back those after it while it waits', async () => {
+  it('holds back later calls until it is decided', async () => {
     const { agent, ran } = setup(sequential, ['migrate'], { approvalTimeoutMs: 60_000 })
     const run = agent.prompt('go')
     await seen(run, 'approvalRequested')
@@ -93,7 +93,7 @@ describe('approval wait time', () => {
     expect((await new Agent({ model, tools: [slow], limits }).prompt('go').result).status).toBe('limit')
   })
 
-  it('counts once, however many calls wait', async () => {
+  it('counts once for several pending calls', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { agent } = setup({ type: 'parallel' }, names, { approvalTimeoutMs: 60_000_000, limits: { maxDurationMs: 1000 } })
     const run = agent.prompt('go')
@@ -173,7 +173,7 @@ describe('pending approvals of an earlier run', () => {
     await run.result
   })
 
-  it('reads the pending approvals of a history that says arguments', async () => {
+  it('reads pending approvals stored under the older key arguments', async () => {
     const { agent } = setup(sequential, ['migrate'])
     await agent.prompt('go').result
     const pending = agent.pendingApprovals()

@@ -57,7 +57,7 @@ describe('approval', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('shows and hashes what the model wrote, whatever the schema makes of it', async () => {
+  it('shows and hashes the arguments of the model, before schema transforms', async () => {
     const parsed: unknown[] = []
     const parameters = z.object({ path: z.string().transform((path) => new Map([[path, 1n]])) })
     const remove = defineTool({
@@ -86,7 +86,7 @@ describe('approval', () => {
     expect(parsed).toEqual([new Map([['a.txt', 1n]]), new Map([['b.txt', 1n]])])
   })
 
-  it('lets no listener change what was approved', async () => {
+  it('ignores listener changes to the approved arguments', async () => {
     const { ran } = await ask((run) => {
       const [pending] = run.pendingApprovals()
       Object.assign(pending?.args ?? {}, { path: '/etc/passwd' })
@@ -95,7 +95,7 @@ describe('approval', () => {
     expect(ran).toEqual([{ path: 'a.txt' }])
   })
 
-  it('refuses decisions about calls that do not wait', async () => {
+  it('refuses decisions about calls without a pending approval', async () => {
     await ask((run) => {
       expect(() => run.approve({ toolCallId: 'nope', argumentsHash: 'beef' })).toThrow(
         'No tool call "nope" waits for approval, or for a page. See run.pendingApprovals() and run.pendingClientCalls().',
@@ -105,7 +105,7 @@ describe('approval', () => {
     })
   })
 
-  it('asks as the arguments require; a rule that throws counts as yes', async () => {
+  it('evaluates the rule with the arguments, and requires approval if it throws', async () => {
     const asked: boolean[] = []
     for (const rule of [() => false, () => true, () => Promise.reject(new Error('rule'))]) {
       const { events } = await ask((run) => approveWaiting(run, 'c1'), { tools: [tool('remove', () => 'ok', { needsApproval: rule })] })
@@ -125,7 +125,7 @@ describe('approval', () => {
 })
 
 describe('a run whose approvals time out', () => {
-  it('ends paused, says what waits, and continues in another process', async () => {
+  it('ends paused with the pending call, and continues in another process', async () => {
     const first = await ask(() => undefined, { approvalTimeoutMs: 5 })
     expect(first.result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', toolName: 'remove' }] })
     expect(grammarFaults(first.events)).toEqual([])
@@ -177,14 +177,14 @@ describe('a run whose approvals time out', () => {
     expect(ran).toEqual([])
   })
 
-  it('does not run a call that no marker names, whatever the history says', async () => {
+  it('refuses to continue a call without a marker in the history', async () => {
     const { agent } = await ask(() => undefined, { approvalTimeoutMs: 5 })
     const crashed = agent.messages.filter((message) => message.role !== 'extension')
     agent.replaceMessages(crashed)
     expect(() => agent.continueLoop()).toThrow(ConfigError)
   })
 
-  it('keeps the results of siblings that needed no approval', async () => {
+  it('keeps results of sibling calls that needed no approval', async () => {
     const tools = [tool('remove', () => 'removed', { needsApproval: true }), tool('look', () => 'seen')]
     const model = scripted([{ toolCalls: [...calls, { id: 'c2', name: 'look', arguments: {} }] }, { text: 'done' }])
     const agent = new Agent({ model, tools, approvalTimeoutMs: 5 })

@@ -139,7 +139,7 @@ describe('resolveMedia', () => {
     expect([signal?.aborted, bodies]).toEqual([true, []])
   })
 
-  it('looks into results of tools, and a captured request has the bytes that were sent', async () => {
+  it('resolves media in tool results, and captures the sent bytes', async () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks.',

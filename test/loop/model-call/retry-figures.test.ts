@@ -16,7 +16,7 @@ it('has the documented defaults for retries and limits', () => {
   expect(defaultLimits).toEqual({ maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 })
 })
 
-describe('the wait before a retry', () => {
+describe('the delay before a retry', () => {
   it.each([
     [0, [0, 0, 0, 0]],
     [0.5, [500, 1000, 2000, 4000]],
@@ -35,7 +35,7 @@ describe('the wait before a retry', () => {
     expect(retryDelayMs(9, defaultRetry, 0)).toBe(0)
   })
 
-  it('spreads many evenly over the whole backoff, so that agents that were refused together do not come back together', () => {
+  it('spreads retries of many agents evenly over the whole backoff', () => {
     let step = 0
     // Every hundredth part of the chances once: what becomes of them is the distribution itself.
     vi.spyOn(Math, 'random').mockImplementation(() => (step++ % 100) / 100)

@@ -88,7 +88,7 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('uses what the service asks for, up to a minute, else any part of the backoff', () => {
+  it('uses the delay of the provider up to a minute, else a random backoff', () => {
     const config = { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 3000 }
     const asked = Array.from({ length: 200 }, () => retryDelayMs(1, config, 5000))
     expect(Math.min(...asked)).toBeGreaterThanOrEqual(5000)
@@ -182,7 +182,7 @@ describe('an empty response', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('completes with a warning when it comes twice', async () => {
+  it('completes with a warning after two empty responses', async () => {
     const warnings: string[] = []
     const { result, model, events } = await play([{}, { text: ' ' }, { text: 'never' }], {
       logger: { warn: (event) => warnings.push(event) },
@@ -215,7 +215,7 @@ describe('credentials', () => {
     return { model: withKey, seen, invalidated: () => invalidated }
   }
 
-  it('asks for the key once per call', async () => {
+  it('requests the key once per call', async () => {
     const service = guarded(() => 'good')
     expect((await new Agent({ model: service.model }).prompt('go').result).text).toBe('ok')
     expect(service.seen).toEqual(['good'])
@@ -284,7 +284,7 @@ describe('credentials', () => {
     expect([error?.code, seen, invalidated()]).toEqual(['auth', [undefined], 0])
   })
 
-  it('lets the second rejection through', async () => {
+  it('ends the run with an auth error after a second rejection', async () => {
     const service = guarded(() => 'stale')
     expect((await new Agent({ model: service.model }).prompt('go').result).error?.code).toBe('auth')
     expect(service.seen).toEqual(['stale', 'stale'])

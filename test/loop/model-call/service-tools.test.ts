@@ -89,7 +89,7 @@ describe('a response that the provider paused', () => {
     expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxCost', used: expect.closeTo(1.2) } })
   })
 
-  it('repeats a continuation that failed before it said anything, and nothing else', async () => {
+  it('retries a continuation that failed before any output', async () => {
     const steps: ScriptedStep[] = [halfOne, { fail: { code: 'network', message: 'cut' } }, halfTwo]
     const { events, result, model } = await play(steps)
     expect(result.status).toBe('completed')
@@ -108,7 +108,7 @@ describe('a response that the provider paused', () => {
     expect(result.usage).toMatchObject({ input: 1101, output: 10 })
   })
 
-  it('closes the message when a continuation fails in its middle, and goes on with what was paused in a new one', async () => {
+  it('closes a message on a failed continuation, and resumes in a new one', async () => {
     const failed: ScriptedStep = { text: 'Te', fail: { code: 'network', message: 'cut', afterText: true } }
     const { events, result, model } = await play([halfOne, failed, halfTwo])
     const whole = { stopReason: 'stop', content: [{ text: 'I look. ' }, { type: 'serviceTool', status: 'done' }, { type: 'text' }] }
@@ -170,7 +170,7 @@ describe('a hosted tool with a pending approval', () => {
     expect(pending).toMatchObject({ toolName: 'mcp.docs.delete_page' })
   })
 
-  it('keeps its arguments: a hook cannot change them', async () => {
+  it('fails the call when a hook replaces its arguments', async () => {
     const hooks = { beforeToolExecution: () => ({ arguments: { id: 'p2' } }) }
     const model = scripted([asking, { text: 'ok' }])
     const agent = new Agent({ model, hooks })

@@ -28,7 +28,7 @@ async function playCaptured(script: Script, options: Partial<AgentOptions> = {},
 const turn = (turnIndex: number, role: string, messageIndex: number) => ({ kind: 'loopTurn', turnIndex, role, messageIndex })
 
 describe('turnRequest', () => {
-  it('comes once per turn, before the answer (turn_request_emitted_once_per_turn)', async () => {
+  it('is emitted once per turn, before the response (turn_request_emitted_once_per_turn)', async () => {
     const { captured, events } = await playCaptured([adding, done])
     expect(captured.map(({ turnIndex }) => turnIndex)).toEqual([0, 1])
     expect(outline(events).slice(0, 6)).toEqual([
@@ -76,7 +76,7 @@ describe('turnRequest', () => {
     expect(JSON.parse(JSON.stringify(requests))).toEqual(requests)
   })
 
-  it('comes once for all attempts, which are the same', async () => {
+  it('is emitted once for all attempts with the same request', async () => {
     const fail = { fail: { code: 'network' as const, message: 'cut' } }
     const { captured, model } = await playCaptured([fail, { text: 'half', ...fail, fail: { ...fail.fail, afterText: true } }, done])
     expect(captured).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('turnRequest', () => {
     expect(captured[0]?.request.messages).toEqual(first?.messages)
   })
 
-  it('comes once for a credential that is refreshed, and holds none', async () => {
+  it('is emitted once for a refreshed credential, and contains no key', async () => {
     let key = 'first-secret'
     const credentials = {
       current: async () => key,
@@ -100,7 +100,7 @@ describe('turnRequest', () => {
     expect(JSON.stringify(events)).not.toContain('secret')
   })
 
-  it('comes again, marked, after the service found it too long', async () => {
+  it('is emitted again, marked, after a context overflow', async () => {
     const tooLong = { fail: { code: 'contextOverflow' as const, message: 'prompt is too long' } }
     const { captured, model } = await playCaptured([tooLong, done], { messages: longHistory(20, 100) })
     expect(captured.map(({ turnIndex, afterOverflow }) => [turnIndex, afterOverflow])).toEqual([
@@ -111,7 +111,7 @@ describe('turnRequest', () => {
     expect(requestTokens(model.provider.requests[1])).toBeLessThan(requestTokens(model.provider.requests[0]))
   })
 
-  it('shows what transformContext and convertToLlm made of it, not what was logged', async () => {
+  it('contains the result of transformContext and convertToLlm', async () => {
     const { agent, requests } = await playCaptured([done], {
       messages: longHistory(3, 10),
       transformContext: (messages) => messages.slice(-2),

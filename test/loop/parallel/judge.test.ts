@@ -219,7 +219,7 @@ describe('truncation of judge input', () => {
     expect(tier3.material.context).toHaveLength(240)
   })
 
-  it('cuts the responses only then, each on its own', () => {
+  it('truncates each response separately only after the context', () => {
     const responses = [lines(500), 'short', `a\n\n${'b'.repeat(3000)}\n\nc`]
     const { material, fits } = fitForJudge({ context: lines(500), query: 'q', responses }, 600)
     expect(fits).toBe(true)

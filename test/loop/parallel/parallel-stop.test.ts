@@ -122,7 +122,7 @@ describe('abort of a parallel loop', () => {
     expect(model.provider.requests).toEqual([])
   })
 
-  it('ends the wait for a strategy that does not listen, and silences the loops it left behind', async () => {
+  it('stops waiting for a hanging strategy, and silences detached loops', async () => {
     const controller = new AbortController()
     const events: AgentEvent[] = []
     let late: (() => Promise<unknown>) | undefined

@@ -142,7 +142,7 @@ describe('the call stage of a plugin', () => {
   })
 })
 
-describe('the call stage that does not wait for its tool', () => {
+describe('a call stage that does not await its tool', () => {
   it('leaves no unhandled rejection when the tool fails', async () => {
     const unhandled: unknown[] = []
     const note = (error: unknown) => void unhandled.push(error)
@@ -204,7 +204,7 @@ describe('the idle stage of a plugin', () => {
     expect(result).toMatchObject({ status: 'rejected', rejection: 'no more', returned: [] })
   })
 
-  it('keeps no run going that a stop condition ends', async () => {
+  it('ends despite idle input when a stop condition applies', async () => {
     const { result, model } = await play(() => ({ text: 'ok' }), {
       plugins: [plugin({ idle: () => 'more' })],
       stopWhen: turnCount(2),

@@ -109,7 +109,7 @@ describe('definePlugin', () => {
     expect(() => definePlugin(definition as PluginDefinition)).toThrow(new RegExp(name))
   })
 
-  it('makes what an agent takes; anything else, and a name twice, is refused', () => {
+  it('creates a plugin for an agent; refuses other values and duplicate names', () => {
     const model = scripted([])
     const mine = definePlugin({ name: 'mine', begin: () => undefined })
     expect(() => new Agent({ model, plugins: [mine, mine] })).toThrow(ConfigError)
@@ -117,7 +117,7 @@ describe('definePlugin', () => {
     expect(() => new Agent({ model, plugins: [{ name: 'x', covers: 'agent' }] })).toThrow(/definePlugin/)
   })
 
-  it('refuses a stage that there is not, when the run begins', async () => {
+  it('refuses an unknown stage when the run begins', async () => {
     const mine = definePlugin({ name: 'mine', begin: () => ({ beforeTurns: () => undefined }) as PluginStages })
     const { result } = await play([{ text: 'never' }], { plugins: [mine], logger: false })
     expect(result.error?.message).toContain('beforeTurns')

@@ -190,7 +190,7 @@ describe('agent.compact()', () => {
     expect(agent.checkpoint().state).toEqual(state)
   })
 
-  it('keeps the agent busy, and ends when it is stopped', async () => {
+  it('marks the agent as busy, and ends on an abort', async () => {
     const strategy: CompactionStrategy = { keepCompacted: () => new Promise(() => undefined) }
     const agent = new Agent({ model: scripted([]), messages, contextConfig: { compaction: { strategy } } })
     const run = agent.compact()
@@ -241,7 +241,7 @@ describe('a context overflow error', () => {
 })
 
 describe('compaction with an abort or a failing journal', () => {
-  it('ends with the run when that is aborted; the model is not asked', async () => {
+  it('ends with an abort of the run, without a request', async () => {
     const strategy: CompactionStrategy = { keepCompacted: () => new Promise(() => undefined) }
     const model = scripted([{ text: 'never' }, { text: 'later' }])
     const agent = new Agent({ model, messages, contextConfig: keeping(2, 3, { strategy }), retry: fastRetry })

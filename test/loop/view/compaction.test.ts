@@ -25,7 +25,7 @@ describe('the compacted request', () => {
     expect(ended?.messagesBefore).toBe(messages.length + 1)
   })
 
-  it('comes between the input and the request, with its events in a pair', async () => {
+  it('runs between input and request, with a pair of events', async () => {
     const { events } = await playLong({ captureTurnRequests: true })
     expect(outline(events).slice(0, 7)).toEqual([
       'agentStart',
@@ -38,7 +38,7 @@ describe('the compacted request', () => {
     ])
   })
 
-  it('cuts tool outputs from both ends before it summarises, and keeps calls with their results', async () => {
+  it('truncates tool outputs before it summarizes, and keeps call-result pairs', async () => {
     const output = Array.from({ length: 400 }, (_, line) => `line ${line}`).join('\n')
     const look = tool('look', () => output)
     const script = [{ toolCalls: [{ name: 'look', arguments: {} }] }, { toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'done' }]
@@ -66,7 +66,7 @@ describe('the compacted request', () => {
     expect(requestText(second)).not.toContain('answer old-9;')
   })
 
-  it('stays small over many prompts, one loop each; loops out of scope leave only a marker', async () => {
+  it('stays small over many prompts, with a marker for loops out of scope', async () => {
     const agent = new Agent({
       model: scripted((_, turn) => ({ text: words(`reply ${turn};`, 100) })),
       contextConfig: keeping(1, 3, { scope: { type: 'fixedCount', count: 4 } }),
@@ -143,7 +143,7 @@ describe('compaction trigger', () => {
     expect(only(counted.events, compactions)).toEqual([])
   })
 
-  it('counts what is shown beside the messages: node ids in revert mode', async () => {
+  it('counts node ids in revert mode', async () => {
     const { revertTool } = await import('../../../src/tools.ts')
     const many = Array.from({ length: 150 }, (_, n) => ({ ...userMessage('x'), id: `m${n}`, nodeId: n }))
     const config = { ...small, compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 50 } }
@@ -175,7 +175,7 @@ describe('compaction trigger', () => {
     for (const request of model.provider.requests) expect(requestText(request)).toContain('all at once')
   })
 
-  it('does not come again in the next turn', async () => {
+  it('does not fire again in the next turn', async () => {
     const look = tool('look', () => 'ok')
     const call = { toolCalls: [{ name: 'look', arguments: {} }] }
     const { events } = await playLong({ tools: [look] }, [call, call, call, { text: 'done' }])

@@ -49,7 +49,7 @@ describe('prun', () => {
     expect(applied?.tokensRemoved).toBeGreaterThanOrEqual(150)
   })
 
-  it('keeps the whole history, and every later request and prompt leaves it out', async () => {
+  it('removes the calls from all later requests, and keeps the history', async () => {
     const { agent, model } = await playPrunes([looking, prun(1), done, { text: 'again' }])
     await agent.prompt('and now?').result
     expect(unansweredCalls(agent.messages)).toEqual([])
@@ -107,7 +107,7 @@ describe('prun', () => {
 })
 
 describe('prun_with_memo', () => {
-  it('puts one memo where the earliest of them stood', async () => {
+  it('puts one memo at the earliest pruned message', async () => {
     const { events, model } = await playPrunes([looking, looking, looking, withMemo(150, 'It uses JWT.'), done])
     const last = model.provider.requests.at(-1)
     expect(roles(last)).toEqual(['user', 'assistant', 'toolResult', 'assistant', 'user', 'assistant', 'toolResult'])
@@ -116,7 +116,7 @@ describe('prun_with_memo', () => {
     expect(ofType(events, 'prunApplied')).toMatchObject([{ memo: 'It uses JWT.', messagesRemoved: 4 }])
   })
 
-  it('gives the same objects in every later request', async () => {
+  it('returns identical objects in every later request', async () => {
     const { agent, model } = await playPrunes([looking, withMemo(1, 'note'), done, done])
     await agent.prompt('more').result
     const [, , third, fourth] = model.provider.requests

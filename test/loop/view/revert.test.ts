@@ -237,7 +237,7 @@ describe('tag decay', () => {
     expect(requestText(model.provider.requests.at(-1))).toContain('[outcome] the outcome')
   })
 
-  it('keeps the newest of a kind whatever their age', async () => {
+  it('keeps the newest tag of each kind at any age', async () => {
     const keepOne = revertTool({ windowTurns: 0, keepCount: 1 })
     const script = [looking, revert('n0', 'first'), looking, revert('n0', 'second'), looking, looking, done]
     const { model } = await playReverts(script, { tools: [look, keepOne] })

@@ -88,7 +88,7 @@ describe('an unmodified chat of the AI SDK', () => {
     expect(chat.messages.map(({ id }) => id)).toEqual(toUiMessages(agent.messages).map(({ id }) => id))
   })
 
-  it.each([true, false])('asks, and goes on with the decision: %s', async (approved) => {
+  it.each([true, false])('requests approval and continues with the decision: %s', async (approved) => {
     const { agent, chat } = page(pay, [asks])
     await chat.sendMessage({ text: 'pay' })
     const part = chat.lastMessage?.parts.find((each) => each.type === 'dynamic-tool')

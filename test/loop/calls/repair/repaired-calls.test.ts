@@ -186,7 +186,7 @@ it('keeps nested arguments whole if a part of them also fits', async () => {
   expect(ran).toEqual([{ path: 'a', lines: [{ path: 'a' }] }])
 })
 
-it('asks for approval of the repaired arguments, and runs what was approved', async () => {
+it('requests approval for the repaired arguments, and runs those', async () => {
   const { agent, ran, prompted } = await run(serving('openai', { pieces: ['{}', '{"path":"a.ts"}'] }).model, {}, { needsApproval: true })
   const asked: unknown[] = []
   prompted.subscribe((event) => {
