@@ -108,7 +108,7 @@ describe('concurrent runs', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('throws for an empty prompt, and stays idle', () => {
+  it('throws for an empty prompt, and the agent stays idle', () => {
     const agent = new Agent({ model: scripted([]) })
     expect(() => agent.prompt('  ')).toThrow(/empty/)
     expect(agent.isStreaming).toBe(false)
@@ -205,8 +205,8 @@ describe('loop ids', () => {
   })
 })
 
-describe('reset', () => {
-  it('aborts, clears history and queues, and the agent is idle at once', async () => {
+describe('Agent.reset', () => {
+  it('aborts, clears history and queues, and makes the agent idle at once', async () => {
     const agent = waiting()
     const run = agent.prompt('go')
     const receipt = agent.followUp('later')
@@ -219,7 +219,7 @@ describe('reset', () => {
   })
 })
 
-describe('subscribe', () => {
+describe('Agent.subscribe', () => {
   it('delivers events of every run until it is unsubscribed', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]) })
     const ends: AgentEvent[] = []

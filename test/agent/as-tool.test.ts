@@ -48,7 +48,7 @@ describe('asTool', () => {
     expect(JSON.stringify(messages.find((message) => message.role === 'toolResult'))).toContain('10/10')
   })
 
-  it('refuses a system prompt that is a function, and wrong options', () => {
+  it('refuses a system prompt function and invalid options', () => {
     const agent = new Agent({ model: scripted([]), systemPrompt: () => 'now' })
     expect(() => asTool(agent, { name: 'a', description: 'A.' })).toThrow('Give asTool a text')
     expect(asTool(agent, { name: 'a', description: 'A.', systemPrompt: 'then' }).name).toBe('a')
@@ -83,7 +83,7 @@ describe('parallel', () => {
     expect(agent.settings.thinking).toBe('low')
   })
 
-  it('stops with its signal', async () => {
+  it('stops on its signal', async () => {
     const stop = new AbortController()
     stop.abort()
     const agent = new Agent({ model: short() })

@@ -49,7 +49,7 @@ describe('exploreBranches', () => {
     expect(events.map((each) => ofType(each, 'turnStart')[0]?.triggeredBy)).toEqual(['branch', 'branch', 'branch'])
   })
 
-  it('leaves the agent and the other branches as they are', async () => {
+  it('leaves the agent and other branches unchanged', async () => {
     const agent = await origin()
     const before = agent.checkpoint()
     const branches = exploreBranches(agent, [says('a'), { ...says('b'), systemPrompt: 'other rules', tools: [] }])

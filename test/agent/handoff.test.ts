@@ -45,7 +45,7 @@ function hanging(name: string, more: Partial<AgentTool> = {}) {
   return { hang, begun: begun.opened }
 }
 
-describe.each(Object.entries(ways))('a session that is handed over %s', (_, handOver) => {
+describe.each(Object.entries(ways))('a session transferred %s', (_, handOver) => {
   it('keeps pending approvals of a process that ended', async () => {
     const [from, to] = [memorySessionStore(), memorySessionStore()]
     const pay = (ran: string[] = []) => tool('pay', () => `paid ${ran.push('x')}`, { needsApproval: true })

@@ -34,7 +34,7 @@ describe('sessionId without a store', () => {
     return { events, logger: { warn: (event: string) => void events.push(event) } }
   }
 
-  it('warns once that nothing is stored, by the first run', async () => {
+  it('warns once, in the first run, that nothing is stored', async () => {
     const { events, logger } = warned()
     const agent = new Agent({ model, sessionId: 'ada', logger })
     expect(events).toEqual([])

@@ -26,7 +26,7 @@ describe('run.partial', () => {
     expect(seen.at(-1)).toEqual(whole)
   })
 
-  it('shows the value while it is written, and the result has the checked one', async () => {
+  it('yields the value while it is written; the result holds the validated value', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
     const seen = await all(run.partial())
     expect(seen.length).toBeGreaterThan(5)
@@ -53,7 +53,7 @@ describe('run.partial', () => {
     expect((await all(new Agent({ model, tools: [add], responseFormat: recipe }).prompt('tea?').partial())).at(-1)).toEqual(whole)
   })
 
-  it('throws at the end of a run that did not complete', async () => {
+  it('throws at the end of an incomplete run', async () => {
     const model = scripted([{ text: ['{"title": "Te'], fail: { code: 'auth', message: 'refused' } }])
     const run = new Agent({ model, responseFormat: recipe, logger: false }).prompt('tea?')
     await expect(all(run.partial())).rejects.toBeInstanceOf(RunError)
@@ -71,7 +71,7 @@ describe('a response that a hook replaces', () => {
     expect(seen.at(-1)).toEqual(whole)
   })
 
-  it('leaves nothing in a store', async () => {
+  it('leaves no output in the store', async () => {
     const agent = new Agent({
       model: scripted([secret]),
       responseFormat: recipe,

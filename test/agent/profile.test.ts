@@ -57,7 +57,7 @@ describe('applyProfile', () => {
     expect(applyProfile(coder, fromJson).thinking).toBe('high')
   })
 
-  it('changes neither argument, and applying it again changes nothing', () => {
+  it('is idempotent and changes neither argument', () => {
     fc.assert(
       fc.property(profile, profile, (one, two) => {
         const before = JSON.stringify([one, two])

@@ -58,7 +58,7 @@ describe('an agent with a session store', () => {
     expect(resumed.messages).toEqual(agent.messages)
   })
 
-  it('forks write to the same session', async () => {
+  it('records forks in the same session', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }]), session: store })
     await agent.prompt('one').result

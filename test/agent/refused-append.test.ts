@@ -35,7 +35,7 @@ async function storedOf(store: SessionStore, id: string) {
   return { histories: records.filter(({ entry }) => entry.type === 'history').length, messages, session: await store.load(id) }
 }
 
-describe('after an append was refused', () => {
+describe('a refused append', () => {
   // A store that has no room has written nothing; of others nobody knows.
   it.each([
     ['no room', quota(), false],

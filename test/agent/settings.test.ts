@@ -21,7 +21,7 @@ describe('Agent.settings', () => {
     expect(new Agent({ model }).settings).toEqual({ model, ...defaults })
   })
 
-  it('fills in the fields that limits and retry leave out', () => {
+  it('fills in missing fields of limits and retry', () => {
     const { settings } = new Agent({ model, limits: { maxTurns: 5, maxCost: undefined } as never, retry: { maxRetries: 1 } })
     expect(settings.limits).toEqual({ ...defaults.limits, maxTurns: 5 })
     expect(settings.retry).toEqual({ ...defaultRetry, maxRetries: 1 })
@@ -47,13 +47,13 @@ describe('Agent.settings', () => {
     expect(new Agent({ model: own, thinking: 'low' }).settings.thinking).toBe('low')
   })
 
-  it('makes the same agent again', () => {
+  it('recreates the same agent from its settings', () => {
     const agent = new Agent({ model, limits: { maxTurns: 5 }, contextManagement: false })
     expect(new Agent({ ...agent.settings }).settings).toEqual(agent.settings)
     expect(agent.with({}).settings).toEqual(agent.settings)
   })
 
-  it('shows the limit that a run reaches by default', async () => {
+  it('shows the limit that ends a run by default', async () => {
     const again = scripted(() => ({ toolCalls: [{ name: 'look', arguments: {} }] }))
     const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
     const agent = new Agent({ model: again, tools: [look] })

@@ -130,7 +130,7 @@ describe('SubAgentTool', () => {
     expect(time.text).toContain('Max duration reached')
   })
 
-  it('reports an error with the text so far and the message (AMB-003)', async () => {
+  it('reports an error with the partial text and the message (AMB-003)', async () => {
     const failed = await work([{ fail: { code: 'api', message: 'no such model' } }])
     expect(failed.text).toBe('(sub-agent produced no text output)\n\nno such model')
     expect(failed.result).toMatchObject({ isError: true, details: { status: 'error' } })
@@ -206,7 +206,7 @@ describe('progress of a sub-agent', () => {
     )
   })
 
-  it('stays linear over a long answer', async () => {
+  it('emits updates of linear size for a long response', async () => {
     const { updates } = await work([{ text: 'x'.repeat(200_000) }])
     expect(updates.at(-1)).toHaveLength(200_000)
     expect(updates.join('').length).toBeLessThan(200_000 * 7)

@@ -157,7 +157,7 @@ describe('takeover', () => {
     expect(texts(await resumeAgent(store, 's', { model: says() }))).toEqual(texts(replaced))
   })
 
-  it('stays on its branch', async () => {
+  it('continues on its branch', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a'), session: store, sessionId: 's' })
     await agent.prompt('one').result

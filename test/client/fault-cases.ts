@@ -45,7 +45,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
   }
 
   describe(`a session behind a bad proxy: ${name}`, () => {
-    it(`sees each event once over ${cuts} random cuts`, async () => {
+    it(`delivers each event once over ${cuts} random cuts`, async () => {
       const random = seededRandom(11)
       await using proxy = await faultProxy(upstream(), () => {
         // Now and then enough for the longest event, which is the last.

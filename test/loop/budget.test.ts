@@ -91,7 +91,7 @@ describe('execution limits', () => {
 })
 
 describe('the budget tree', () => {
-  it('charges a child to everything above it', () => {
+  it('charges a child to all of its ancestors', () => {
     const top = new ExecutionBudget({ ...unlimited, maxTotalTokens: 100 })
     const middle = new ExecutionBudget(unlimited, top)
     const leaf = new ExecutionBudget(false, middle)
@@ -135,7 +135,7 @@ describe('the budget tree', () => {
   it.each<[string, NonNullable<AgentOptions['limits']>, string]>([
     ['tokens', { ...unlimited, maxTotalTokens: 500 }, '[Agent stopped: Max tokens reached (500/500)]'],
     ['cost', { ...unlimited, maxCost: 0.5 }, '[Agent stopped: Max cost reached ($0.5000/$0.5000)]'],
-  ])('bounds a loop within a tool, then the run itself: %s', async (_, limits, text) => {
+  ])('bounds a nested loop, then the run itself: %s', async (_, limits, text) => {
     const results: RunResult[] = []
     const model = scripted([calls('nested', 100), { text: 'never' }], { config: { cost: rates } })
     const played = await limited([], { model, tools: [nested(() => calls('step', 100), results)], limits })
@@ -158,7 +158,7 @@ describe('the budget tree', () => {
     expect(spent).toBeLessThan(1000 + 2 * 100)
   })
 
-  it('bounds a loop by the time left above', async () => {
+  it('bounds a loop by the remaining time of its parent', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const results: RunResult[] = []
     const child = (): Script => () => {

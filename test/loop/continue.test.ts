@@ -33,7 +33,7 @@ function setUp(script: Script, context: Partial<AgentContext> = {}, config: Part
 }
 
 describe('agentLoop', () => {
-  it('writes the ids it made up back to the context', async () => {
+  it('writes generated ids back to the context', async () => {
     const { context, start } = setUp([{ text: 'x' }])
     const { loopId } = await start()
     expect(context.agentId).toMatch(/^[0-9a-f-]{36}$/)
@@ -41,7 +41,7 @@ describe('agentLoop', () => {
     expect(context.loopId).toBe(loopId)
   })
 
-  it('keeps the ids it was given', async () => {
+  it('keeps given ids', async () => {
     const ids = { agentId: 'a', sessionId: 's', loopId: 's.own.9' }
     const { context, start } = setUp([{ text: 'x' }], ids)
     expect((await start()).loopId).toBe('s.own.9')
@@ -64,7 +64,7 @@ describe('agentLoop', () => {
     expect(ofType(events, 'turnStart')[0]?.triggeredBy).toBe('subAgent')
   })
 
-  it('rejects an empty prompt before anything happens', async () => {
+  it('rejects an empty prompt before the run starts', async () => {
     const { context, events } = setUp([])
     const options = { emit: (event: AgentEvent) => void events.push(event), signal: new AbortController().signal }
     for (const prompt of ['', '  \n', []]) {
@@ -78,7 +78,7 @@ describe('agentLoop', () => {
     { toolExecution: { type: 'batched', size: Number.NaN } },
     { limits: { ...defaultLimits, maxDurationMs: Number.NaN } },
     { retry: { ...defaultRetry, initialDelayMs: -1 } },
-  ])('rejects settings that cannot work, before anything happens: %o', async (config) => {
+  ])('rejects invalid settings before the run starts: %o', async (config) => {
     const { context, events, start, resume } = setUp([], { messages: [entry(userMessage('q'))], agentId: 'a' }, config)
     await expect(start()).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
     await expect(resume()).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })

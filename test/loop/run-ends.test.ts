@@ -70,7 +70,7 @@ describe('stopWhen', () => {
 describe('a tool result with endRun', () => {
   const submit = tool('submit', () => ({ content: [{ type: 'text', text: 'sent' }], endRun: true }))
 
-  it('ends the run as completed, once all calls of the turn have ended', async () => {
+  it('ends the run as completed after all calls of the turn', async () => {
     const both = {
       text: 'I am done.',
       toolCalls: [

@@ -8,7 +8,7 @@ import { add, ofType, play, tool } from '../support/play.ts'
 const sum = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
 
 describe('prepareTurn', () => {
-  it('gives one turn another model, prompt, settings and tools', async () => {
+  it('overrides model, prompt, settings and tools for one turn', async () => {
     const strong = scripted([{ text: 'Three.' }])
     const { model, agent, events, result } = await play([sum, { text: 'never' }], {
       tools: [add, tool('sub', () => '-1')],
@@ -211,7 +211,7 @@ describe('a system prompt function', () => {
     expect(model.provider.requests.map(({ systemPrompt }) => systemPrompt)).toEqual(['Turn 0.', 'Turn 1.'])
   })
 
-  it('stays when a snapshot is restored', async () => {
+  it('keeps the function when a snapshot is restored', async () => {
     const { agent } = await play([{ text: 'ok' }, { text: 'ok' }], { systemPrompt: () => 'Mine.' })
     const snapshot = agent.checkpoint()
     expect(snapshot.settings?.systemPrompt).toBe('')

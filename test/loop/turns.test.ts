@@ -26,7 +26,7 @@ describe('a run of one turn', () => {
     expect(agent.messages).toHaveLength(2)
   })
 
-  it('streams: a delta is seen before the provider has finished', async () => {
+  it('emits a delta before the provider has finished', async () => {
     const { opened, open } = gate()
     let pieces = 0
     const model = scripted([{ text: ['first', 'second'] }], { gate: () => (++pieces === 1 ? Promise.resolve() : opened) })
@@ -125,20 +125,20 @@ describe('turns and tools', () => {
     expect(result.usage).toMatchObject({ input: 20, output: 10, reasoning: 4 })
   })
 
-  it('keeps the whole history in the request of the second prompt', async () => {
+  it('sends the whole history in the request of the second prompt', async () => {
     const { agent, model } = await play([{ text: 'Hello Ada' }, { text: 'Ada' }], {}, 'My name is Ada')
     await agent.prompt('What is my name?').result
     expect(model.provider.requests[1]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
   })
 
-  it('orders the request by insertion, whatever the timestamps say', async () => {
+  it('orders the request by insertion, not by timestamp', async () => {
     const late = { ...userMessage('first'), timestamp: 9_000_000_000_000 }
     const { model } = await play([{ text: 'ok' }], { messages: [late] }, { ...userMessage('second'), timestamp: 1 })
     const texts = model.provider.requests[0]?.messages.flatMap((message) => message.content.map((block) => 'text' in block && block.text))
     expect(texts).toEqual(['first', 'second'])
   })
 
-  it('runs transformContext and convertToLlm before every request without touching the history', async () => {
+  it('runs transformContext and convertToLlm before every request, keeping the history', async () => {
     const { agent, model } = await play([callAdd, { text: 'x' }], {
       tools: [add],
       transformContext: (messages) => messages.slice(-1),
@@ -191,7 +191,7 @@ describe('turns and tools', () => {
     for (const [index, message] of second?.messages.entries() ?? []) expect(message).toBe(agent.messages[index])
   })
 
-  it('ends with an error when transformContext throws, and the history still continues', async () => {
+  it('ends with an error when transformContext throws, and the history can continue', async () => {
     let broken = true
     const { agent, events, result } = await play([{ text: 'fine' }], {
       transformContext: (messages) => {
@@ -222,7 +222,7 @@ describe('turns and tools', () => {
     expect(agent.messages[0]).toEqual(note)
   })
 
-  it('runs every call of a message that was cut in the text after them', async () => {
+  it('runs all calls of a message cut in the text after them', async () => {
     const content = [
       { type: 'toolCall' as const, id: 'c1', name: 'add', arguments: { a: 1, b: 2 } },
       { type: 'text' as const, text: 'and th' },

@@ -9,7 +9,7 @@ import { add } from '../support/play.ts'
 const sum = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
 
 describe('tracing', () => {
-  it('nests without anything that follows asynchronous work', async () => {
+  it('nests spans without async context tracking', async () => {
     const { tracer, started, spans } = memoryTracer()
     const model = scripted([sum, { text: '3' }], { id: 'small' })
     const helper = new SubAgentTool({ name: 'helper', description: 'Adds.', model, tools: [add] })

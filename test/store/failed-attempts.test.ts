@@ -31,14 +31,14 @@ async function shown(...steps: ScriptedStep[]) {
 }
 
 describe('responses that failed and were retried', () => {
-  it('shows one response of a stream that was cut each time', async () => {
+  it('shows one response of a stream interrupted at each attempt', async () => {
     const { agent, last, most, texts, reopened } = await shown(cut('One'), cut('Two'), cut('Three'), cut('Four'))
     expect(agent.messages.filter(({ role }) => role === 'assistant')).toHaveLength(4)
     expect({ most, texts, reopened }).toEqual({ most: 1, texts: ['Four'], reopened: ['Four'] })
     expect(last).toMatchObject({ status: 'error', retries: 3 })
   })
 
-  it('shows the whole response in the place of the one that was cut', async () => {
+  it('replaces the interrupted response with the whole one', async () => {
     expect(await shown(cut('Half a'), { text: 'Whole' })).toMatchObject({ most: 1, texts: ['Whole'], reopened: ['Whole'] })
   })
 

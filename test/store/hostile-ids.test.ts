@@ -30,7 +30,7 @@ describe.each(ids)('a call with the id %s', (id) => {
     expect([restored.tools[id]?.status, restored.children[id]]).toEqual(['done', undefined])
   })
 
-  it('shows the sub-agent that it runs', async () => {
+  it('shows the sub-agent of the call', async () => {
     const inner = new SubAgentTool({ name: 'helper', description: 'Helps.', model: model(id, 'work'), tools: [work], forward: 'events' })
     const agent = new Agent({ model: model(id, 'helper'), tools: [inner] })
     const last = (await statesOf(agent)).at(-1) ?? initialState()

@@ -21,7 +21,7 @@ const same = { messagesBefore: 12, messagesAfter: 12, estimatedTokensBefore: 900
 const ended: EventBody = { type: 'compactionEnded', ...figures }
 
 describe('reduce: context notes', () => {
-  it('shows a compaction while it runs, and its figures afterwards, in one note', () => {
+  it('shows a compaction in progress and its result in one note', () => {
     const running = stateOf(start('m'), end('m', []), started)
     expect(running.notes).toEqual([
       { id: 'run-1:5', at: 1040, afterMessageId: 'm', type: 'compaction', status: 'running', messagesBefore: 12, tokensBefore: 900 },
@@ -113,7 +113,7 @@ describe('reduce: requests and branches', () => {
     expect(stateOf(asked(0, request('a')), asked(1, second)).lastRequest).toBe(second)
   })
 
-  it('follows branches from their start to the choice', () => {
+  it('tracks branches from their start to the selection', () => {
     const usage = { ...emptyUsage(), output: 3, totalTokens: 3 }
     const chosen: EventBody = { type: 'parallelLoopEnd', selectedLoopId: 'b', selectedConfigIndex: 1, evaluationUsage: usage }
     const running = reduceAll(asRun([{ type: 'parallelLoopStart', loopIds: ['a', 'b'] }]))

@@ -38,7 +38,7 @@ describe('createStore', () => {
     expect(states.at(-1)).toBe('completed')
   })
 
-  it('stops telling a listener that left', () => {
+  it('stops notifying a listener that unsubscribed', () => {
     const flushes: (() => void)[] = []
     const store = createStore(undefined, { schedule: (flush) => flushes.push(flush) })
     let calls = 0

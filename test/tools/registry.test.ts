@@ -5,7 +5,7 @@ import { ToolRegistry } from '../../src/tools.ts'
 const tool = (name: string) => defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => name })
 
 describe('ToolRegistry', () => {
-  it('resolves nothing when empty', () => {
+  it('resolves nothing if it is empty', () => {
     const registry = new ToolRegistry()
     expect(registry.resolve([])).toEqual([])
     expect(registry.names).toEqual([])
@@ -23,7 +23,7 @@ describe('ToolRegistry', () => {
     expect(() => registry.resolve(['x'])).toThrow(expect.objectContaining({ code: 'invalidTool' }))
   })
 
-  it('refuses a second tool of the same name', () => {
+  it('refuses a second tool with the same name', () => {
     expect(() => new ToolRegistry([tool('a'), tool('a')])).toThrow(/already registered/)
   })
 

@@ -34,7 +34,7 @@ describe('planPrune', () => {
     expect(both?.tokensRemoved).toBe(totalTokens(history.filter((message) => both?.messageIds.includes(message.id))))
   })
 
-  it('stops as soon as enough is gone', () => {
+  it('stops once enough tokens are removed', () => {
     const newest = history.slice(5, 7).reduce((sum, message) => sum + messageTokens(message), 0)
     expect(prune(history, newest)?.messageIds).toEqual(['a2', 'r3'])
     expect(prune(history, newest + 1)?.messageIds).toEqual(['a1', 'r1', 'r2', 'a2', 'r3'])

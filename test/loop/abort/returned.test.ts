@@ -158,7 +158,7 @@ describe('text()', () => {
       { approvalTimeoutMs: 1 },
       { code: 'paused', message: expect.stringContaining('add') },
     ],
-  ])('rejects after %s, result does not', async (_, script, options, expected) => {
+  ])('rejects text() but not result after %s', async (_, script, options, expected) => {
     const agent = new Agent({ model: scripted(script), tools: [{ ...add, needsApproval: true }], ...options })
     const run = agent.prompt('go')
     await expect(run.text()).rejects.toMatchObject(expected)

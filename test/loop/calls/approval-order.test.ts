@@ -29,7 +29,7 @@ describe('a call with a pending approval', () => {
     ['one after the other: those before it have run', sequential, ['check'], ['migrate']],
     ['in groups: later groups', { type: 'batched', size: 2 }, ['migrate'], ['check']],
     ['at the same time: none', { type: 'parallel' }, ['migrate'], ['check', 'deploy']],
-  ])('holds back, %s', async (_, strategy, asks, expected) => {
+  ])('holds back other calls by strategy: %s', async (_, strategy, asks, expected) => {
     const { agent, ran, events } = setup(strategy, asks)
     const result = await agent.prompt('go').result
     expect(result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: asks[0] }] })

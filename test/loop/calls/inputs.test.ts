@@ -37,7 +37,7 @@ describe('ctx.requestInput', () => {
     expect(inside).toEqual(['toolExecutionStart', 'inputRequested', 'inputResolved', 'toolExecutionEnd'])
   })
 
-  it.each<InputAnswer>([{ action: 'decline' }, { action: 'cancel' }, { action: 'accept' }])('passes on %j', async (answer) => {
+  it.each<InputAnswer>([{ action: 'decline' }, { action: 'cancel' }, { action: 'accept' }])('returns %j to the tool', async (answer) => {
     const { agent, events } = answering(answer)
     await agent.prompt('go').result
     expect(resultsOf(events)).toEqual([JSON.stringify(answer)])

@@ -9,7 +9,7 @@ import { gate, ofType } from '../../support/play.ts'
 import { approving, call, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'
 
 describe('beforeToolExecution', () => {
-  it('gets name, id and arguments; afterToolExecution the result (tool_execution_hooks_fire)', async () => {
+  it('receives name, id and arguments; afterToolExecution the result (tool_execution_hooks_fire)', async () => {
     const seenBy: unknown[] = []
     await hooked({
       beforeToolExecution: ({ toolName, toolCallId, args, signal }) => void seenBy.push(toolName, toolCallId, args, signal.aborted),
@@ -69,7 +69,7 @@ describe('beforeToolExecution', () => {
     expect(JSON.stringify(agent.messages)).not.toContain('changed')
   })
 
-  it('runs in strict order with sequential tools, per call in order with parallel ones', async () => {
+  it('runs in strict order for sequential tools, per call for parallel ones', async () => {
     for (const type of ['sequential', 'parallel'] as const) {
       const trace: string[] = []
       const note = (name: string) => async (info: { toolCallId: string }) => {

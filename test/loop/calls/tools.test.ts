@@ -123,7 +123,7 @@ describe('tool timeout', () => {
     expect(ofType(events, 'progressMessage')).toEqual([])
   })
 
-  it('shows the timeout of the running tool, and nothing afterwards', async () => {
+  it('exposes the timeout of the running tool, and undefined afterwards', async () => {
     const seen: (number | undefined)[] = []
     const watch: { agent?: { currentToolTimeoutMs: number | undefined } } = {}
     const tools = [tool('look', () => `ok ${seen.push(watch.agent?.currentToolTimeoutMs)}`, { timeoutMs: 9000 })]

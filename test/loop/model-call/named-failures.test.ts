@@ -70,7 +70,7 @@ describe('a model key that cannot be obtained', () => {
 })
 
 describe('a journal that rejects a record', () => {
-  it.each<SessionErrorCode>(['quota', 'conflict', 'io', 'newerSchema'])('keeps the code of its store: %s', async (code) => {
+  it.each<SessionErrorCode>(['quota', 'conflict', 'io', 'newerSchema'])('keeps the error code of its store: %s', async (code) => {
     const journal = { append: () => Promise.reject(new SessionError(code, 'refused')) }
     const { result, events } = await play([], { journal })
     const error = { code: 'journal', message: expect.stringContaining('refused'), cause: { code, message: 'refused' } }

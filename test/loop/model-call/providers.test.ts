@@ -100,7 +100,7 @@ describe('a custom provider', () => {
     expect(ofType(events, 'agentEnd')).toMatchObject([{ error: { code: 'api', message } }])
   })
 
-  it('changes nothing by emitting after it settled', async () => {
+  it('ignores events emitted after it settled', async () => {
     let late = (): void => undefined
     const { agent, events } = await talk(async (_, emit) => {
       const message = answer('done')

@@ -17,7 +17,7 @@ import { fastRetry, gate, ofType, outline, play, playOn } from '../../support/pl
 const fail = (code: ProviderErrorCode, more: object = {}): ScriptedStep => ({ fail: { code, message: `${code}!`, ...more } })
 
 describe('retry', () => {
-  it('repeats rate limited calls with one event and one warning each, and shows nothing else', async () => {
+  it('retries rate limited calls with one event and one warning each', async () => {
     const warnings: string[] = []
     const logger: Logger = { warn: (event) => warnings.push(event) }
     const { events, model, result } = await play([fail('rateLimited', { retryAfterMs: 1 }), fail('rateLimited'), { text: 'ok' }], {
@@ -33,7 +33,7 @@ describe('retry', () => {
     expect(outline(events).filter((line) => line.includes('assistant'))).toEqual(['messageStart assistant', 'messageEnd assistant'])
   })
 
-  it('gives up after maxRetries and ends with the error as data', async () => {
+  it('gives up after maxRetries and ends with the error in the result', async () => {
     const { events, model, result } = await play([1, 2, 3, 4, 5].map(() => fail('network')))
     expect(model.provider.requests).toHaveLength(4)
     expect(result).toMatchObject({ status: 'error', error: { code: 'network', message: 'network! Tried 4 times.' } })
@@ -41,7 +41,7 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it.each<ProviderErrorCode>(['auth', 'api', 'contextOverflow', 'schemaMismatch', 'other'])('does not repeat %s', async (code) => {
+  it.each<ProviderErrorCode>(['auth', 'api', 'contextOverflow', 'schemaMismatch', 'other'])('does not retry %s', async (code) => {
     const { model, result } = await play([fail(code), { text: 'never' }])
     expect(model.provider.requests).toHaveLength(1)
     expect(result.error?.code).toBe(code)
@@ -73,7 +73,7 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('stops waiting at once when the run is aborted', async () => {
+  it('stops waiting at once on an abort', async () => {
     const agent = new Agent({
       model: scripted([fail('network'), { text: 'never' }]),
       retry: { ...fastRetry, initialDelayMs: 3_600_000, maxDelayMs: 3_600_000 },
@@ -221,7 +221,7 @@ describe('credentials', () => {
     expect(service.seen).toEqual(['good'])
   })
 
-  it('refreshes a rejected key and repeats the call once, without using up a retry', async () => {
+  it('refreshes a rejected key and repeats the call without counting a retry', async () => {
     const keys = ['stale', 'good']
     const service = guarded(() => keys.shift() ?? '')
     const agent = new Agent({ model: service.model, retry: { ...fastRetry, maxRetries: 0 } })

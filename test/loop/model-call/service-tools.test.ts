@@ -80,7 +80,7 @@ describe('a response that the provider paused', () => {
     expect((await agent.prompt('Go on.').result).text).toBe('done')
   })
 
-  it('stops when the money is spent between two of its requests', async () => {
+  it('stops when the budget is exhausted between two of its requests', async () => {
     const model = scripted(() => ({ text: 'x', stopReason: 'paused', usage: { reportedCost: 0.4 } }))
     const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const priced = { ...model, config: { ...model.config, cost } }
@@ -118,7 +118,7 @@ describe('a response that the provider paused', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('ends aborted when the run is stopped between two of its requests', async () => {
+  it('ends as aborted on an abort between two of its requests', async () => {
     const agent = new Agent({
       retry: fastRetry,
       model: scripted((_request, turn) => {
@@ -186,7 +186,7 @@ it('reports the error of a failed hosted tool', async () => {
   expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'failed', error: { code: 'max_uses_exceeded' } }])
 })
 
-describe('a hosted tool that was running', () => {
+describe('a hosted tool interrupted while running', () => {
   const closed = { status: 'failed', error: { code: 'interrupted' } }
 
   it('stores it as failed after the run was aborted', async () => {

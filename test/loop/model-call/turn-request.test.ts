@@ -70,7 +70,7 @@ describe('turnRequest', () => {
     }
   })
 
-  it('stays as it was when it was sent, and survives JSON', async () => {
+  it('keeps its content after later changes, and survives JSON', async () => {
     const { requests } = await playCaptured([adding, done, done])
     expect(requests[0]?.messages).toHaveLength(1)
     expect(JSON.parse(JSON.stringify(requests))).toEqual(requests)
@@ -243,7 +243,7 @@ describe('the captured HTTP request', () => {
     }
   })
 
-  it('holds nothing that an address may hide: user info, parameters, fragment', async () => {
+  it('omits user info, parameters and fragment of the URL', async () => {
     const secret = 'sk-CANARY+/=1'
     const hidden = encodeURIComponent(secret)
     const fetch = faultFetch(sse(answers.openai))

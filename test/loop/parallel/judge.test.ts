@@ -207,7 +207,7 @@ describe('truncation of judge input', () => {
     expect(fitForJudge(material, budget).material).toBe(material)
   })
 
-  it('cuts the context first and the responses not at all (compact_for_judge_iter1_compacts_context_only)', () => {
+  it('truncates the context first and leaves the responses (compact_for_judge_iter1_compacts_context_only)', () => {
     const responses = [lines(120), 'short']
     const total = (context: string) => estimateTokens(context) + responses.reduce((sum, text) => sum + estimateTokens(text), 0)
     const context = lines(5000)
@@ -228,7 +228,7 @@ describe('truncation of judge input', () => {
     expect(material.responses[2]).toBe('a\n\n...\n\nc')
   })
 
-  it('fits, or has nothing left to cut', () => {
+  it('fits the limit, or is fully truncated', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 3000 })
     fc.assert(
       fc.property(text, fc.array(text, { minLength: 1, maxLength: 5 }), fc.nat(2000), (context, responses, budget) => {
@@ -342,7 +342,7 @@ describe('llmJudge', () => {
     expect(result.totalUsage.input).toBeGreaterThanOrEqual(7)
   })
 
-  it('reads at most four fifths of its context; the originals stay as they are', async () => {
+  it('reads at most four fifths of its context, and keeps the originals', async () => {
     const long = Array.from({ length: 400 }, (_, n) => `line ${n} of an answer`).join('\n')
     const { asked, events, result } = await judged(says(long, long), scripted([{ text: '2' }]), {
       contextConfig: { maxContextTokens: 1000 },
@@ -369,7 +369,7 @@ describe('llmJudge', () => {
     expect((await judged(says(long, 'b'), scripted([{ text: '1' }]))).asked[0]).toContain(long)
   })
 
-  it('refuses a configuration that cannot work', () => {
+  it('refuses an invalid configuration', () => {
     expect(() => llmJudge({ config: config([], { maxTokens: 0 }) })).toThrow(/maxTokens/)
   })
 })

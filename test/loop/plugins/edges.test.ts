@@ -122,7 +122,7 @@ describe('a plugin with a delta filter', () => {
 })
 
 describe('the call stage of a plugin', () => {
-  it('runs no tool once it has given the result', async () => {
+  it('runs no tool after it has returned the result', async () => {
     let runs = 0
     let later: (() => Promise<unknown>) | undefined
     const cached = plugin({

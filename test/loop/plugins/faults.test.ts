@@ -105,7 +105,7 @@ describe('definePlugin', () => {
     ['covers', { name: 'mine', covers: 'all', begin: () => undefined }],
     ['ending', { name: 'mine', begin: () => undefined, ending: () => undefined }],
   ]
-  it.each(wrong)('refuses a wrong %s by name', (name, definition) => {
+  it.each(wrong)('refuses an invalid %s by name', (name, definition) => {
     expect(() => definePlugin(definition as PluginDefinition)).toThrow(new RegExp(name))
   })
 

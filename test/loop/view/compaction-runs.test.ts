@@ -154,7 +154,7 @@ describe('agent.compact()', () => {
     expect(requestTokens(model.provider.requests[1])).toBeLessThan(requestTokens(model.provider.requests[0]) - 500)
   })
 
-  it('hands its focus to the strategy', async () => {
+  it('passes its focus to the strategy', async () => {
     const focus: (string | undefined)[] = []
     const strategy: CompactionStrategy = {
       keepCompacted: (input) => {
@@ -172,7 +172,7 @@ describe('agent.compact()', () => {
     ['an empty history', { messages: [] }],
     ['one turn', { messages: longHistory(1, 10) }],
     ['compaction switched off', { contextConfig: false as const }],
-  ])('does nothing with %s', async (_, options) => {
+  ])('does nothing for %s', async (_, options) => {
     const agent = new Agent({ model: scripted([]), messages, ...options })
     const run = agent.compact()
     const types: string[] = []

@@ -133,7 +133,7 @@ describe('compaction trigger', () => {
     expect(events.filter((type) => compactions.includes(type))).toEqual(expected)
   })
 
-  it('follows a smaller model, and another counter', async () => {
+  it('adapts to a smaller model and another counter', async () => {
     const narrow = { config: { contextWindow: 2000 } }
     const model = scripted([{ text: 'fine' }], narrow)
     const { events } = await playLong({ model, contextConfig: { systemPromptTokens: 0, compaction: { keepRecentTurns: 3 } } })

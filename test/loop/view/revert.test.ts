@@ -107,7 +107,7 @@ describe('revert', () => {
     expect(agent.messages[7]).toMatchObject({ role: 'assistant', nodeId: 7, parentId: 2 })
   })
 
-  it('leaves the history whole, without tags or labels in it', async () => {
+  it('keeps the whole history without tags or labels', async () => {
     const { agent } = await playReverts([looking, looking, revert('n2', 'Port 80 is taken.'), done])
     expect(agent.messages.map(({ role }) => role)).toEqual([
       'user',
@@ -148,7 +148,7 @@ describe('revert', () => {
     expect(outline(events.slice(at - 1, at + 2))).toEqual(['messageEnd toolResult', 'revertApplied', 'turnEnd'])
   })
 
-  it('stays in later prompts, and tags pile up at one target, oldest first', async () => {
+  it('applies to later prompts, with tags at one target oldest first', async () => {
     const { agent, model } = await playReverts([looking, revert('n0', 'first'), looking, revert('n0', 'second'), done, done])
     await agent.prompt('more').result
     expect(texts(model.provider.requests.at(-1))).toEqual(['[n0]the prompt[lesson] first[lesson] second', 'done', '[n10]more'])

@@ -80,7 +80,7 @@ const pay: Script = [
 ]
 
 describe('an unmodified chat of the AI SDK', () => {
-  it('streams, and knows its messages by the ids of the history', async () => {
+  it('streams, and identifies messages by the ids of the history', async () => {
     const { agent, chat } = page([{ text: 'Hello there, who are you?' }], [])
     await chat.sendMessage({ text: 'hi' })
     expect(chat.error).toBeUndefined()
@@ -104,7 +104,7 @@ describe('an unmodified chat of the AI SDK', () => {
     )
   })
 
-  it.each([2, 3, 4, 5, 6])('resumes without a gap or a double after %d chunks', async (cutAfter) => {
+  it.each([2, 3, 4, 5, 6])('resumes without gaps or duplicates after %d chunks', async (cutAfter) => {
     const { agent, chat } = page([{ thinking: 'Let me think about it.', text: 'A text in several pieces, to be cut.' }], [], cutAfter)
     await chat.sendMessage({ text: 'hi' })
     expect(chat.status).toBe('error')

@@ -134,7 +134,7 @@ const framing: Record<string, (text: string, cuts: readonly number[]) => string>
   'an empty object before cumulative fragments': (text, cuts) => `{}${framing['cumulative fragments']?.(text, cuts)}`,
 }
 
-it('finds the intended reading wherever it finds one, so that no schema accepts another alone', () => {
+it('finds the intended reading or none', () => {
   const accepted = new Set<string>()
   const damages = fc.subarray(Object.keys(local))
   const kinds = fc.constantFrom(...Object.keys(framing))
