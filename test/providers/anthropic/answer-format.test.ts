@@ -38,16 +38,19 @@ async function encoded(id: string, changes: Partial<StreamRequest>) {
   return { body: await bodyFor(made), warnings }
 }
 
-describe('a schema, where the model has it', () => {
-  it.each(['claude-sonnet-4-6', 'claude-opus-4-8', 'claude-opus-5-5', 'claude-unheard-of-9'])('is the output format of %s', async (id) => {
-    const { body, warnings } = await encoded(id, { responseFormat: format })
-    expect(body.output_config).toMatchObject({ format: { type: 'json_schema', schema: closed } })
-    expect(body).not.toHaveProperty('tool_choice')
-    expect(body).not.toHaveProperty('tools')
-    expect(warnings).toEqual([])
-  })
+describe('output schema of a model with native structured output', () => {
+  it.each(['claude-sonnet-4-6', 'claude-opus-4-8', 'claude-opus-5-5', 'claude-unheard-of-9'])(
+    'sends the schema as the output format of %s',
+    async (id) => {
+      const { body, warnings } = await encoded(id, { responseFormat: format })
+      expect(body.output_config).toMatchObject({ format: { type: 'json_schema', schema: closed } })
+      expect(body).not.toHaveProperty('tool_choice')
+      expect(body).not.toHaveProperty('tools')
+      expect(warnings).toEqual([])
+    },
+  )
 
-  it('stands beside the effort, and beside tools', async () => {
+  it('sends the schema together with the effort and tools', async () => {
     const { body } = await encoded('claude-opus-4-8', { responseFormat: format, thinking: 'high', tools: [look] })
     expect(body.output_config).toEqual({ effort: 'high', format: { type: 'json_schema', schema: closed } })
     expect(body.thinking).toEqual({ type: 'adaptive', display: 'summarized' })
@@ -60,7 +63,7 @@ describe('a schema, where the model has it', () => {
     ['any object inside a list', { type: 'object', properties: { all: { type: 'array', items: { type: 'object' } } } }],
     ['an open branch', { type: 'object', properties: { a: { anyOf: [{ type: 'object', additionalProperties: {} }, { type: 'null' }] } } }],
     ['names by pattern', { type: 'object', properties: {}, patternProperties: { '^x': {} } }],
-  ])('is the answer of a tool where closing it would change it: %s', async (_what, open) => {
+  ])('uses an answer tool if closing the schema would change it: %s', async (_what, open) => {
     const { body } = await encoded('claude-sonnet-4-6', { responseFormat: { type: 'jsonSchema', name: 'x', schema: open } })
     expect(body.tools).toMatchObject([{ name: 'respond_json', input_schema: open }])
     expect(body.tool_choice).toEqual({ type: 'tool', name: 'respond_json' })
@@ -68,30 +71,30 @@ describe('a schema, where the model has it', () => {
   })
 })
 
-describe('a schema, where the model has it not', () => {
-  it('is the answer of a forced tool', async () => {
+describe('output schema of a model without native structured output', () => {
+  it('forces an answer tool', async () => {
     const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format })
     expect(body.tools).toMatchObject([{ name: 'respond_json', input_schema: schema }])
     expect(body.tool_choice).toEqual({ type: 'tool', name: 'respond_json' })
     expect(warnings).toEqual([])
   })
 
-  it('switches thinking off, which a forced tool forbids, and says so', async () => {
+  it('disables thinking for a forced tool and warns', async () => {
     const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format, thinking: 'high', temperature: 0.5 })
     expect(body).not.toHaveProperty('thinking')
     expect(body.temperature).toBe(0.5)
     expect(warnings.join()).toMatch(/thinking switched off/)
   })
 
-  it('lets other tools come first', async () => {
+  it('lets the model call other tools first', async () => {
     const { body } = await encoded('claude-sonnet-4-5', { responseFormat: format, tools: [look] })
     expect(body.tools).toMatchObject([{ name: 'look' }, { name: 'respond_json' }])
     expect(body.tool_choice).toEqual({ type: 'any' })
   })
 })
 
-describe('any JSON object', () => {
-  it('is the answer of a tool, forced where that is allowed', async () => {
+describe('JSON mode', () => {
+  it('uses an answer tool and forces it if allowed', async () => {
     const open = { type: 'object', additionalProperties: true }
     const forced = await encoded('claude-opus-4-8', { responseFormat: { type: 'jsonObject' }, thinking: 'high' })
     expect(forced.body).toMatchObject({
@@ -105,13 +108,13 @@ describe('any JSON object', () => {
     expect(asked.warnings.join()).toMatch(/cannot be made/)
   })
 
-  it('is nothing for text', async () => {
+  it('adds no tool for text output', async () => {
     const { body } = await encoded('claude-opus-4-8', { responseFormat: { type: 'text' } })
     expect(body).toEqual((await encoded('claude-opus-4-8', {})).body)
   })
 })
 
-describe('an agent whose answer a tool takes', () => {
+describe('an agent with an answer tool', () => {
   const frames = [
     { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } },
     { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'respond_json', input: {} } },
@@ -123,7 +126,7 @@ describe('an agent whose answer a tool takes', () => {
   ]
   const bytes = new TextEncoder().encode(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(''))
 
-  it('ends after one call, streaming the answer as text', async () => {
+  it('ends after one call and streams its arguments as text', async () => {
     let calls = 0
     const send: typeof fetch = (...args) => {
       calls += 1
@@ -142,7 +145,7 @@ describe('an agent whose answer a tool takes', () => {
   })
 })
 
-describe('documents that are to be cited', () => {
+describe('documents with citations', () => {
   const document = (changes: Partial<FileContent> = {}): FileContent => ({
     type: 'file',
     mimeType: 'application/pdf',
@@ -156,7 +159,7 @@ describe('documents that are to be cited', () => {
   const documentsOf = ({ messages }: Record<string, unknown>) =>
     (messages as WireMessages).flatMap(({ content }) => content.filter(({ type }) => type === 'document'))
 
-  it('are not beside a schema, which the service refuses, and that is said', async () => {
+  it('disables citations next to an output schema and warns', async () => {
     const changes = { messages: asking(document({ citations: true })), responseFormat: format }
     const { body, warnings } = await encoded('claude-opus-4-8', { ...changes, cache: { type: 'disabled' } })
     expect(documentsOf(body)).toEqual([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }])
@@ -166,7 +169,7 @@ describe('documents that are to be cited', () => {
     )
   })
 
-  it('are nothing to speak of where they were only wished for', async () => {
+  it('gives no warning if citations are only the default', async () => {
     const wished = document({ citations: 'ifPossible' })
     const held = await encoded('claude-opus-4-8', { messages: asking(wished), responseFormat: format, strict: true })
     const beside = await encoded('claude-opus-4-8', { messages: asking(wished, document({ citations: false })) })
@@ -177,14 +180,14 @@ describe('documents that are to be cited', () => {
     expect(documentsOf((await encoded('claude-opus-4-8', { messages: asking(wished) })).body)).toMatchObject([citing])
   })
 
-  it('are where a tool takes the answer', async () => {
+  it('keeps citations if an answer tool takes the output', async () => {
     const changes = { messages: asking(document({ citations: true })), responseFormat: { type: 'jsonObject' } as const }
     const { body, warnings } = await encoded('claude-opus-4-8', changes)
     expect(documentsOf(body)).toMatchObject([citing])
     expect(warnings).toEqual([])
   })
 
-  it('are all documents of the request, or none: the service refuses a mix', async () => {
+  it('enables citations for all documents of a request or for none', async () => {
     const later: Message = {
       role: 'toolResult',
       toolCallId: 'a',
@@ -203,7 +206,7 @@ describe('documents that are to be cited', () => {
     expect([...documentsOf(body), ...results]).toMatchObject([citing, citing, citing])
   })
 
-  it('are also those that nobody wanted to be cited, and that is said', async () => {
+  it('warns about documents that get citations without asking for them', async () => {
     const { body, warnings } = await encoded('claude-opus-4-8', {
       messages: asking(document({ citations: true }), document({ citations: false })),
     })

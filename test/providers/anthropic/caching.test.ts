@@ -31,7 +31,7 @@ const responseFormat = fc.constantFrom<ResponseFormat>(
 )
 
 describe('cache breakpoints', () => {
-  it('are never more than four, and stand only where the strategy says', async () => {
+  it('sets at most four, only as the strategy demands', async () => {
     const tools = fc.constantFrom([], [look], [look, { ...look, name: 'more' }])
     const systemPrompt = fc.constantFrom('', ' ', 'Be brief.')
     const id = fc.constantFrom('claude-sonnet-4-5', 'claude-opus-4-8', 'claude-opus-5-5')
@@ -53,7 +53,7 @@ describe('cache breakpoints', () => {
     )
   })
 
-  it('let a conversation grow: what was marked is what the next request begins with', async () => {
+  it('marks a prefix that the next request begins with', async () => {
     const first = [user('One'), answer([{ type: 'text', text: 'Two.' }]), user('Three')]
     const before = await bodyFor(request('claude-test', { messages: first }))
     const after = await bodyFor(request('claude-test', { messages: [...first, answer([{ type: 'text', text: 'Four.' }]), user('Five')] }))
@@ -62,7 +62,7 @@ describe('cache breakpoints', () => {
     expect(after.system).toEqual(before.system)
   })
 
-  it('show in the usage: nothing is counted twice', async () => {
+  it('counts no cached token twice in the usage', async () => {
     const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 80, cache_creation_input_tokens: 10 }
     const frames = [
       { type: 'message_start', message: { usage } },

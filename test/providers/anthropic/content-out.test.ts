@@ -99,7 +99,7 @@ async function echo(message: AssistantMessage): Promise<WireMessages> {
 }
 
 describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_name, sample) => {
-  it('gives what it says, and goes back as it came', async () => {
+  it('decodes its content and sends it back unchanged', async () => {
     const message = await read([sseOf(sample)])
     holds(message, sample.expect)
     const [, assistant, after] = await echo(message)
@@ -108,7 +108,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
     if (results.length > 0) expect(after?.content.map((block) => block.type)).toEqual(results.map(() => 'tool_result'))
   })
 
-  it('is the same wherever it is cut', async () => {
+  it('decodes the same message at any chunk boundary', async () => {
     const bytes = sseOf(sample)
     const whole = await read([bytes])
     for (let at = 1; at < bytes.length; at += 97) {
@@ -157,7 +157,7 @@ async function beganWith(wire: object, ...deltas: object[]) {
 
 const ok = { type: 'text', text: 'ok' }
 
-it('keeps a block that it does not know with what its deltas say, says so once, and sends it back', async () => {
+it('keeps an unknown block with its deltas, warns once and sends it back', async () => {
   const wire = { type: 'hologram', beams: [1, 2], id: 'h', hue: 're' }
   const more = { type: 'beam_delta', beams: [3], hue: 'd', size: 4 }
   const { message, warnings, sent } = await beganWith(wire, more, { type: 'beam_delta', size: 5 })
@@ -166,13 +166,13 @@ it('keeps a block that it does not know with what its deltas say, says so once, 
   expect(sent).toEqual([{ ...wire, beams: [1, 2, 3], hue: 'red', size: 5 }, ok])
 })
 
-it('shows text in a block that it does not know, and keeps the block', async () => {
+it('shows text in an unknown block and keeps the block', async () => {
   const { message, sent } = await beganWith({ type: 'hologram', id: 'h' }, { type: 'text_delta', text: 'Hear.' })
   expect(message.content).toMatchObject([{ type: 'text', text: 'Hear.' }, { type: 'opaque', kind: 'hologram' }, ok])
   expect(sent).toEqual([{ type: 'text', text: 'Hear.' }, { type: 'hologram', id: 'h' }, ok])
 })
 
-it('sends a summary of the service back as it came in its delta', async () => {
+it('sends a server-side compaction summary back unchanged', async () => {
   const summary = { content: 'They met.', encrypted_content: 'RU5D' }
   const empty = { type: 'compaction', content: null, encrypted_content: null }
   const { warnings, sent } = await beganWith(empty, { type: 'compaction_delta', ...summary })
@@ -180,7 +180,7 @@ it('sends a summary of the service back as it came in its delta', async () => {
   expect(sent).toEqual([{ type: 'compaction', ...summary }, ok])
 })
 
-it('sends back to which set a tool belongs, and shows no bytes of a page that was fetched', async () => {
+it('sends the toolset of a tool back and shows no bytes of a fetched page', async () => {
   const call = { type: 'tool_use', id: 't1', name: 'click', input: { at: 1 }, toolset_name: 'browser' }
   expect((await beganWith(call)).sent).toEqual([call, ok])
   const content = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQK' }, title: 'A' }

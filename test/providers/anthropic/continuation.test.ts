@@ -95,11 +95,11 @@ describe('a continuation of a paused response', () => {
 const half = [started, ...block(0, found).slice(0, 2), { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } }]
 const halfSaid = [...half, { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Te' } }]
 
-describe('a continuation that fails after it has said something', () => {
+describe('a continuation that fails after partial output', () => {
   it.each([
     ['is cut', () => stream(halfSaid)],
     ['has an error in its stream', () => stream([...halfSaid, { type: 'error', error: { type: 'overloaded_error', message: 'no' } }])],
-  ])('is repeated from the paused blocks when it %s', async (_name, fail) => {
+  ])('retries from the paused blocks when it %s', async (_name, fail) => {
     const { sent, fetch } = service(() => stream(paused), fail)
     const agent = new Agent({ model: anthropic('claude-opus-4-6', { apiKey: 'k', fetch }), retry: fastRetry })
     const run = agent.prompt('Tea?')
@@ -146,8 +146,8 @@ const model = (fetch: typeof globalThis.fetch) => anthropic('claude-opus-4-6', {
 const overloaded = () => failure(529, 'overloaded_error')
 const types = (message: Sent | undefined) => (message?.content as { type: string }[] | undefined)?.map(({ type }) => type)
 
-describe('a response that is paused', () => {
-  it('is continued after a second pause and failures between them, with each text once', async () => {
+describe('a paused response', () => {
+  it('continues after a second pause and failures, with each text once', async () => {
     const { sent, fetch } = service(
       () => stream(paused),
       overloaded,
@@ -163,7 +163,7 @@ describe('a response that is paused', () => {
     expect(types(sent[4]?.at(-1))).toEqual([...first, 'web_search_tool_result', 'text', 'server_tool_use'])
   })
 
-  it('may go on with a tool call, whose result follows the whole message', async () => {
+  it('continues with a tool call whose result follows the whole message', async () => {
     const { sent, fetch } = service(
       () => stream(paused),
       overloaded,
@@ -179,7 +179,7 @@ describe('a response that is paused', () => {
     expect(types(sent[3]?.at(-1))).toEqual(['tool_result'])
   })
 
-  it('keeps its blocks when the run is stopped in its continuation', async () => {
+  it('keeps its blocks when the run is stopped during its continuation', async () => {
     const { fetch } = service(
       () => stream(paused),
       () => new Response(new ReadableStream({ start: (body) => body.enqueue(bytesOf(halfSaid)) })),
@@ -196,7 +196,7 @@ describe('a response that is paused', () => {
     ])
   })
 
-  it('stays with the model that began it, where another one would take over', async () => {
+  it('stays with the model that began it despite a fallback', async () => {
     const [first, second] = [service(() => stream(paused), overloaded), service()]
     const result = await new Agent({ model: fallback([model(first.fetch), model(second.fetch)]), retry: fastRetry }).prompt('Tea?').result
     expect(result).toMatchObject({ status: 'completed', text: 'I look. Tea.' })

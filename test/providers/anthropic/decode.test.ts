@@ -113,8 +113,8 @@ describe('the Messages decoder', () => {
 describe('the laws of decoding', () =>
   decodeLaws({ names, bytesOf: (name) => fixture(`anthropic/${name}.sse`), replay, fragmentations: runs(100, 10_000) }))
 
-describe('a stream that is cut off or damaged', () => {
-  it.each(names)('%s is a network error wherever it ends early, and never runs half a call', async (name) => {
+describe('a truncated or damaged stream', () => {
+  it.each(names)('reports %s cut at any byte as a network error and runs no partial call', async (name) => {
     const bytes = fixture(`anthropic/${name}.sse`)
     const text = new TextDecoder().decode(bytes)
     const terminal = Buffer.byteLength(text.slice(0, Math.max(0, text.indexOf('event: message_stop'))))
@@ -131,7 +131,7 @@ describe('a stream that is cut off or damaged', () => {
     }
   })
 
-  it('an event or a delta without fields says nothing, whatever its name', async () => {
+  it('ignores an event or a delta without fields, whatever its name', async () => {
     const lines = new TextDecoder().decode(fixture('anthropic/text.sse'))
     const empty = [
       'event: message_stop\ndata: {}\n\n',

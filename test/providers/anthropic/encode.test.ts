@@ -16,7 +16,7 @@ const tool = (name: string, parameters: JsonSchema = { type: 'object', propertie
 const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
 const breakpoint = { cache_control: { type: 'ephemeral' } }
 
-describe('where a request goes', () => {
+describe('the request URL and headers', () => {
   const encoded = (options: AnthropicOptions, changes: Partial<StreamRequest> = {}) =>
     anthropic('claude-test', options).provider.encode(request('claude-test', changes, options))
 
@@ -30,7 +30,7 @@ describe('where a request goes', () => {
     expect((await encoded(baseUrl === undefined ? {} : { baseUrl })).url).toBe(url)
   })
 
-  it('refuses a base that is no URL', () => {
+  it('rejects an invalid base URL', () => {
     expect(() => encoded({ baseUrl: 'proxy' })).toThrow(
       expect.objectContaining({
         code: 'invalidOption',
@@ -39,13 +39,13 @@ describe('where a request goes', () => {
     )
   })
 
-  it('sends the browser header only when told to', async () => {
+  it('sends the browser header only if configured', async () => {
     const name = 'anthropic-dangerous-direct-browser-access'
     expect((await encoded({})).headers).not.toHaveProperty(name)
     expect((await encoded({ dangerouslyAllowBrowser: true })).headers[name]).toBe('true')
   })
 
-  it('lets headers of the model win, whatever their case, and hides what may be secret', async () => {
+  it('prefers headers of the model in any case and redacts secrets', async () => {
     const made = await encoded({ headers: { 'Anthropic-Version': '2026-10-21', 'X-Gateway-Token': 'hush', 'anthropic-beta': 'a' } })
     expect(made.headers).toMatchObject({ 'anthropic-version': '2026-10-21', 'x-gateway-token': 'hush', 'anthropic-beta': 'a' })
     expect(made.redactedHeaders).toMatchObject({
@@ -55,7 +55,7 @@ describe('where a request goes', () => {
     })
   })
 
-  it('sends no key where there is none', async () => {
+  it('sends no key header if there is no key', async () => {
     const { credential: _, ...keyless } = request('claude-test')
     expect((await anthropic('claude-test').provider.encode(keyless)).headers).not.toHaveProperty('x-api-key')
   })
@@ -94,7 +94,7 @@ describe('thinking', () => {
     expect(await fields(id, level)).toMatchObject({ thinking, output_config })
   })
 
-  it('is not asked of MiniMax-M3 at off', async () => {
+  it('omits thinking for MiniMax-M3 at off', async () => {
     const gateway = { baseUrl: 'https://gateway.example' }
     const body = await bodyFor(request('MiniMax-M3', { thinking: 'off' }, gateway), gateway)
     expect(body).toMatchObject({ model: 'MiniMax-M3' })
@@ -115,7 +115,7 @@ describe('thinking', () => {
     }
   })
 
-  it('sends a temperature only where it is taken, and warns', async () => {
+  it('sends a temperature only if the model accepts it, and warns', async () => {
     const warm = { temperature: 0.5 }
     expect((await fields('claude-sonnet-4-5', 'off', warm)).temperature).toBe(0.5)
     expect((await fields('claude-opus-4-6', 'off', warm)).temperature).toBe(0.5)
@@ -130,14 +130,14 @@ describe('thinking', () => {
     }
   })
 
-  it('follows the configuration over the table', async () => {
+  it('prefers the configuration over the capabilities table', async () => {
     const options: AnthropicOptions = { capabilities: { thinking: 'budget', sampling: true } }
     const body = await bodyFor(request('claude-opus-5-5', { thinking: 'low' }, options))
     expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
     expect(await bodyFor(request('claude-opus-5-5', {}, { reasoning: false }))).not.toHaveProperty('output_config')
   })
 
-  it('leaves a budget out while a call made without thinking is being answered', async () => {
+  it('omits the budget during a tool loop that began without thinking', async () => {
     const messages = [user('Hi'), answer([call('c1')], { model: 'claude-sonnet-4-5' }), result('c1')]
     const made = request('claude-sonnet-4-5', { messages, thinking: 'low' })
     expect(await bodyFor(made)).not.toHaveProperty('thinking')
@@ -152,7 +152,7 @@ describe('cache breakpoints', () => {
     return JSON.stringify(body, (key, value) => (key === 'input_schema' ? undefined : value))
   }
 
-  it('auto: system, last tool, end of the request before, last block', async () => {
+  it('marks system, last tool, previous request end and last block with auto', async () => {
     const body = await bodyFor(request('claude-test', { messages, tools: [tool('a'), tool('b')] }))
     expect(body.system).toEqual([{ type: 'text', text: 'Be brief.', ...breakpoint }])
     expect(body.tools).toMatchObject([{ name: 'a' }, { name: 'b', ...breakpoint }])
@@ -164,11 +164,11 @@ describe('cache breakpoints', () => {
     expect(JSON.stringify(body).split('cache_control')).toHaveLength(5)
   })
 
-  it('disabled: none', async () => {
+  it('sets none if disabled', async () => {
     expect(await marks({ type: 'disabled' })).not.toContain('cache_control')
   })
 
-  it('manual: what was asked for', async () => {
+  it('sets only the requested ones with manual', async () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false }
     for (const [part, count] of [
       ['cacheSystem', 1],
@@ -179,7 +179,7 @@ describe('cache breakpoints', () => {
     }
   })
 
-  it('never on thinking', async () => {
+  it('marks no thinking block', async () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' } as const
     const body = await bodyFor(
       request('claude-opus-4-6', { messages: [user('a'), answer([thinking, call('c1')], { model: 'claude-opus-4-6' }), result('c1')] }),
@@ -187,7 +187,7 @@ describe('cache breakpoints', () => {
     expect(JSON.stringify(Object(body.messages)[1])).not.toContain('cache_control')
   })
 
-  it('after the last media of the last message, if one is left', async () => {
+  it('marks the last block after media of the last message are left out', async () => {
     const asked: Message = { ...user('What?'), content: [image, image, { type: 'text', text: 'What?' }] }
     const body = await bodyFor(request('claude-test', { messages: [asked] }))
     expect(body.messages).toMatchObject([
@@ -217,13 +217,13 @@ describe('cache breakpoints', () => {
     )
   })
 
-  it('on a single message', async () => {
+  it('marks a single message', async () => {
     expect((await marks({ type: 'auto' }, [user('one')])).split('cache_control')).toHaveLength(4)
   })
 })
 
 describe('messages', () => {
-  it('a text-only result is a string, one with an image a list', async () => {
+  it('encodes a text-only result as a string and one with an image as a list', async () => {
     const messages = [user('a'), answer([call('c1'), call('c2')]), result('c1'), result('c2', [{ type: 'text', text: 'see' }, image])]
     expect((await wireMessages(messages))[2]?.content).toEqual([
       { type: 'tool_result', tool_use_id: 'c1', content: 'ok' },
@@ -238,7 +238,7 @@ describe('messages', () => {
     ])
   })
 
-  it('a failed result holds text only: its images follow all results, before what the user said', async () => {
+  it('moves images of a failed result behind all results, before user text', async () => {
     const messages = [user('a'), answer([call('c1'), call('c2')]), result('c1', [image], true), result('c2'), user('why?')]
     expect((await wireMessages(messages))[2]?.content).toMatchObject([
       { type: 'tool_result', tool_use_id: 'c1', is_error: true, content: '(see attached image)' },
@@ -248,7 +248,7 @@ describe('messages', () => {
     ])
   })
 
-  it('replaces images for a model without eyes, and lone surrogates for everyone', async () => {
+  it('replaces images for a text-only model, and lone surrogates for every model', async () => {
     const [first] = await wireMessages(
       [{ ...user('a\ud800 \\ud800 😀'), content: [{ type: 'text', text: 'a\ud800 \\ud800 😀' }, image] }],
       {
@@ -258,7 +258,7 @@ describe('messages', () => {
     expect(first?.content).toMatchObject([{ text: 'a\ufffd \\ud800 😀' }, { type: 'text', text: expect.stringContaining('image') }])
   })
 
-  it('makes names legal and gives root unions of a schema as properties', async () => {
+  it('makes names legal and merges root unions of a schema into properties', async () => {
     const union = tool('u', { anyOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'number' } } }] })
     const history = [user('a'), answer([{ type: 'toolCall', id: 'c1', name: 'functions.read file', arguments: {} }]), result('c1')]
     const body = await bodyFor(request('claude-test', { messages: history, tools: [union] }))
@@ -267,13 +267,13 @@ describe('messages', () => {
     expect(body.messages).toMatchObject([{}, { content: [{ name: 'functions_read_file' }] }, {}])
   })
 
-  it('leaves out system and tools that are not there', async () => {
+  it('omits absent system and tools', async () => {
     const body = await bodyFor(request('claude-test', { systemPrompt: ' ' }))
     expect(body).not.toHaveProperty('system')
     expect(body).not.toHaveProperty('tools')
   })
 
-  it('gives the same bytes for the same history, and encodes nothing twice', async () => {
+  it('encodes the same history to the same bytes and nothing twice', async () => {
     const { provider } = anthropic('claude-test')
     let reads = 0
     const counted = {
@@ -312,28 +312,28 @@ describe('reasoning that is bound to its prefix', () => {
     ['thinking', '{"type":"thinking","thinking":"Let me see.","signature":"c2ln"}'],
     ['omitted-thinking', '{"type":"thinking","thinking":"","signature":"b21p"}'],
     ['redacted', '{"type":"redacted_thinking","data":"cmVkYWN0ZWQ="}'],
-  ])('%s goes back byte for byte while the prefix stands, over many turns', async (name, block) => {
+  ])('sends %s back byte for byte over many turns while the prefix stands', async (name, block) => {
     const first = await answered(name, [user('Hi')])
     expect(await sent([user('Hi'), first, user('More')])).toContain(block)
     const second = await answered(name, [user('Hi'), first, user('More')])
     expect((await sent([user('Hi'), first, user('More'), second, user('And?')])).split(block)).toHaveLength(3)
   })
 
-  it('is left out when what came before it has changed', async () => {
+  it('omits reasoning after a change of its prefix', async () => {
     const first = await answered('thinking', [user('Hi')])
     expect(await sent([user('Hello'), first, user('More')])).not.toContain('thinking')
     expect(await sent([user('Hi'), first, user('More')], { systemPrompt: 'Be long.' })).not.toContain('thinking')
     expect(await sent([user('Hi'), first, user('More')], { tools: [tool('new')] })).not.toContain('thinking')
   })
 
-  it('is left out for another model, and for the same model of another provider', async () => {
+  it('omits reasoning for another model and another provider of the same model', async () => {
     const first = await answered('thinking', [user('Hi')])
     expect(await sent([user('Hi'), first, user('More')], {}, 'claude-opus-4-7')).not.toContain('thinking')
     const model = anthropic(id, { provider: 'gateway' }).config
     expect(await sent([user('Hi'), first, user('More')], { model })).not.toContain('thinking')
   })
 
-  it('of a later answer is bound to the prefix without what was left out', async () => {
+  it('binds later reasoning to the prefix without the omitted reasoning', async () => {
     const first = await answered('thinking', [user('Hi')])
     const compacted = [user('Summary'), first, user('More')]
     const second = await answered('thinking', compacted)

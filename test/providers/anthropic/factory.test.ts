@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 
-it('model_config_anthropic: documented defaults, no key in the configuration', async () => {
+it('has documented defaults and no key in the configuration', async () => {
   const { config, provider, credentials } = anthropic('claude-sonnet-4-6', { apiKey: 'sk-canary' })
   expect(config).toEqual({
     id: 'claude-sonnet-4-6',
@@ -21,7 +21,7 @@ it('model_config_anthropic: documented defaults, no key in the configuration', a
   expect(anthropic('claude-sonnet-4-6')).not.toHaveProperty('credentials')
 })
 
-it('options go before defaults, and the address loses its trailing slash', () => {
+it('prefers options over defaults and strips the trailing slash of the base URL', () => {
   const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
   const changes = {
     name: 'Sonnet',

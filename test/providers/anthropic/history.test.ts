@@ -21,8 +21,8 @@ const history = anyHistory({
   ),
 })
 
-describe('any history sends', () => {
-  it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('to %s', async (model) => {
+describe('any history', () => {
+  it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('encodes to a legal request: %s', async (model) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
         // Half an answer may be the end of a request: the service goes on with it.
@@ -37,7 +37,7 @@ describe('any history sends', () => {
     )
   })
 
-  it('and is not changed by it, and encodes the same twice', async () => {
+  it('stays unchanged by encoding and encodes the same twice', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const before = JSON.stringify(messages)

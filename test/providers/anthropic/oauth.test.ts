@@ -20,14 +20,14 @@ async function rejection(options: AnthropicOptions): Promise<ProviderError> {
 }
 
 describe('an OAuth token', () => {
-  it('is never recognised by its looks', async () => {
+  it('requires the option, whatever the key looks like', async () => {
     const { headers } = await encoded({})
     expect(headers['x-api-key']).toBe(token)
     expect(headers).not.toHaveProperty('authorization')
     expect(headers).not.toHaveProperty('anthropic-beta')
   })
 
-  it('goes as a bearer, with what the service wants beside it', async () => {
+  it('sends a bearer token with the required headers', async () => {
     const { headers, redactedHeaders } = await encoded({ oauth: true })
     expect(headers).toMatchObject({
       authorization: `Bearer ${token}`,
@@ -39,14 +39,14 @@ describe('an OAuth token', () => {
     expect(JSON.stringify(redactedHeaders)).not.toContain(token)
   })
 
-  it('takes another user agent, and betas of the caller', async () => {
+  it('accepts another user agent and betas of the caller', async () => {
     const options = { oauth: { userAgent: 'my-cli/1' }, headers: { 'Anthropic-Beta': 'other-2026-01-01' } }
     const { headers } = await encoded(options)
     expect(headers['user-agent']).toBe('my-cli/1')
     expect(headers['anthropic-beta']).toBe('claude-code-20250219,oauth-2025-04-20,other-2026-01-01')
   })
 
-  it('puts the name first into the system prompt, and the breakpoint behind all of it', async () => {
+  it('prepends its identity to the system prompt and sets the breakpoint after it', async () => {
     const name = { type: 'text', text: "You are Claude Code, Anthropic's official CLI for Claude." }
     const marked = { cache_control: { type: 'ephemeral' } }
     const body = await bodyFor(request('claude-test', {}, { oauth: true }), { oauth: true })
@@ -55,7 +55,7 @@ describe('an OAuth token', () => {
     expect(bare.system).toEqual([{ ...name, ...marked }])
   })
 
-  it('without the option is explained when it is rejected', async () => {
+  it('explains a rejected token if the option is missing', async () => {
     const error = await rejection({})
     expect(error).toMatchObject({ code: 'auth', status: 401 })
     expect(error.message).toMatch(/OAuth token, not an API key.*option oauth/)

@@ -34,8 +34,8 @@ const found = {
   content: [{ type: 'web_search_result', url: 'https://example.org/', title: 'Tea', encrypted_content: 'x' }],
 }
 
-describe('a search of the service', () => {
-  it('is declared, paused, continued and sent back', async () => {
+describe('Anthropic web search', () => {
+  it('declares, pauses, continues and sends back a search', async () => {
     const { asked, fetch } = service(
       [started('a'), ...block(0, search), ...ended('pause_turn')],
       [started('b'), ...block(0, found), ...block(1, { type: 'text', text: 'Tea.' }), ...ended('end_turn')],
@@ -54,7 +54,7 @@ describe('a search of the service', () => {
     expect(asked[2]?.body.messages[1]?.content).toEqual([search, found, expect.objectContaining({ text: 'Tea.' })])
   })
 
-  it('is left out of the history where nothing came of it', async () => {
+  it('omits a search without a result from the history', async () => {
     const { asked, fetch } = service(
       [started('a'), ...block(0, { type: 'text', text: 'I look.' }), ...block(1, search), ...ended('end_turn')],
       [started('b'), ...block(0, { type: 'text', text: 'No.' }), ...ended('end_turn')],
@@ -66,7 +66,7 @@ describe('a search of the service', () => {
     expect(asked[1]?.body.messages[1]?.content).toMatchObject([{ type: 'text', text: 'I look.' }])
   })
 
-  it('names the container again until it is gone', async () => {
+  it('sends the container id until the container expires', async () => {
     const expires = new Date(Date.now() + 60_000).toISOString()
     const { asked, fetch } = service(
       [started('a'), ...block(0, { type: 'text', text: 'x' }), ...ended('end_turn', { container: { id: 'c_1', expires_at: expires } })],
@@ -84,7 +84,7 @@ describe('a search of the service', () => {
   })
 })
 
-it('an MCP server stands beside its toolset, switched on by a header, and its key is in no message', async () => {
+it('sends an MCP server with its toolset and beta header, its key in no message', async () => {
   const token = 'mcp-secret-0123456789'
   const serverTools = [
     anthropicTools.mcp({ name: 'docs', url: 'https://mcp.example.org/', authorizationToken: token, allowedTools: ['find'] }),
@@ -107,17 +107,17 @@ it.each([
   [[{ type: 'url', name: 'docs', url: 'https://x.org/' }], 'has no toolset'],
   [[{ type: 'web_search_20260318', name: 'web_search', defer_loading: true }], 'every tool has defer_loading'],
   [[{ name: 'web_search' }], 'has no type'],
-])('%j is refused by name', (serverTools, words) => {
+])('rejects an invalid server tool by name: %j', (serverTools, words) => {
   expect(() => anthropic('claude-opus-4-6', { apiKey: 'k', serverTools })).toThrow(words)
 })
 
-it('nothing changes where there are none', async () => {
+it('leaves requests without server tools unchanged', async () => {
   const body = await bodyFor(request('claude-opus-4-6', { messages: [user('Hi')] }))
   expect(body).not.toHaveProperty('tools')
   expect(body).not.toHaveProperty('mcp_servers')
 })
 
-describe('what a tool did that is no longer declared', () => {
+describe('results of a tool that is no longer declared', () => {
   const ran = (id: string, name: string): Content => {
     const call = { type: 'server_tool_use', id, name, input: { query: 'Tea' } }
     const found = { type: 'web_search_tool_result', tool_use_id: id, content: [] }
@@ -144,14 +144,14 @@ describe('what a tool did that is no longer declared', () => {
     return (messages as WireMessages)[1]?.content
   }
 
-  it('is told in words, and nothing rests on it', async () => {
+  it('sends them as text that nothing depends on', async () => {
     const mcp = anthropicTools.mcp({ name: 'docs', url: 'https://mcp.example.org/' })
     const told = { type: 'text', text: expect.stringContaining('A <https://a>') }
     expect(await sent([mcp])).toMatchObject([told, told, { id: 'c' }, { type: 'web_search_tool_result' }, { type: 'text', text: 'Tea.' }])
     expect((await sent([mcp]))?.at(-1)).toEqual({ type: 'text', text: 'Tea.' })
   })
 
-  it('goes back where it is; tools of the web bring those along that run code', async () => {
+  it('sends them back if declared; web tools declare code execution too', async () => {
     const content = await sent([anthropicTools.webSearch()])
     expect(content?.map(({ type }) => type)).toEqual([
       ...['server_tool_use', 'web_search_tool_result', 'server_tool_use', 'web_search_tool_result'],

@@ -24,7 +24,7 @@ function refusing(status: number, body: string, headers: Record<string, string> 
 
 const errorBody = (type: string, message: string) => JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_1' })
 
-describe('a refusal', () => {
+describe('an HTTP error', () => {
   it.each([
     [401, errorBody('authentication_error', 'invalid x-api-key'), 'auth', false, /rejected the API key at https:\/\/\S+ \(401\)\. Check/],
     [403, errorBody('permission_error', 'not yours'), 'auth', false, /refused access at \S+ \(403\): not yours\. Check the key/],
@@ -45,31 +45,31 @@ describe('a refusal', () => {
     [500, errorBody('api_error', 'Internal'), 'api', true, /Internal/],
     [529, errorBody('overloaded_error', 'Overloaded'), 'api', true, /Overloaded/],
     [502, '', 'api', true, /502/],
-  ])('%i %s', async (status, body, code, isRetryable, message) => {
+  ])('classifies %i %s', async (status, body, code, isRetryable, message) => {
     const error = await failure(refusing(status, body))
     expect(error).toMatchObject({ code, isRetryable, status })
     expect(error.message).toMatch(message)
     expect(error.partial).toBeUndefined()
   })
 
-  it('asks to wait as long as the service says', async () => {
+  it('waits as long as the response demands', async () => {
     expect((await failure(refusing(429, '', { 'retry-after': '7' }))).retryAfterMs).toBe(7000)
     expect((await failure(refusing(429, '', { 'retry-after': '7', 'retry-after-ms': '250' }))).retryAfterMs).toBe(250)
     const date = new Date(Date.now() + 60_000).toUTCString()
     expect((await failure(refusing(503, '', { 'retry-after': date }))).retryAfterMs).toBeGreaterThan(50_000)
   })
 
-  it('is repeated or not as x-should-retry says', async () => {
+  it('retries or not as x-should-retry says', async () => {
     expect((await failure(refusing(500, '', { 'x-should-retry': 'false' }))).isRetryable).toBe(false)
     expect((await failure(refusing(400, '', { 'x-should-retry': 'true' }))).isRetryable).toBe(true)
   })
 
-  it('with status 200 and JSON instead of a stream is a refusal all the same', async () => {
+  it('rejects JSON with status 200 in place of a stream', async () => {
     const fetch: typeof globalThis.fetch = async () => Response.json({ error: { type: 'overloaded_error', message: 'Busy' } })
     expect(await failure(fetch)).toMatchObject({ code: 'api', isRetryable: true })
   })
 
-  it('by redirect says where to look, and does not follow', async () => {
+  it('rejects a redirect, names its target and does not follow it', async () => {
     let redirect: string | undefined
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       redirect = init?.redirect
@@ -90,42 +90,39 @@ describe('a refusal', () => {
 })
 
 describe('the connection', () => {
-  it('that cannot be made is a network error that says what a browser user can do', async () => {
+  it('reports a failed fetch as a network error with advice for browsers', async () => {
     const error = await failure(() => Promise.reject(new TypeError('Failed to fetch')))
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
     expect(error.message).toMatch(/api\.anthropic\.com.*Failed to fetch.*baseUrl.*dangerouslyAllowBrowser/)
   })
 
-  it('that breaks keeps what came', async () => {
+  it('keeps partial output when it breaks', async () => {
     const error = await failure(answering([half], 'break'))
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
     expect(error.partial?.content).toEqual([{ type: 'text', text: 'Grüße 🌍, wörld' }])
   })
 
-  it.each(['hang', 'break'] as const)(
-    'that ends with "%s" after the terminal event makes no difference, and is let go of',
-    async (ending) => {
-      vi.useFakeTimers()
-      const controller = new AbortController()
-      const body = bodyOf([text], ending)
-      const { message } = await streamed(async () => new Response(body.stream, { headers: stream }), {}, controller.signal)
-      expect(message?.stopReason).toBe('stop')
-      await vi.advanceTimersByTimeAsync(2_000)
-      expect(body.isCancelled() || ending === 'break').toBe(true)
-      expect(getEventListeners(controller.signal, 'abort')).toEqual([])
-      expect(vi.getTimerCount()).toBe(0)
-      vi.useRealTimers()
-    },
-  )
+  it.each(['hang', 'break'] as const)('ignores "%s" after the terminal event and releases the connection', async (ending) => {
+    vi.useFakeTimers()
+    const controller = new AbortController()
+    const body = bodyOf([text], ending)
+    const { message } = await streamed(async () => new Response(body.stream, { headers: stream }), {}, controller.signal)
+    expect(message?.stopReason).toBe('stop')
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(body.isCancelled() || ending === 'break').toBe(true)
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
+  })
 
-  it('that yields another page names its content type', async () => {
+  it('names the content type of an unexpected response', async () => {
     const fetch: typeof globalThis.fetch = async () => new Response('<feed/>', { headers: { 'content-type': 'application/xml' } })
     expect((await failure(fetch)).message).toMatch(/message_stop.*application\/xml.*baseUrl/)
   })
 })
 
 describe('an abort', () => {
-  it('before the call sends nothing', async () => {
+  it('sends nothing if aborted before the call', async () => {
     const fetch = vi.fn(never)
     const error = await failure(fetch, {}, AbortSignal.abort(new Error('user left')))
     expect(error).toMatchObject({ code: 'cancelled', isRetryable: false })
@@ -133,14 +130,14 @@ describe('an abort', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('ends a fetch that does not listen', async () => {
+  it('ends a fetch that ignores the signal', async () => {
     const controller = new AbortController()
     const failed = failure(never, {}, controller.signal)
     controller.abort()
     expect(await failed).toMatchObject({ code: 'cancelled' })
   })
 
-  it('ends a stream that hangs, keeps what came, and leaves nothing behind', async () => {
+  it('ends a hanging stream, keeps partial output and leaves no listener', async () => {
     const controller = new AbortController()
     const body = bodyOf([half], 'hang')
     const events: string[] = []
@@ -158,7 +155,7 @@ describe('an abort', () => {
     expect(events).toHaveLength(before)
   })
 
-  it('is recognised by the signal, whatever the engine throws', async () => {
+  it('recognizes an abort by the signal, whatever the engine throws', async () => {
     const controller = new AbortController()
     const fetch: typeof globalThis.fetch = (_url, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new TypeError('network error'))))
@@ -174,7 +171,7 @@ describe('an abort', () => {
   })
 })
 
-describe('a stall', () => {
+describe('stream timeouts', () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -217,38 +214,38 @@ describe('a stall', () => {
     return { early, late }
   }
 
-  it('of 300 s without a byte is a network error', async () => {
+  it('reports 300 s without a byte as a network error', async () => {
     const { early, late } = await outcomeAt(299_900, answering([half], 'hang'))
     expect(early).toBeUndefined()
     expect(late).toMatchObject({ code: 'network', isRetryable: true, message: expect.stringContaining('300000') })
   })
 
-  it('of 600 s before the response, too', async () => {
+  it('reports 600 s without a response as a network error', async () => {
     const { early, late } = await outcomeAt(599_900, never)
     expect(early).toBeUndefined()
     expect(late).toMatchObject({ code: 'network' })
   })
 
-  it('of 600 s with nothing but pings is a network error', async () => {
+  it('reports 600 s with only pings as a network error', async () => {
     const { early, late } = await outcomeAt(599_900, dripping(ping, 20_000))
     expect(early).toBeUndefined()
     expect(late).toMatchObject({ code: 'network', message: expect.stringContaining('content') })
   })
 
-  it('is not one as long as content drips', async () => {
+  it('keeps a stream open while content arrives slowly', async () => {
     const { early, late } = await outcomeAt(3_600_000, dripping(content, 299_000))
     expect(early).toBeUndefined()
     expect(late).toBeUndefined()
   })
 
-  it('has limits of the caller', async () => {
+  it('uses limits of the caller', async () => {
     const { early, late } = await outcomeAt(900, answering([half], 'hang'), { idleTimeoutMs: 1000 })
     expect(early).toBeUndefined()
     expect(late).toMatchObject({ code: 'network' })
   })
 })
 
-describe('the key', () => {
+describe('the API key', () => {
   const echo = JSON.stringify({ error: { type: 'authentication_error', message: `invalid key ${canary} given` } })
   const leaky: [string, typeof fetch][] = [
     ['an echoed key', refusing(401, echo)],
@@ -258,13 +255,13 @@ describe('the key', () => {
     ['a broken body', answering([half], 'break')],
   ]
 
-  it.each(leaky)('is in no error: %s', async (_name, fetch) => {
+  it.each(leaky)('appears in no error: %s', async (_name, fetch) => {
     const error = await failure(fetch)
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(canary)
     expect(`${JSON.stringify(error)}${error.message}${error.stack}`).not.toContain(canary)
   })
 
-  it('is sent, and absent from the redacted headers', async () => {
+  it('appears in the request but not in the redacted headers', async () => {
     const { provider } = anthropic('claude-test')
     const { headers, redactedHeaders, body } = await provider.encode(request('claude-test'))
     expect(headers['x-api-key']).toBe(canary)
@@ -272,7 +269,7 @@ describe('the key', () => {
     expect(redactedHeaders['anthropic-version']).toBe('2023-06-01')
   })
 
-  it.each(['', 'two\nlines', 'naïve'])('that cannot be a header is refused before anything is sent: %j', async (credential) => {
+  it.each(['', 'two\nlines', 'naïve'])('rejects a key that no header can carry, before sending: %j', async (credential) => {
     const { provider } = anthropic('claude-test', { fetch: never })
     const sent = provider.stream(request('claude-test', { credential }), () => undefined, new AbortController().signal)
     await expect(sent).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('API key') })

@@ -16,7 +16,7 @@ const sent = async (options: AzureOptions) => {
 
 const current = 'https://r.openai.azure.com/openai/v1/responses'
 
-describe('where a request goes', () => {
+describe('the request URL', () => {
   it.each([
     ['https://r.openai.azure.com', `${current} prod`],
     ['https://r.openai.azure.com/', `${current} prod`],
@@ -47,11 +47,11 @@ describe('where a request goes', () => {
     expect(await sent({ baseUrl })).toBe(expected)
   })
 
-  it('by the name of the resource', async () => {
+  it('uses the resource name', async () => {
     expect(await sent({ resource: 'r' })).toBe(`${current} prod`)
   })
 
-  it('on the dated route only when a date is given', async () => {
+  it('uses the dated route only if an API version is given', async () => {
     const dated = 'https://r.openai.azure.com/openai/responses?api-version=2025-04-01-preview'
     expect(await sent({ resource: 'r', apiVersion: '2025-04-01-preview' })).toBe(`${dated} prod`)
     const baseUrl = 'https://r.openai.azure.com/openai/deployments/dep?api-version=2024-10-21'
@@ -59,18 +59,18 @@ describe('where a request goes', () => {
     expect(await sent({ resource: 'r', apiVersion: 'preview' })).toBe(`${current}?api-version=preview prod`)
   })
 
-  it('refuses a base that is no URL, without repeating it', () => {
+  it('rejects an invalid base URL without repeating it', () => {
     const make = () => azure('prod', { baseUrl: `r.openai.azure.com?key=${canary}` })
     expect(make).toThrow(expect.objectContaining({ code: 'invalidOption', message: expect.stringContaining('https://') }))
     expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining(canary) }))
   })
 
-  it('needs a place', () => {
+  it('requires a resource or a base URL', () => {
     expect(() => azure('prod', {})).toThrow(ConfigError)
   })
 })
 
-describe('who calls', () => {
+describe('authentication', () => {
   const token = 'eyJhbGciOiJub25lIn0.eyJhdWQiOiJ4In0.c2ln'
   it.each<[string, Partial<AzureOptions>, string, Record<string, string>]>([
     ['the key of the resource', {}, canary, { 'api-key': canary }],
@@ -95,7 +95,7 @@ describe('the model behind a deployment', () => {
     expect(effort.reasoning).toEqual({ effort: 'none' })
   })
 
-  it('is in the configuration, which holds no key', async () => {
+  it('appears in the configuration, which holds no key', async () => {
     const { config, provider } = azure('prod', {
       resource: 'r',
       apiKey: canary,
@@ -127,7 +127,7 @@ describe('the model behind a deployment', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('an HTTP error', () => {
   const refused = async (status: number, body: string, baseUrl = 'https://r.openai.azure.com') => {
     const model = azure('prod', { baseUrl, fetch: async () => new Response(body, { status }) })
     const { error } = await called(model)
@@ -138,7 +138,7 @@ describe('a refusal', () => {
   it.each([
     ['DeploymentNotFound', 'The API deployment for this resource does not exist.'],
     ['404', 'Resource not found'],
-  ])('404 %s says what to look at', async (code, message) => {
+  ])('explains 404 %s', async (code, message) => {
     const body = JSON.stringify({ error: { code, message } })
     const error = await refused(404, body, 'https://r.openai.azure.com/openai/deployments/dep')
     expect(error).toMatchObject({ code: 'api', status: 404, isRetryable: false })
@@ -147,13 +147,13 @@ describe('a refusal', () => {
     expect(inspect(error)).not.toContain(canary)
   })
 
-  it('of another kind is as with OpenAI', async () => {
+  it('classifies other errors like OpenAI', async () => {
     expect(await refused(401, JSON.stringify({ error: { code: '401', message: 'Access denied' } }))).toMatchObject({ code: 'auth' })
     const throttled = JSON.stringify({ error: { code: 'RateLimitReached', message: 'Your requests have exceeded the rate limit.' } })
     expect(await refused(429, throttled)).toMatchObject({ code: 'rateLimited', isRetryable: true })
   })
 
-  it('by redirect is not followed, for the key would go along', async () => {
+  it('rejects a redirect without sending the key on', async () => {
     const redirects: (string | undefined)[] = []
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       redirects.push(init?.redirect)
