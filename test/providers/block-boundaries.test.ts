@@ -134,8 +134,8 @@ function replaying(first: AssistantMessage, model: Model): Model {
 
 const callsOf = ({ message }: Outcome): ToolCallContent[] => (message?.content ?? []).filter((block) => block.type === 'toolCall')
 
-describe.each(Object.entries(protocols))('calls of %s whose blocks are mixed, repeated or never ended', (_name, { play }) => {
-  it('come whole where they were whole, cut where they were cut, and no other comes', async () => {
+describe.each(Object.entries(protocols))('calls of %s with mixed, repeated or unfinished blocks', (_name, { play }) => {
+  it('keeps complete calls complete, marks truncated ones and adds none', async () => {
     await fc.assert(
       fc.asyncProperty(mixed, async ({ calls, steps }) => {
         const outcome = await play(steps)
@@ -154,8 +154,8 @@ describe.each(Object.entries(protocols))('calls of %s whose blocks are mixed, re
   })
 })
 
-describe.each(Object.entries(protocols))('a call of %s that is cut, behind a terminal event', (_name, { play }) => {
-  it('is told to the model as cut, never as bad JSON', async () => {
+describe.each(Object.entries(protocols))('a truncated call of %s before a terminal event', (_name, { play }) => {
+  it('reports the call to the model as truncated, not as bad JSON', async () => {
     await fc.assert(
       fc.asyncProperty(mixed, async ({ steps }) => {
         const answer = callsOf(await play(steps))

@@ -15,8 +15,8 @@ const quiet = { retry: fastRetry, logger: false as const }
 type StandIn = ReturnType<typeof browserAi>
 const modelOf = ({ ai }: StandIn, options: ChromeAiOptions = {}) => chromeAi({ ai, ...options })
 
-describe('the model of the browser', () => {
-  it('streams an answer to a history, and leaves no session', async () => {
+describe('the browser model', () => {
+  it('streams a response to a history and leaves no session open', async () => {
     const browser = browserAi((told) => ['You said ', String(told.at(-1)?.content), '.'])
     const agent = new Agent({ model: modelOf(browser, { languages: ['en'] }), systemPrompt: 'Be brief.', ...quiet })
     const run = agent.prompt('hi')
@@ -38,7 +38,7 @@ describe('the model of the browser', () => {
     expect(browser.open).toBe(0)
   })
 
-  it.each(['native', 'constrained'] as const)('calls tools: %s', async (toolUse) => {
+  it.each(['native', 'constrained'] as const)('runs tool calls: %s', async (toolUse) => {
     const call = { name: 'add', arguments: { a: 1, b: 2 } }
     const browser = browserAi(
       (told) => {
@@ -58,13 +58,13 @@ describe('the model of the browser', () => {
     expect(browser.constraints.every((constraint) => (constraint === undefined) === (toolUse === 'native'))).toBe(true)
   })
 
-  it.each(['{"say": "half', '{"n": 3}', '[3]', 'Three.'])('an answer that is not of the form is no answer: %s', async (said) => {
+  it.each(['{"say": "half', '{"n": 3}', '[3]', 'Three.'])('rejects a response that does not match the tool format: %s', async (said) => {
     const browser = browserAi(() => [said])
     const { result } = await playOn(modelOf(browser), { tools: [add], ...quiet })
     expect([result.status, result.error?.code]).toEqual(['error', 'schemaMismatch'])
   })
 
-  it('holds answers to a schema, beside tools too', async () => {
+  it('applies an output schema, with tools too', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
     const browser = browserAi((_told, constraint) => {
       const isWrapped = JSON.stringify(constraint).includes('"calls"')
@@ -77,7 +77,7 @@ describe('the model of the browser', () => {
     expect(browser.constraints[0]).toEqual(schema)
   })
 
-  it('sends pictures, and says beforehand where it takes none', async () => {
+  it('sends pictures and reports beforehand if it accepts none', async () => {
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'What is it?' }, pixel], timestamp: 1 }]
     const browser = browserAi((told) => [Array.isArray(told.at(-1)?.content) ? 'A pixel.' : 'Nothing.'])
     const { result } = await playOn(modelOf(browser), quiet, prompt)
@@ -97,7 +97,7 @@ describe('the model of the browser', () => {
     expect(deaf.result.error?.code).toBe('unsupported')
   })
 
-  it('tells of a download', async () => {
+  it('reports the progress of a download', async () => {
     const told: number[] = []
     const browser = browserAi(() => ['Here.'], { availability: 'downloadable' })
     const warnings: string[] = []
@@ -108,7 +108,7 @@ describe('the model of the browser', () => {
     expect(await availability({ ai: browser.ai })).toBe('downloadable')
   })
 
-  it.each([false, true])('a conversation that does not fit is an overflow, which a run compacts after (older names: %s)', async (isOld) => {
+  it.each([false, true])('reports a context overflow so that a run compacts (older names: %s)', async (isOld) => {
     const browser = browserAi(() => ['Short.'], { contextWindow: 60, isOld })
     const long = 'word '.repeat(70)
     const { result } = await playOn(modelOf(browser), { ...quiet, contextManagement: false }, long)
@@ -116,7 +116,7 @@ describe('the model of the browser', () => {
     expect(browser.open).toBe(0)
   })
 
-  it('an abort stops it at once, in any state', async () => {
+  it('stops at once on abort, in any state', async () => {
     const never = gate()
     const hanging = browserAi(async () => {
       await never.opened
@@ -131,7 +131,7 @@ describe('the model of the browser', () => {
   })
 
   it.each(['availability', 'create', 'measure'] as const)(
-    'an abort while the browser does not answer %s ends the run, and what comes late is let go',
+    'ends an aborted run while the browser hangs at %s and ignores its late response',
     async (hangs) => {
       const [asked, late] = [gate(), gate()]
       const browser = browserAi(() => ['Too late.'], { hangs, asked: asked.open, until: late.opened })
@@ -144,13 +144,13 @@ describe('the model of the browser', () => {
     },
   )
 
-  it('is not there in most browsers, and says so', async () => {
+  it('reports that most browsers have no model', async () => {
     expect(await availability()).toBe('unavailable')
     const { result } = await playOn(chromeAi(), quiet)
     expect(result.error).toMatchObject({ code: 'unsupported', message: expect.stringContaining('no model of its own') })
   })
 
-  it('names settings that it does not have, or fails where they must be kept', async () => {
+  it('warns about unsupported settings, or rejects if they are required', async () => {
     const browser = browserAi(() => ['ok'])
     const model = modelOf(browser)
     const { result } = await playOn(model, { ...quiet, temperature: 1 })
@@ -172,7 +172,7 @@ describe('the model of the browser', () => {
     ])
   })
 
-  it.each([{ toolUse: 'magic' }, { languages: 'en' }, { ai: {} }, { contextWindow: 0 }])('refuses %j', (options) => {
+  it.each([{ toolUse: 'magic' }, { languages: 'en' }, { ai: {} }, { contextWindow: 0 }])('rejects %j', (options) => {
     expect(() => chromeAi(options as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
@@ -229,8 +229,8 @@ function engineOf(answer: (request: { messages: { role: string; content: unknown
   return { engine, requests, most }
 }
 
-describe('an engine in the page', () => {
-  it('streams, with its tokens, and calls tools', async () => {
+describe('an in-browser engine', () => {
+  it('streams with token counts and runs tool calls', async () => {
     const { engine, requests } = engineOf(({ messages }) =>
       messages.some(({ role }) => role === 'tool')
         ? [{ content: 'It is ' }, { content: '3.' }]
@@ -250,7 +250,7 @@ describe('an engine in the page', () => {
     expect([texts, most.atOnce]).toEqual([['one two', 'one two', 'one two'], 1])
   })
 
-  it('is interrupted by an abort, and goes on with the next', async () => {
+  it('serves the next call after an aborted one', async () => {
     const { engine } = engineOf(() => Array.from({ length: 500 }, () => ({ content: 'on ' })))
     const model = webLlm(engine)
     const run = new Agent({ model, ...quiet }).prompt('go')
@@ -262,7 +262,7 @@ describe('an engine in the page', () => {
     expect(again.result.text.startsWith('on on')).toBe(true)
   })
 
-  it('what the engine throws is told', async () => {
+  it('reports an error that the engine throws', async () => {
     const broken: ChatEngine = { chat: { completions: { create: () => Promise.reject(new Error('WebGPU is not there.')) } } }
     const { result } = await playOn(webLlm(broken), quiet)
     expect(result.error?.message).toContain('WebGPU is not there.')
@@ -271,13 +271,13 @@ describe('an engine in the page', () => {
   })
 })
 
-it('a page takes the model of its browser, where there is one', async () => {
+it('uses the model of its browser if available', async () => {
   const { engine } = engineOf(() => [{ content: 'hello' }])
   expect((await ownModel(webLlm(engine), () => undefined)).config.provider).toBe('web-llm')
   expect(await onEngine(engine).prompt('hi').text()).toBe('hello')
 })
 
-it('a pipeline of transformers.js answers as an engine, and is interrupted', async () => {
+it('runs a transformers.js pipeline as an engine and interrupts it on abort', async () => {
   const asked: object[] = []
   let isInterrupted = false
   /** As `pipeline('text-generation')` resolves with: called with messages, it tells its words to a streamer. */

@@ -15,7 +15,7 @@ const messages: Message[] = [userMessage('Look.', [image])]
 const bodyOf = ({ config, provider }: Model, changes: Partial<StreamRequest> = {}) =>
   sentBody(provider, plainRequest(config, { messages, cache: { type: 'disabled' }, ...changes }))
 
-describe('the table', () => {
+describe('the capabilities table', () => {
   const newest: ModelCapabilities = { ...plain, thinking: 'adaptive' }
   const table: CapabilityRow[] = [
     { ids: /^old/, capabilities: { ...plain, media: [] } },
@@ -27,11 +27,11 @@ describe('the table', () => {
     expect(capabilitiesOf({ ...config, id: 'old-2' }, table, newest)).toMatchObject({ media: [], sampling: true })
   })
 
-  it('takes an unknown id for the newest', () => {
+  it('treats an unknown id like the newest model', () => {
     expect(capabilitiesOf({ ...config, id: 'never-heard-of' }, table, newest)).toEqual(newest)
   })
 
-  it('yields to the model, field by field', () => {
+  it('yields to the model field by field', () => {
     const model = { ...config, id: 'old-1', capabilities: { media: ['image/png'], efforts: ['low'] } }
     expect(capabilitiesOf(model, table, newest)).toEqual({ ...plain, media: ['image/png'], efforts: ['low'] })
   })
@@ -67,25 +67,25 @@ const anthropicCases: [keyof ModelCapabilities, string, AnthropicOptions, Partia
   ],
 ]
 
-describe('any field of the table can be overridden', () => {
+describe('capability overrides', () => {
   it.each(anthropicCases)('%s', async (_field, id, options, changes, before, after) => {
     expect(await bodyOf(anthropic(id), changes)).toMatchObject(before)
     expect(await bodyOf(anthropic(id, options), changes)).toMatchObject(after)
   })
 
-  it('efforts', async () => {
+  it('overrides efforts', async () => {
     const id = 'claude-opus-4-8'
     expect(await bodyOf(anthropic(id), { thinking: 'high' })).toMatchObject({ output_config: { effort: 'high' } })
     const weak = anthropic(id, { capabilities: { efforts: ['low'] } })
     expect(await bodyOf(weak, { thinking: 'high' })).toMatchObject({ output_config: { effort: 'low' } })
   })
 
-  it('images', async () => {
+  it('overrides images', async () => {
     expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8')))).toContain('AA==')
     expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8', { capabilities: { media: [] } })))).not.toContain('AA==')
   })
 
-  it('boundReasoning', async () => {
+  it('overrides boundReasoning', async () => {
     const id = 'claude-opus-4-8'
     const thought = { type: 'thinking', thinking: 'So.', signature: 's' } as const
     const answer = answerBy({ model: id, provider: 'anthropic' }, [thought, { type: 'text', text: 'A cat.' }])
@@ -96,12 +96,12 @@ describe('any field of the table can be overridden', () => {
     expect(JSON.stringify(await bodyOf(free, { messages: history }))).toContain('"signature":"s"')
   })
 
-  it('contextWindow, which is that of the model', () => {
+  it('overrides contextWindow of the model', () => {
     expect(anthropic('x', { capabilities: { contextWindow: 1_000_000 } }).config.contextWindow).toBe(1_000_000)
     expect(anthropic('x', { capabilities: { contextWindow: 1 }, contextWindow: 2 }).config.contextWindow).toBe(2)
   })
 
-  it('in Chat Completions too', async () => {
+  it('overrides fields of Chat Completions models too', async () => {
     const baseUrl = 'http://127.0.0.1:9'
     const thinks = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true } })
     expect(await bodyOf(thinks, { thinking: 'high' })).toMatchObject({ reasoning_effort: 'high' })

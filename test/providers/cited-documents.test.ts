@@ -71,12 +71,12 @@ async function citedIn(model: Model, content: Content[], options: Partial<AgentO
   }
 }
 
-describe('a citation of a page', () => {
+describe('a page citation', () => {
   it.each([
     ['Anthropic', () => ofAnthropic(anthropicCites(1, 'b.pdf'))],
     ['Bedrock', () => ofBedrock(bedrockCites(1, 'document-2'))],
     ['Bedrock, without a title', () => ofBedrock(bedrockCites(1))],
-  ])('names the block that holds it: %s', async (_name, model) => {
+  ])('refers to the block that holds the page: %s', async (_name, model) => {
     const named = _name.startsWith('Bedrock') ? [pdf('a.pdf'), picture, pdf('b.pdf')] : [pdf('a.pdf'), note, picture, pdf('b.pdf')]
     const { citation, block } = await citedIn(model(), [...named, question])
     expect(citation?.document).toMatchObject({ index: 1, unit: 'page', start: 2, end: 3 })
@@ -84,7 +84,7 @@ describe('a citation of a page', () => {
     if (citation?.title !== undefined) expect(citation.title).toBe('b.pdf')
   })
 
-  it('names none where the service speaks of another', async () => {
+  it('refers to no block if the provider cites another document', async () => {
     for (const model of [ofAnthropic(anthropicCites(0, 'other.pdf')), ofAnthropic(anthropicCites(7, 'a.pdf'))]) {
       const { citation, block } = await citedIn(model, [pdf('a.pdf'), question])
       expect(block).toBeUndefined()
@@ -92,7 +92,7 @@ describe('a citation of a page', () => {
     }
   })
 
-  it('is found where the model sees more of a message than was said', async () => {
+  it('finds its block if the model receives more of a message than the history holds', async () => {
     const old: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'file_1', api: 'openAiResponses', name: 'b.pdf' }
     const labelled: Partial<AgentOptions> = {
       transformContext: (messages) =>
@@ -102,7 +102,7 @@ describe('a citation of a page', () => {
     expect(block).toMatchObject({ name: 'a.pdf' })
   })
 
-  it('is found among results, of which the failed ones count last', async () => {
+  it('finds its block among results, with failed ones last', async () => {
     const result = (name: string, isError: boolean) =>
       defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => ({ content: [pdf(`${name}.pdf`)], isError }) })
     const tools = [result('bad', true), result('good', false)]

@@ -60,7 +60,7 @@ describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
     expect(connections).toBeLessThanOrEqual(2)
   })
 
-  it('also where the service refuses', async () => {
+  it('reuses connections after an HTTP error too', async () => {
     connections = 0
     answer = (response) => response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":{"message":"later"}}')
     const model = anthropic('claude-test', { baseUrl: origin })
@@ -69,7 +69,7 @@ describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
   })
 })
 
-describe('what follows the last event', () => {
+describe('bytes after the last event', () => {
   const text = fixture('anthropic/text.sse')
   const stream = { 'content-type': sse }
 
@@ -78,7 +78,7 @@ describe('what follows the last event', () => {
     return await outcomeOf(provider, plainRequest(config, { credential: key }), signal)
   }
 
-  it('is read only so far', async () => {
+  it('limits how much it reads', async () => {
     const controller = new AbortController()
     let pulls = 0
     const endless = function* () {
@@ -96,7 +96,7 @@ describe('what follows the last event', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   })
 
-  it('does not hold the message back, and is cut when the caller aborts', async () => {
+  it('returns the message at once and cancels the body on abort', async () => {
     const controller = new AbortController()
     const body = bodyOf([text], 'hang')
     const { message } = await play(body.stream, controller.signal)

@@ -28,7 +28,7 @@ describe('the context window of a model', () => {
     ['o3', 200_000],
     ['o4-mini', 200_000],
     ['ft:gpt-4o:acme::x', 128_000],
-  ])('%s: is that of its family in every factory', (id, tokens) => {
+  ])('%s: matches its family in every factory', (id, tokens) => {
     expect(openai(id).config.contextWindow).toBe(tokens)
     expect(openaiResponses(id).config.contextWindow).toBe(tokens)
     expect(openaiCompatible(id, { baseUrl }).config.contextWindow).toBe(tokens)
@@ -37,20 +37,20 @@ describe('the context window of a model', () => {
     expect(azure('mine', { resource: 'r', underlyingModel: id }).config.contextWindow).toBe(tokens)
   })
 
-  it('says what the catalogue says of each model of OpenAI, and never more', () => {
+  it('never exceeds the catalogue for any OpenAI model', () => {
     const others = catalogue.list('openai').filter(({ id, contextWindow }) => openai(id).config.contextWindow !== contextWindow)
     // Aliases that name no family.
     expect(others.map(({ id }) => id)).toEqual(others.map(({ id }) => id).filter((id) => /^(chat-latest|gpt-daybreak-)/.test(id)))
     for (const { id, contextWindow } of others) expect(openai(id).config.contextWindow, id).toBeLessThan(contextWindow)
   })
 
-  it('is what an option or the catalogue says before that', () => {
+  it('prefers an option or the catalogue over the family', () => {
     expect(openai('gpt-5', { contextWindow: 50_000 }).config.contextWindow).toBe(50_000)
     expect(openai('gpt-5', { capabilities: { contextWindow: 60_000 } }).config.contextWindow).toBe(60_000)
     expect(openai('gpt-daybreak-red-latest', { catalogue }).config.contextWindow).toBe(400_000)
   })
 
-  it('is assumed where nothing is known of it', () => {
+  it('has a default for unknown models', () => {
     expect(openai('gpt-of-tomorrow').config.contextWindow).toBe(128_000)
     expect(openaiResponses('grok-4.3', { baseUrl }).config.contextWindow).toBe(128_000)
     expect(local('qwen3').config.contextWindow).toBe(128_000)

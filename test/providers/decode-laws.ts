@@ -48,8 +48,8 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     }
   })
 
-  describe('the result does not depend on how the bytes are cut', () => {
-    it.each(names)('%s, cut in two', async (name) => {
+  describe('the message at any chunk boundary', () => {
+    it.each(names)('decodes %s cut in two', async (name) => {
       const bytes = bytesOf(name)
       const whole = essence(await replay([bytes]))
       for (const at of cutsOf(bytes, { from: 1 })) {
@@ -57,13 +57,13 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
       }
     })
 
-    it.each(names)('%s, byte by byte', async (name) => {
+    it.each(names)('decodes %s byte by byte', async (name) => {
       const bytes = bytesOf(name)
       const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte))
       expect(essence(await replay(pieces))).toBe(essence(await replay([bytes])))
     })
 
-    it.each(names)(`%s, in its share of ${fragmentations} random fragmentations`, async (name) => {
+    it.each(names)(`decodes %s in its share of ${fragmentations} random fragmentations`, async (name) => {
       const bytes = bytesOf(name)
       const whole = essence(await replay([bytes]))
       const random = seeded(names.indexOf(name) + 1)
@@ -73,7 +73,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     })
   })
 
-  it('settles on any bytes, with a message or a ProviderError', async () => {
+  it('settles on any bytes with a message or a ProviderError', async () => {
     const damage = fc.record({
       source: fc.constantFrom(...names.map(bytesOf)),
       edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),

@@ -38,7 +38,7 @@ async function echo(message: AssistantMessage): Promise<object[]> {
 describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_name, sample) => {
   const { text = '', stop = 'stop', serviceTools = [], citations = [], toolCalls = [] } = sample.expect
 
-  it('gives what it says, and goes back as it came', async () => {
+  it('decodes its content and sends it back unchanged', async () => {
     const { message, warnings } = await read(framesOf(sample))
     expect(textOf(message.content)).toBe(text)
     expect(message.stopReason).toBe(stop)
@@ -56,7 +56,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
     if (wanted !== undefined) expect(await echo(message)).toEqual(wanted)
   })
 
-  it('is the same wherever it is cut', async () => {
+  it('decodes the same message at any chunk boundary', async () => {
     const bytes = new Uint8Array(Buffer.concat(framesOf(sample)))
     const whole = await read([bytes])
     for (let at = 1; at < bytes.length; at += 37) {
@@ -75,7 +75,7 @@ const started = (contentBlockIndex: number, start: object) => ['contentBlockStar
 const grows = (contentBlockIndex: number, delta: object) => ['contentBlockDelta', { contentBlockIndex, delta }] as const
 const stopped = (contentBlockIndex: number) => ['contentBlockStop', { contentBlockIndex }] as const
 
-it('keeps content of a kind that it does not know with all of its deltas, says so, and sends it back', async () => {
+it('keeps unknown content with all its deltas, warns and sends it back', async () => {
   const { message, warnings } = await answerOf(
     started(0, { hologram: { hue: 're' } }),
     grows(0, { hologram: { hue: 'd', beams: [1] } }),
@@ -92,7 +92,7 @@ it('keeps content of a kind that it does not know with all of its deltas, says s
   expect(await echo(message)).toEqual([{ hologram: { hue: 'red', beams: [1, 2] } }, { text: 'ok' }, { hint: { a: 1 } }])
 })
 
-it('tells a cited place that it does not know, and all that a tool of the service said', async () => {
+it('reports an unknown citation location and all output of a hosted tool', async () => {
   const { message, warnings } = await answerOf(
     started(0, { toolResult: { toolUseId: 't', type: 'nova_code_interpreter_result', status: 'success' } }),
     grows(0, { toolResult: [{ json: { exitCode: 0 } }, { text: 'more' }] }),
@@ -112,7 +112,7 @@ it('tells a cited place that it does not know, and all that a tool of the servic
   expect(warnings).toEqual([expect.stringContaining('"hologram"')])
 })
 
-it('declares the tools of the service before ours, and refuses others by name', async () => {
+it('declares hosted tools before client tools and rejects unknown ones by name', async () => {
   const { provider, config } = bedrock(id, { apiKey: 'k', serverTools: [bedrockTools.grounding()] })
   const tools = [{ name: 'read', description: 'Reads', parameters: {} }]
   const { toolConfig } = await sentBody<WireBody>(provider, plainRequest(config, { tools, credential, cache: { type: 'disabled' } }))

@@ -125,7 +125,7 @@ describe('the ConverseStream decoder', () => {
     }
   })
 
-  it('reads an error that stands in the headers alone', async () => {
+  it('reads an error that appears only in the headers', async () => {
     const error = awsFrame({ ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'oops' }, '')
     const outcome = await replay([...framesOf('truncated'), error])
     expect(outcome.error).toMatchObject({ code: 'api', isRetryable: true, message: expect.stringContaining('oops') })
@@ -141,40 +141,40 @@ describe('the ConverseStream decoder', () => {
     expect((await replay([frame(type, { message: 'm' })])).error).toMatchObject({ code, isRetryable })
   })
 
-  it('says which reason to stop it does not know', async () => {
+  it('reports an unknown stop reason', async () => {
     const { error } = await replay([frame('messageStop', { stopReason: 'bored' })])
     expect(error).toMatchObject({ code: 'other', message: expect.stringContaining('bored') })
   })
 
-  it('binds reasoning to its prefix for models that do', async () => {
+  it('binds reasoning to its prefix for models that require it', async () => {
     const bound = await streamed(answering([bytesOf('thinking')]), request('us.anthropic.claude-opus-4-8'))
     expect(bound.message?.content[0]).toMatchObject({
       providerState: { model: 'us.anthropic.claude-opus-4-8', prefixHash: expect.any(String) },
     })
   })
 
-  it('takes a page for what it is', async () => {
+  it('rejects an HTML response as a network error', async () => {
     const page = utf8('<html><body>Sign in to the network first</body></html>')
     const { error } = await streamed(answering([page], 'close', 'text/html'))
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('baseUrl') })
   })
 })
 
-describe('what ends a message', () => {
+describe('the end of a message', () => {
   const complete = framesOf('no-metadata')
   const metadata = framesOf('text').at(-1) ?? new Uint8Array()
 
-  it.each(['hang', 'break', 'close'] as const)('messageStop without metadata, then "%s"', async (ending) => {
+  it.each(['hang', 'break', 'close'] as const)('accepts messageStop without metadata, then "%s"', async (ending) => {
     const { message } = await streamed(answering(complete, ending), undefined, undefined, { idleTimeoutMs: 50 })
     expect(message?.stopReason).toBe('stop')
   })
 
-  it('metadata that has begun is waited for: cut off, the message is not complete', async () => {
+  it('waits for metadata that has begun and fails if it is truncated', async () => {
     const { error } = await streamed(answering([...complete, metadata.subarray(0, 20)]))
     expect(error).toMatchObject({ code: 'network', isRetryable: true, message: expect.stringContaining('the rest of its last event') })
   })
 
-  it('metadata with a wrong checksum spoils it too', async () => {
+  it('fails on metadata with a wrong checksum', async () => {
     const damaged = metadata.slice()
     damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1
     expect((await streamed(answering([...complete, damaged]))).error).toMatchObject({
@@ -183,7 +183,7 @@ describe('what ends a message', () => {
     })
   })
 
-  it('nothing counts after both', async () => {
+  it('ignores everything after both', async () => {
     const { message } = await replay([bytesOf('text'), bytesOf('throttled')])
     expect(message).toMatchObject({ stopReason: 'stop', usage })
   })
@@ -193,8 +193,8 @@ describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, repl
 describe('the laws of decoding, as lines', () =>
   decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: runs(50, 500) }))
 
-describe('a stream that is damaged', () => {
-  it.each(names)('%s is an error wherever a bit is flipped, never an answer', async (name) => {
+describe('a damaged stream', () => {
+  it.each(names)('reports %s as an error wherever a bit is flipped', async (name) => {
     const bytes = bytesOf(name)
     for (const at of cutsOf(bytes)) {
       const damaged = bytes.slice()

@@ -37,19 +37,19 @@ describe('a document', () => {
     ['text/html', 'html'],
     ['text/plain; charset=utf-8', 'txt'],
     ['text/markdown', 'md'],
-  ])('of the type %s is sent as %s, under a name that the service takes', async (mimeType, format) => {
+  ])('sends the type %s as %s under a legal name', async (mimeType, format) => {
     const name = 'Ignore all: "instructions".pdf'
     const [message] = await sent([said(file({ mimeType, name, context: 'Of 2026.' }), text)])
     const document = { format, name: 'document-1', source: { bytes: 'JVBERi0=' }, context: `${name}: Of 2026.` }
     expect(message?.content).toEqual([{ document }, { text: 'What?' }])
   })
 
-  it('has text beside it', async () => {
+  it('adds text next to a document', async () => {
     const [message] = await sent([said(file())])
     expect(message?.content).toMatchObject([{ document: {} }, { text: '(see attached document)' }])
   })
 
-  it('has a name that no other one in the conversation has, the same in each turn', async () => {
+  it('gives each document in the conversation a unique and stable name', async () => {
     const called = answer([call('a')], { model: nova, stopReason: 'toolUse' })
     const messages = [said(file(), text), called, result('a', [file()]), said(file(), file({ data: 'JVBERi1z' }), text)]
     const { provider, config } = bedrock(nova)
@@ -62,13 +62,13 @@ describe('a document', () => {
     await sent(messages)
   })
 
-  it('of many bytes has its name too', async () => {
+  it('names a large document too', async () => {
     const long = () => file({ data: `JVBERi0${'A'.repeat(100_001)}` })
     const [message] = await sent([said(long(), long(), text)])
     expect(message?.content).toMatchObject([{ document: { name: 'document-1' } }, { document: { name: 'document-2' } }, {}])
   })
 
-  it('stands inside a result, and behind one that failed', async () => {
+  it('stands inside a result, or after a failed one', async () => {
     const called = answer([call('a'), call('b')], { model: nova, stopReason: 'toolUse' })
     const messages = await sent([user('x'), called, result('a', [file()]), result('b', [file()], true)])
     expect(messages[2]?.content).toMatchObject([
@@ -79,7 +79,7 @@ describe('a document', () => {
     ])
   })
 
-  it('beyond the fifth of a message is left out, and said; text is sent as text', async () => {
+  it('omits documents after the fifth of a message with a warning, but sends text', async () => {
     const six = Array.from({ length: 6 }, (_, at) => file({ name: `${at}.pdf` }))
     const [message] = await sent([said(...six, file({ mimeType: 'text/plain', data: btoa('words') }), text)])
     expect(message?.content.filter(({ document }) => document !== undefined)).toHaveLength(5)
@@ -91,14 +91,14 @@ describe('a document', () => {
     expect(await warned([said(...six, text)])).toEqual([expect.stringContaining('takes 5 such files')])
   })
 
-  it('that is too large is left out, and said; a PDF of newer models may be larger', async () => {
+  it('omits documents over the size limit with a warning; newer models take larger PDFs', async () => {
     const data = 'A'.repeat(6 * 1024 * 1024 + 4)
     const sheet = said(file({ mimeType: 'text/html', data: btoa('\xff').repeat(2 * 1024 * 1024) }), text)
     expect(await warned([sheet])).toEqual([expect.stringContaining('this service takes 4718592')])
     expect(await warned([said(file({ data: `JVBERi0${'A'.repeat(data.length + 5)}` }), text)])).toEqual([])
   })
 
-  it('is an error with requireMedia where it would be left out', async () => {
+  it('rejects with requireMedia if a document would be omitted', async () => {
     const messages = [said(...Array.from({ length: 6 }, () => file()), text)]
     const { provider, config } = bedrock(nova, { requireMedia: true })
     const made = { ...request(nova, { messages }), model: config }
@@ -106,14 +106,14 @@ describe('a document', () => {
   })
 })
 
-it('the same block again and again counts each time', async () => {
+it('counts the same block each time it appears', async () => {
   const same = file()
   const [message] = await sent([said(same, same, same, same, same, same, text)])
   expect(message?.content.filter(({ document }) => document !== undefined)).toHaveLength(5)
 })
 
 describe('citations', () => {
-  it('are asked for: of a PDF for Claude unless told otherwise, of others where told', async () => {
+  it('requests PDF citations for Claude by default, others on demand', async () => {
     const [message] = await wireMessages(
       [said(file(), file({ citations: false }), file({ mimeType: 'text/html' }), file({ mimeType: 'text/html', citations: true }), text)],
       {},
@@ -125,7 +125,7 @@ describe('citations', () => {
     expect(Object(other?.content[0]?.document).citations).toBeUndefined()
   })
 
-  it('are left out where the answer is held to a schema, and that is said', async () => {
+  it('omits citations next to an output schema and warns', async () => {
     const responseFormat = { type: 'jsonSchema', name: 'a', schema: { type: 'object', properties: {} } } as const
     const messages = [said(file({ citations: true }), text)]
     const [message] = await sent(messages, claude, { responseFormat })
@@ -134,7 +134,7 @@ describe('citations', () => {
   })
 })
 
-it('a video goes to models that take it', async () => {
+it('sends a video to models that accept it', async () => {
   const video = file({ mimeType: 'video/mp4', data: 'AAAA' })
   const [message] = await sent([said(video, text)])
   expect(message?.content[0]).toEqual({ video: { format: 'mp4', source: { bytes: 'AAAA' } } })

@@ -17,7 +17,7 @@ const point = { cachePoint: { type: 'default' } }
 const nova = 'us.amazon.nova-2-lite-v1:0'
 const llama = 'us.meta.llama4-scout-17b-instruct-v1:0'
 
-describe('where a request goes', () => {
+describe('the request URL', () => {
   it.each<[string, BedrockOptions, string]>([
     ['amazon.nova-lite-v1:0', {}, 'https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova-lite-v1%3A0/converse-stream'],
     [
@@ -41,18 +41,18 @@ describe('where a request goes', () => {
     ['x.y', { baseUrl: 'https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com' }, 'us-gov-west-1'],
     ['x.y', { baseUrl: 'https://proxy.example', region: 'ap-south-1' }, 'ap-south-1'],
     ['arn:aws:bedrock:eu-west-3::foundation-model/x.y', { baseUrl: 'https://proxy.example' }, 'eu-west-3'],
-  ])('is signed for the region of %s %j', async (id, options, region) => {
+  ])('signs for the region of %s %j', async (id, options, region) => {
     const { headers } = await bedrock(id, options).provider.encode(request(id, {}, options))
     expect(headers.authorization).toContain(`/${region}/bedrock/aws4_request`)
   })
 
-  it('refuses a base that is no URL', () => {
+  it('rejects an invalid base URL', () => {
     expect(() => bedrock('x.y', { baseUrl: 'proxy' })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
 
-describe('a body', () => {
-  it('build_bedrock_body: messages, system, inferenceConfig.maxTokens', async () => {
+describe('the Converse request body', () => {
+  it('holds messages, system and inferenceConfig.maxTokens (build_bedrock_body)', async () => {
     expect(await bodyFor(request(llama, { maxTokens: 100, temperature: 0.5 }))).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
       system: [{ text: 'Be brief.' }],
@@ -60,13 +60,13 @@ describe('a body', () => {
     })
   })
 
-  it('leaves out what is blank', async () => {
+  it('omits blank content', async () => {
     const body = await bodyFor(request(llama, { systemPrompt: ' \n', messages: [user('Hi'), user('  ')] }))
     expect(body).not.toHaveProperty('system')
     expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: '(empty message)' }] }])
   })
 
-  it('content_to_bedrock: text, toolUse, toolResult and images', async () => {
+  it('encodes text, toolUse, toolResult and images (content_to_bedrock)', async () => {
     const history = [
       { ...user('Look'), content: [{ type: 'text', text: 'Look' } as const, image] },
       answer([{ type: 'text', text: 'I look.' }, call('a', { path: 'x' }), call('b')], { stopReason: 'toolUse' }),
@@ -96,7 +96,7 @@ describe('a body', () => {
     ])
   })
 
-  it('has no status, and images behind all results, for families that take neither', async () => {
+  it('omits status and moves images behind all results for families without support', async () => {
     const history = [user('x'), answer([call('a'), call('b')], { model: llama }), result('a', [image]), result('b')]
     expect((await wireMessages(history, {}, llama))[2]?.content).toEqual([
       { toolResult: { toolUseId: 'a', content: [{ text: '(see attached image)' }] } },
@@ -109,12 +109,12 @@ describe('a body', () => {
     ['image/jpg', { image: { format: 'jpeg', source: { bytes: 'AA==' } } }],
     ['IMAGE/WEBP', { image: { format: 'webp', source: { bytes: 'AA==' } } }],
     ['image/tiff', { text: '(image left out: this model does not take image/tiff)' }],
-  ])('an image of type %s', async (mimeType, block) => {
+  ])('encodes an image of type %s', async (mimeType, block) => {
     const [message] = await wireMessages([{ ...user(''), content: [{ ...image, mimeType }] }])
     expect(message?.content).toEqual([block])
   })
 
-  it('gives ids of nine letters and digits to the models of Mistral', async () => {
+  it('sends ids of nine letters and digits to Mistral models', async () => {
     const mistral = 'mistral.mistral-large-2407-v1:0'
     const messages = await wireMessages(
       [user('x'), answer([call('tooluse_1'), call('abcDEF123')]), result('tooluse_1'), result('abcDEF123')],
@@ -129,7 +129,7 @@ describe('a body', () => {
 })
 
 describe('tools', () => {
-  it('are declared; a union at the root is merged, a blank description left out', async () => {
+  it('declares tools, merges root unions and omits a blank description', async () => {
     const union = { anyOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'number' } } }] }
     const { toolConfig } = await bodyFor(request(llama, { tools: [tool('read'), { ...tool('pick', union), description: ' ' }] }))
     expect(toolConfig).toEqual({
@@ -151,7 +151,7 @@ describe('tools', () => {
     })
   })
 
-  it('that a history has used stay declared when there are none any more', async () => {
+  it('keeps declaring tools that the history used after their removal', async () => {
     const messages = [user('x'), answer([call('a'), call('b', {}, 'odd name')]), result('a'), result('b')]
     const { toolConfig } = await bodyFor(request(llama, { messages }))
     expect(toolConfig?.tools.map((each) => Object(each.toolSpec).name)).toEqual(['read', 'odd_name'])
@@ -170,7 +170,7 @@ describe('reasoning', () => {
   const second = async (content: Content[], changes = {}, id = claude) =>
     (await wireMessages([user('x'), answer(content, { model: id, ...changes }), user('y')], {}, id))[1]?.content
 
-  it('goes back byte for byte to the model it came from', async () => {
+  it('sends reasoning back byte for byte to its own model', async () => {
     expect(await second([signed, redacted, said])).toEqual([
       { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'c2ln' } } },
       { reasoningContent: { redactedContent: 'eA==' } },
@@ -178,19 +178,19 @@ describe('reasoning', () => {
     ])
   })
 
-  it('goes to no other model, and not unsigned to Claude', async () => {
+  it('sends reasoning to no other model and no unsigned reasoning to Claude', async () => {
     expect(await second([signed, redacted, said], { model: 'us.anthropic.claude-opus-4-5' })).toEqual([{ text: 'So.' }])
     expect(await second([{ type: 'thinking', thinking: 'Hm.' }, said])).toEqual([{ text: 'So.' }])
   })
 
-  it('of other families goes back without a signature', async () => {
+  it('sends reasoning of other families back without a signature', async () => {
     expect(await second([{ type: 'thinking', thinking: 'Hm.' }, said], {}, nova)).toEqual([
       { reasoningContent: { reasoningText: { text: 'Hm.' } } },
       { text: 'So.' },
     ])
   })
 
-  it('that is bound to its prefix goes back as long as the prefix stands', async () => {
+  it('sends reasoning bound to its prefix while the prefix stands', async () => {
     const id = 'us.anthropic.claude-opus-4-8'
     const { message } = await streamed(answering([bytesOf('thinking')]), request(id))
     if (message === undefined) throw new Error('no answer')
@@ -225,12 +225,12 @@ describe('thinking', () => {
     expect(body.inferenceConfig).toEqual(inferenceConfig)
   })
 
-  it('that cannot be asked for is a warning', async () => {
+  it('warns about thinking that the model does not support', async () => {
     const { warnings } = await bedrock(llama).provider.encode(request(llama, { thinking: 'high' }))
     expect(warnings).toEqual([expect.stringContaining('thinking level high left out')])
   })
 
-  it('behind an ARN goes by the model that the caller names', async () => {
+  it('follows the model that the caller names for an ARN', async () => {
     const arn = 'arn:aws:bedrock:us-west-2:123456789012:application-inference-profile/a1b2'
     const made = request(arn, { thinking: 'medium' })
     expect(await bodyFor(made)).not.toHaveProperty('additionalModelRequestFields')
@@ -259,13 +259,13 @@ describe('caching', () => {
   })
 })
 
-describe('the form of an answer', () => {
+describe('structured output', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
   const asked: ResponseFormat = { type: 'jsonSchema', name: 'City info', schema }
   const format = (body: Record<string, unknown>) => Object(body.outputConfig).textFormat
 
   it.each(['us.anthropic.claude-opus-4-8', 'openai.gpt-oss-120b-1:0', 'qwen.qwen3-32b-v1:0'])(
-    'is promised by the service for %s',
+    'uses native structured output for %s',
     async (id) => {
       const { type, structure } = format(await bodyFor(request(id, { responseFormat: asked })))
       expect([type, structure.jsonSchema.name]).toEqual(['json_schema', 'City_info'])
@@ -273,7 +273,7 @@ describe('the form of an answer', () => {
     },
   )
 
-  it('is the arguments of a forced tool for Claude models that are not held to one', async () => {
+  it('forces an answer tool for Claude models without native structured output', async () => {
     const id = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
     const { toolConfig, additionalModelRequestFields } = await bodyFor(request(id, { responseFormat: asked, thinking: 'high' }))
     expect(toolConfig).toMatchObject({
@@ -285,7 +285,7 @@ describe('the form of an answer', () => {
     expect(withOthers.toolConfig?.toolChoice).toEqual({ any: {} })
   })
 
-  it('that a tool takes comes out as text', async () => {
+  it('returns the arguments of the answer tool as text', async () => {
     const id = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
     const frames = [
       frame('contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 't', name: 'respond_json' } } }),
@@ -301,8 +301,11 @@ describe('the form of an answer', () => {
     [llama, asked],
     ['amazon.titan-text-express-v1', { type: 'jsonObject' }],
     ['qwen.qwen3-32b-v1:0', { type: 'jsonObject' }],
-  ])('bedrock_rejects_structured_output_on_non_anthropic_model: %s', async (id, responseFormat) => {
-    const encoded = bedrock(id).provider.encode(request(id, { responseFormat }))
-    await expect(encoded).rejects.toMatchObject({ code: 'schemaMismatch', isRetryable: false, message: expect.stringContaining(id) })
-  })
+  ])(
+    'rejects a schema for a model other than Claude (bedrock_rejects_structured_output_on_non_anthropic_model): %s',
+    async (id, responseFormat) => {
+      const encoded = bedrock(id).provider.encode(request(id, { responseFormat }))
+      await expect(encoded).rejects.toMatchObject({ code: 'schemaMismatch', isRetryable: false, message: expect.stringContaining(id) })
+    },
+  )
 })

@@ -15,7 +15,7 @@ async function failure(fetch: typeof globalThis.fetch, made = request(claude)): 
 
 const errorType = (name: string) => ({ 'x-amzn-errortype': `${name}:http://internal.amazon.com/coral/com.amazon.bedrock/` })
 
-describe('a refusal', () => {
+describe('an HTTP error', () => {
   it.each<[number, string, unknown, string, boolean, RegExp]>([
     [
       403,
@@ -84,13 +84,13 @@ describe('a refusal', () => {
     [429, 'ModelNotReadyException', { message: 'm' }, 'rateLimited', true, /429/],
     [500, 'InternalServerException', { message: 'm' }, 'api', true, /500/],
     [503, 'ServiceUnavailableException', { message: 'm' }, 'api', true, /503/],
-  ])('%i %s %j', async (status, type, body, code, isRetryable, message) => {
+  ])('classifies %i %s %j', async (status, type, body, code, isRetryable, message) => {
     const error = await failure(refusing(status, body, errorType(type)))
     expect(error).toMatchObject({ code, isRetryable, status })
     expect(error.message).toMatch(message)
   })
 
-  it.each(["isn't", 'isn’t'])('of a bare model id (%s) says what to put before it', async (not) => {
+  it.each(["isn't", 'isn’t'])('explains the prefix of a bare model id (%s)', async (not) => {
     const message = `Invocation of model ID anthropic.claude-opus-4-6-v1 with on-demand throughput ${not} supported. Retry your request with the ID or ARN of an inference profile that contains this model.`
     const error = await failure(refusing(400, { message }, errorType('ValidationException')))
     expect(error).toMatchObject({ code: 'api', isRetryable: false })
@@ -100,7 +100,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('no part of the key is in an error', () => {
+describe('errors contain no part of the key', () => {
   const echo = `${credential} and ${canaries.join(' and ')}`
   const leaks: [string, typeof fetch][] = [
     [

@@ -31,8 +31,8 @@ const history = anyHistory({
 /** Not signed: nothing here depends on it. */
 const credential = 'bearer-key'
 
-describe('any history sends', () => {
-  it.each(models)('to %s', async (model) => {
+describe('any history', () => {
+  it.each(models)('encodes to a legal request: %s', async (model) => {
     const rules = { ids: model.startsWith('mistral') ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/, signed: model.includes('claude') }
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
@@ -43,7 +43,7 @@ describe('any history sends', () => {
     )
   })
 
-  it('and is not changed by it, and encodes the same twice', async () => {
+  it('stays unchanged by encoding and encodes the same twice', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const before = JSON.stringify(messages)

@@ -114,8 +114,8 @@ function signatureOf({ url, headers, body }: EncodedRequest, secret: string): st
   return hmac(key, toSign).toString('hex')
 }
 
-describe('what is sent', () => {
-  it('carries a signature over exactly its address, headers and body', async () => {
+describe('the signed request', () => {
+  it('signs exactly its URL, headers and body', async () => {
     clock('2026-11-21T10:11:12.345Z')
     const id = fc.constantFrom(
       'amazon.nova-lite-v1:0',
@@ -140,7 +140,7 @@ describe('what is sent', () => {
     )
   })
 
-  it('has the headers of a proxy beside the signature, not in it; those of AWS in it', async () => {
+  it('signs AWS headers but no proxy headers', async () => {
     const headers = { 'X-Gateway': 'a', 'X-Amzn-Bedrock-GuardrailIdentifier': 'g' }
     const encoded = await bedrock('amazon.nova-lite-v1:0').provider.encode(request('amazon.nova-lite-v1:0', {}, { headers }))
     expect(encoded.headers).toMatchObject({ 'x-gateway': 'a', 'x-amzn-bedrock-guardrailidentifier': 'g' })
@@ -150,7 +150,7 @@ describe('what is sent', () => {
     expect(encoded.headers.authorization).toContain(`Signature=${signatureOf(encoded, canaries[1])}`)
   })
 
-  it('is a bearer key as it is, where the key holds no colon', async () => {
+  it('sends a key without a colon as a bearer token', async () => {
     const encoded = await bedrock('amazon.nova-lite-v1:0').provider.encode(
       request('amazon.nova-lite-v1:0', { credential: ' ABSKbearer+/key== ' }),
     )
@@ -158,17 +158,17 @@ describe('what is sent', () => {
     expect(encoded.redactedHeaders).toEqual({ 'content-type': 'application/json', authorization: '[redacted]' })
   })
 
-  it('has no key where there is none, for proxies that add it', async () => {
+  it('sends no key if there is none, so that a proxy can add it', async () => {
     const { credential: _, ...made } = request('amazon.nova-lite-v1:0')
     expect((await bedrock('amazon.nova-lite-v1:0').provider.encode(made)).headers).toEqual({ 'content-type': 'application/json' })
   })
 
-  it('shows no part of the key in the redacted headers or the body', async () => {
+  it('redacts the key in the headers and the body', async () => {
     const { redactedHeaders, body } = await bedrock('x.y').provider.encode(request('x.y'))
     for (const canary of canaries) expect(JSON.stringify(redactedHeaders) + body).not.toContain(canary)
   })
 
-  it('needs WebCrypto, and says so', async () => {
+  it('requires WebCrypto and names it in the error', async () => {
     vi.stubGlobal('crypto', {})
     try {
       await expect(bedrock('x.y').provider.encode(request('x.y'))).rejects.toMatchObject({
@@ -181,7 +181,7 @@ describe('what is sent', () => {
   })
 
   it.each(['a:b:two\nlines', 'naïve:secret', 'bearer with spaces'])(
-    'is nothing for a key that no header can carry: %j',
+    'rejects a key that no header can carry, before sending: %j',
     async (credential) => {
       const encoded = bedrock('x.y').provider.encode(request('x.y', { credential }))
       await expect(encoded).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('API key') })

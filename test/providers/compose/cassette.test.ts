@@ -24,7 +24,7 @@ async function recorded(): Promise<Cassette> {
 }
 
 describe('a cassette', () => {
-  it('reads well, and holds no secret', async () => {
+  it('has readable text and holds no secret', async () => {
     const cassette = await recorded()
     expect(cassette.calls).toHaveLength(2)
     expect(cassette.calls[0]).toMatchObject({
@@ -38,7 +38,7 @@ describe('a cassette', () => {
     expect(JSON.stringify(cassette)).not.toMatch(/secret|acme/)
   })
 
-  it('a key in an address is not recorded', async () => {
+  it('redacts a key in a URL', async () => {
     const urls: string[] = []
     const fetch = recordFetch(async () => new Response('{}', { status: 400 }), {
       write: ({ calls }) => void urls.push(...calls.map(({ url }) => url)),
@@ -50,13 +50,13 @@ describe('a cassette', () => {
     expect(urls.join()).not.toContain('sk-secret')
   })
 
-  it('answers the same requests without a service', async () => {
+  it('replays responses to the same requests without a network', async () => {
     const agent = new Agent({ model: openai('gpt-4.1', { fetch: replayFetch(JSON.parse(JSON.stringify(await recorded()))) }) })
     expect(await agent.prompt('Hello.').text()).toBe('Grüße')
     expect(await agent.prompt('Again.').text()).toBe('Grüße')
   })
 
-  it('refuses another request, and says where it differs', async () => {
+  it('rejects a different request and names the difference', async () => {
     const agent = new Agent({
       model: openai('gpt-4.1', { fetch: replayFetch(await recorded()) }),
       temperature: 0.5,
@@ -67,13 +67,13 @@ describe('a cassette', () => {
     expect(error?.message).toMatch(/call 1 differs from the recorded one: the request\.request\.temperature is 0\.5/)
   })
 
-  it('refuses a call after the last, and what is no cassette', async () => {
+  it('rejects a call after the last and an invalid cassette', async () => {
     const agent = new Agent({ model: openai('gpt-4.1', { fetch: replayFetch({ version: 1, calls: [] }) }), logger: false, retry: false })
     expect((await agent.prompt('Hello.').result).error?.message).toContain('call 1 was not recorded')
     expect(() => replayFetch({ calls: 3 } as never)).toThrow(/cassette/)
   })
 
-  it('a key that the service repeats, or that stands in the body, is not recorded', async () => {
+  it('redacts a key that the provider echoes or that the body contains', async () => {
     let kept = ''
     const echo: typeof fetch = async () =>
       Response.json(
@@ -98,7 +98,7 @@ describe('a cassette', () => {
     expect((await new Agent({ model: again, logger: false }).prompt('go').result).error?.code).toBe('auth')
   })
 
-  it('calls at the same time are all recorded, in the order in which they began, and answer in any order', async () => {
+  it('records concurrent calls in start order and replays them in any order', async () => {
     let kept: Cassette = { version: 1, calls: [] }
     const waiting: (() => void)[] = []
     const slow: typeof fetch = async (_input, init) => {
@@ -121,7 +121,7 @@ describe('a cassette', () => {
     expect(answers).toEqual(['c', 'a', 'b'].map((echo) => JSON.stringify({ echo })))
   })
 
-  it('a Request is recorded with its body, and an answer as far as it came and was read', async () => {
+  it('records the body of a Request and the part of a response that was read', async () => {
     let kept: Cassette = { version: 1, calls: [] }
     const torn = () => {
       let reads = 0
@@ -158,7 +158,7 @@ describe('a cassette', () => {
     ])
   })
 
-  it('what write throws fails whoever reads the answer to its end', async () => {
+  it('fails the reader of the whole response if write throws', async () => {
     const fetch = recordFetch(answering, { write: () => Promise.reject(new Error('disk full')) })
     await expect((await fetch('https://x.example/')).text()).rejects.toThrow('disk full')
     expect(() => recordFetch(answering, {} as never)).toThrow(/write/)

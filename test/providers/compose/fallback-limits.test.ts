@@ -28,12 +28,12 @@ async function asked(model: Model, options: Partial<AgentOptions> = {}) {
   return { agent, events, result }
 }
 
-describe('a model that has failed', () => {
+describe('a failed model', () => {
   it.each([
     ['for a while', refused(500), 20_000],
     ['for as long as its service asks', refused(429, { 'retry-after': '45' }), 45_000],
     ['though its service asks for no time', refused(503, { 'retry-after': '0' }), 20_000],
-  ])('rests %s, is asked last, and then first again', async (_name, failure, restMs) => {
+  ])('rests %s, comes last meanwhile, and then first again', async (_name, failure, restMs) => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const first = server.service('openai', failure, says('First.'))
     const second = server.service('anthropic', says('Second.'))
@@ -64,7 +64,7 @@ describe('a model that has failed', () => {
     ],
     ['is asynchronous', async () => false, 'instead of true or false'],
     ['says nothing', () => undefined, 'instead of true or false'],
-  ])('is given up, and asks no other, where `on` %s', async (_name, on, words) => {
+  ])('ends the call without a fallback if `on` %s', async (_name, on, words) => {
     const second = server.service('anthropic', says('Second.'))
     const model = fallback([server.service('openai', refused(500)).model(), second.model()], { on: on as () => boolean })
     const { result } = await asked(model, { retry: false })
@@ -72,7 +72,7 @@ describe('a model that has failed', () => {
     expect(second.sent).toHaveLength(0)
   })
 
-  it('whose limiter has no turn for it is passed over, and asked again as soon as there is one', async () => {
+  it('skips a model without a limiter slot until a slot is free', async () => {
     const first = server.service('openai', { ...says('First.') }, says('First again.'))
     const second = server.service('anthropic', says('Second.'))
     const shared = limiter({ concurrency: 1 })
@@ -87,7 +87,7 @@ describe('a model that has failed', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('is asked all the same where the others fail too, the one that may be asked soonest first', async () => {
+  it('tries resting models, the soonest available first, if all others fail', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const first = server.service('openai', refused(429, { 'retry-after': '50' }), says('First.'))
     const second = server.service('google', refused(500), refused(401), says('Second.'))
@@ -98,7 +98,7 @@ describe('a model that has failed', () => {
     expect((await asked(model)).result.text).toBe('First.')
   })
 
-  it('what it said of one request is not held against it', async () => {
+  it('stays available after an error about a single request', async () => {
     const second = server.service('openai', says('Second.'))
     const model = fallback([server.service('openai', refused(413), says('First.')).model(), second.model('b')], { on: () => true })
     expect((await asked(model)).result.text).toBe('Second.')
@@ -107,7 +107,7 @@ describe('a model that has failed', () => {
 })
 
 describe('a cost limit', () => {
-  it('counts what the model that answered asks for', async () => {
+  it('counts the price of the model that responded', async () => {
     const dear = server.service('openai', says('Dear.')).model('dear', { cost: rates(1_000_000) })
     const cheap = server.service('openai', refused(500)).model('cheap', { cost: rates(1) })
     const { result } = await asked(fallback([cheap, dear]), { limits: { maxCost: 1e6 } })
@@ -120,7 +120,7 @@ describe('a cost limit', () => {
     })
   })
 
-  it('counts the half that a dear model had said when it failed', async () => {
+  it('counts the partial output of a failed model at its price', async () => {
     const dear = server.service('anthropic', half).model('dear', { cost: rates(1_000_000) })
     const cheap = server.service('openai', says('Cheap.'))
     const agent = new Agent({
@@ -134,7 +134,7 @@ describe('a cost limit', () => {
     expect(cheap.sent.length).toBeLessThan(2)
   })
 
-  it('needs prices of every model that may answer', () => {
+  it('requires prices of every model that may respond', () => {
     const priced = server.service('openai', says('A.')).model('a', { cost: rates(1) })
     const unpriced = server.service('openai', says('B.')).model('b')
     for (const model of [fallback([priced, unpriced]), limited(fallback([priced, fallback([priced, unpriced])]), limiter())]) {
@@ -142,7 +142,7 @@ describe('a cost limit', () => {
     }
   })
 
-  it('ends a run where a model without prices was chosen for it', async () => {
+  it('ends a run after the choice of a model without prices', async () => {
     const priced = server.service('openai', says('A.')).model('a', { cost: rates(1) })
     const unpriced = server.service('openai', says('B.')).model('b')
     const agent = new Agent({ model: route(() => unpriced, { like: priced }), limits: { maxCost: 1 }, logger: false })
@@ -164,7 +164,7 @@ describe('an abort', () => {
     ['while the second speaks', refused(500), { turn: { text: ['Half'] }, pause: 'forever' }, 'messageUpdate'],
     ['in the wait after output', half, says('Second.'), 'providerRetry'],
   ]
-  it.each(waits)('%s asks nobody else, and leaves nothing', async (name, first, second, at) => {
+  it.each(waits)('%s asks no other model and leaves no listener', async (name, first, second, at) => {
     const controller = new AbortController()
     const services = [server.service('anthropic', first), server.service('openai', second)]
     const shared = limiter({ concurrency: 1 })
@@ -185,7 +185,7 @@ describe('an abort', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('while a key is fetched, or a turn is waited for, asks nobody', async () => {
+  it('asks no model during key retrieval or while queued for a slot', async () => {
     const service = server.service('openai', says('Second.'))
     const { opened, open } = gate()
     const shared = limiter({ concurrency: 1 })
@@ -205,8 +205,8 @@ describe('an abort', () => {
   })
 })
 
-describe('without retries', () => {
-  it('the next model is asked before output; after it, the run ends', async () => {
+describe('fallback without retries', () => {
+  it('asks the next model before output and ends the run after it', async () => {
     const second = server.service('openai', says('Second.'))
     const on = (reply: WireReply) => fallback([server.service('openai', reply).model('a'), second.model('b')])
     expect((await asked(on(refused(500)), { retry: false })).result.text).toBe('Second.')

@@ -88,8 +88,8 @@ async function twoTurns(first: Model, second: Model) {
   return { agent, events, result, costs }
 }
 
-describe('fallback, each failure and each pair of protocols, over HTTP', () => {
-  it.each(table)('$name: $first, then $second', async ({ reply, code, afterOutput, first: a, second: b }) => {
+describe('fallback over HTTP for each failure and each pair of protocols', () => {
+  it.each(table)('handles $name: $first, then $second', async ({ reply, code, afterOutput, first: a, second: b }) => {
     const [one, two] = [server.service(a, reply), server.service(b, { turn: { text: ['From the second.'] } })]
     const first = one.model(undefined, { firstByteTimeoutMs: 40, cost: rates(1000) })
     const second = two.model('second-model', { cost: rates(1_000_000) })
@@ -128,23 +128,20 @@ describe('fallback, each failure and each pair of protocols, over HTTP', () => {
     expect(costs[1]).toBeGreaterThan(20)
   })
 
-  it.each(wires)(
-    '%s: a prompt that is too long, and an answer that is refused, say something of the conversation: nobody else is asked',
-    async (wire) => {
-      const long = server.service(wire, refused(400, 'prompt is too long: 250000 tokens > 200000 maximum'))
-      const other = server.service(wire, { turn: { text: ['From the second.'] } })
-      const models = [long.model(), other.model('second-model')]
-      const ask = (model: Model) => new Agent({ model, retry: fastRetry, logger: false }).prompt('go').result
-      expect(await ask(fallback(models))).toMatchObject({ status: 'error', error: { code: 'contextOverflow' } })
-      expect(other.sent).toHaveLength(0)
-      const [, ...asked] = (await ask(fallback(models, { on: ['contextOverflow'] }))).messages
-      expect(asked).toMatchObject([{ model: 'second-model' }])
-      // It says nothing of the model, which is asked first again.
-      expect(await ask(fallback(models))).toMatchObject({ error: { code: 'contextOverflow' } })
-    },
-  )
+  it.each(wires)('%s: keeps context overflow and refused responses with the first model', async (wire) => {
+    const long = server.service(wire, refused(400, 'prompt is too long: 250000 tokens > 200000 maximum'))
+    const other = server.service(wire, { turn: { text: ['From the second.'] } })
+    const models = [long.model(), other.model('second-model')]
+    const ask = (model: Model) => new Agent({ model, retry: fastRetry, logger: false }).prompt('go').result
+    expect(await ask(fallback(models))).toMatchObject({ status: 'error', error: { code: 'contextOverflow' } })
+    expect(other.sent).toHaveLength(0)
+    const [, ...asked] = (await ask(fallback(models, { on: ['contextOverflow'] }))).messages
+    expect(asked).toMatchObject([{ model: 'second-model' }])
+    // It says nothing of the model, which is asked first again.
+    expect(await ask(fallback(models))).toMatchObject({ error: { code: 'contextOverflow' } })
+  })
 
-  it('an answer that its service refuses to give is an answer', async () => {
+  it('accepts a filtered response as a response', async () => {
     const refusal = { choices: [{ index: 0, delta: { refusal: 'I cannot.' }, finish_reason: 'content_filter' }] }
     const body = `data: ${JSON.stringify(refusal)}\n\ndata: [DONE]\n\n`
     const one = server.service('openai', { status: 200, body, headers: { 'content-type': 'text/event-stream' } })

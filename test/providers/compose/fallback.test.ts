@@ -90,7 +90,7 @@ describe('fallback', () => {
     },
   )
 
-  it('after output the failed message is closed, and the next attempt goes to the other model', async () => {
+  it('closes the failed message after output and asks the other model next', async () => {
     const first = service(cut())
     const second = service(words('Whole.'))
     const { events, result, agent } = await played(
@@ -104,7 +104,7 @@ describe('fallback', () => {
     expect(second.sent[0]?.body).not.toContain('Half')
   })
 
-  it('a model that has failed is asked last for a while; then it is the first again', async () => {
+  it('asks a failed model last until its rest ends', async () => {
     const first = service(status(503), words('First.'))
     const second = service(words('Second.'))
     const models = [openai('a', { apiKey: 'k', fetch: first.fetch }), openai('b', { apiKey: 'k', fetch: second.fetch })]
@@ -117,7 +117,7 @@ describe('fallback', () => {
     expect(first.sent).toHaveLength(2)
   })
 
-  it('where all fail, the last error ends the run, and is repeated as it allows', async () => {
+  it('ends the run with the last error if all models fail, with its retry rules', async () => {
     const [first, second] = [service(status(401)), service(status(503))]
     const { result } = await played(
       fallback([openai('a', { apiKey: 'k', fetch: first.fetch }), openai('b', { apiKey: 'k', fetch: second.fetch })]),
@@ -129,7 +129,7 @@ describe('fallback', () => {
   it.each([
     ['codes', ['network'] as const],
     ['a function', (error: { code: string }) => error.code === 'network'],
-  ])('%s say when another model is asked', async (_name, on) => {
+  ])('lets %s decide when to ask another model', async (_name, on) => {
     const second = service(words('Second.'))
     const make = (answer: () => Response | Promise<Response>) =>
       fallback([openai('a', { apiKey: 'k', fetch: service(answer).fetch }), openai('b', { apiKey: 'k', fetch: second.fetch })], { on })
@@ -137,7 +137,7 @@ describe('fallback', () => {
     expect((await played(make(status(400)))).result).toMatchObject({ status: 'error' })
   })
 
-  it('an abort asks nobody else', async () => {
+  it('asks no other model after an abort', async () => {
     const controller = new AbortController()
     const first = service(() => new Promise<Response>(() => controller.abort()))
     const second = service(words('Second.'))
@@ -149,7 +149,7 @@ describe('fallback', () => {
     expect(second.sent).toHaveLength(0)
   })
 
-  it('price and budget follow the model that answered', async () => {
+  it('applies price and budget of the model that responded', async () => {
     const cost = (perMillion: number) => ({
       inputPerMillion: perMillion,
       outputPerMillion: 0,
@@ -167,7 +167,7 @@ describe('fallback', () => {
     expect(spent).toEqual([0, 1])
   })
 
-  it('its context window is the smallest, and it can be called only if all can', () => {
+  it('has the smallest context window and needs every model to be callable', () => {
     const a = openai('a', { apiKey: 'k', contextWindow: 100 })
     expect(fallback([a, openai('b', { apiKey: 'k', contextWindow: 50 })]).config.contextWindow).toBe(50)
     expect(() => new Agent({ model: fallback([a, openai('b')]) })).toThrow(/key of model "b"/)
@@ -176,7 +176,7 @@ describe('fallback', () => {
     expect(() => fallback(['gpt'] as never)).toThrow(/models\[0\]/)
   })
 
-  it('reasoning of one model is not sent to the other', async () => {
+  it('sends reasoning of one model to no other', async () => {
     const thought = { type: 'thinking' as const, thinking: 'Secret plan.', signature: 'sig' }
     const second = service(words('Second.'))
     const model = fallback([
@@ -193,7 +193,7 @@ describe('fallback', () => {
     expect(second.sent[0]?.body).not.toContain('Secret plan')
   })
 
-  it('is a model like any other: the codes of a credential provider are refreshed once', async () => {
+  it('refreshes the codes of a credential provider once, like any model', async () => {
     let invalidated = 0
     const apiKey = {
       current: () => `key-${invalidated}`,
@@ -225,14 +225,14 @@ describe('route', () => {
       /no route/,
     ],
     ['gives no model', () => 'gpt' as never, /route\(\)/],
-  ])('one that %s fails the call by name', async (_name, choose, message) => {
+  ])('fails the call by name if the function %s', async (_name, choose, message) => {
     const { result } = await played(route(choose))
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
   })
 })
 
 describe('rotateKeys', () => {
-  it.each([401, 429])('a key that gets %i gives way to the next, and rests', async (code) => {
+  it.each([401, 429])('rotates a key that gets %i and rests it', async (code) => {
     const { sent, fetch } = service(status(code), words('Ok.'), words('Again.'))
     const model = rotateKeys(openai('a', { fetch }), ['key-one', 'key-two'])
     const { events, result } = await played(model)
@@ -242,7 +242,7 @@ describe('rotateKeys', () => {
     expect(JSON.stringify([events, model])).not.toContain('key-one')
   })
 
-  it('where all are refused the call fails, and no key is told', async () => {
+  it('fails the call without showing a key if all keys are refused', async () => {
     const { fetch } = service(status(401))
     const { result } = await played(rotateKeys(openai('a', { fetch }), ['key-one', 'key-two']))
     expect(result).toMatchObject({ status: 'error', error: { code: 'auth' } })
@@ -253,7 +253,7 @@ describe('rotateKeys', () => {
 })
 
 describe('withMiddleware', () => {
-  it('changes requests and answers, and sees no key', async () => {
+  it('changes requests and responses and sees no key', async () => {
     const { sent, fetch } = service(words('hello'))
     const seen: unknown[] = []
     const model = withMiddleware(openai('a', { apiKey: 'key-one', fetch }), {
@@ -270,7 +270,7 @@ describe('withMiddleware', () => {
     expect(JSON.stringify(seen)).not.toContain('key-one')
   })
 
-  it('one that throws fails the call by name', async () => {
+  it('fails the call by name if middleware throws', async () => {
     const { fetch } = service(words('hello'))
     const { result } = await played(
       withMiddleware(openai('a', { apiKey: 'k', fetch }), { response: () => Promise.reject(new Error('odd')) }),
@@ -282,13 +282,13 @@ describe('withMiddleware', () => {
     ['request', { request: () => undefined as never }, /middleware request/],
     ['response', { response: () => 'words' as never }, /middleware response/],
     ['messages', { request: (request: object) => ({ ...request, messages: 'none' }) as never }, /messages/],
-  ])('one that gives no %s fails the call by name', async (_name, middleware, message) => {
+  ])('fails the call by name if middleware returns no %s', async (_name, middleware, message) => {
     const { fetch } = service(words('hello'))
     const { result } = await played(withMiddleware(openai('a', { apiKey: 'k', fetch }), middleware))
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
   })
 
-  it('what is no option is refused by name', () => {
+  it('rejects an unknown option by name', () => {
     const model = openai('a', { apiKey: 'k' })
     expect(() => withMiddleware(model, { request: 3 } as never)).toThrow(/^request is 3/)
     expect(() => withMiddleware(model, { requests: () => undefined } as never)).toThrow(/requests/)
@@ -299,7 +299,7 @@ describe('withMiddleware', () => {
     expect(() => rotateKeys(model, ['a-key'], { coolDown: 3 } as never)).toThrow(/coolDownMs/)
   })
 
-  it('calls at the same time do not mix their keys', async () => {
+  it('keeps the keys of concurrent calls apart', async () => {
     const seen: string[] = []
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       const key = new Headers(init?.headers).get('authorization') ?? ''

@@ -24,11 +24,11 @@ function calls() {
   return { shared, begun, turns, call }
 }
 
-describe('what a service states of its limits', () => {
+describe('rate limits stated by a provider', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
   afterEach(() => void vi.useRealTimers())
 
-  it('is not exceeded: a call waits until the limit is whole again', async () => {
+  it('delays a call until the stated limit resets', async () => {
     const { begun, turns, call, shared } = calls()
     await call('a')
     turns.a?.said({ requests: { limit: 2, remaining: 1, resetMs: 5000 } })
@@ -43,7 +43,7 @@ describe('what a service states of its limits', () => {
     expect([shared.running, shared.waiting, vi.getTimerCount()]).toEqual([0, 0, 0])
   })
 
-  it('what has begun and was not heard of counts as not counted yet', async () => {
+  it('counts a call without a response yet as not counted by the provider', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     await call('b')
@@ -57,7 +57,7 @@ describe('what a service states of its limits', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('tokens count without those that come from a cache; a call that needs more than there ever is goes alone', async () => {
+  it('counts tokens without cached ones; a call above the limit runs alone', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.said({ tokens: { limit: 1000, remaining: 500, resetMs: 5000 } })
@@ -72,7 +72,7 @@ describe('what a service states of its limits', () => {
     expect(begun).toContain('longer than any')
   })
 
-  it('of which it says no limit, one call finds out how much there is again', async () => {
+  it('sends one probe call if the provider states no limit', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.said({ tokens: { remaining: 100, resetMs: 1000 } })
@@ -86,7 +86,7 @@ describe('what a service states of its limits', () => {
     expect(begun).toEqual(['a', 'b', 'c'])
   })
 
-  it('a service that says nothing any more is not waited for', async () => {
+  it('waits no longer for a provider that stops stating limits', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.said({ requests: { remaining: 0, resetMs: 1000 } })
@@ -101,7 +101,7 @@ describe('what a service states of its limits', () => {
   it.each([
     ['a day', 86_400_000],
     ['no time', undefined],
-  ])('a limit that is whole after %s is waited for a minute', async (_name, resetMs) => {
+  ])('waits one minute for a limit that resets after %s', async (_name, resetMs) => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.said({ requests: { limit: 5, remaining: 0, ...(resetMs !== undefined && { resetMs }) } })
@@ -112,7 +112,7 @@ describe('what a service states of its limits', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('belongs to one model: calls to another go on, in their order', async () => {
+  it('applies to one model and keeps the order of other calls', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.said({ requests: { limit: 5, remaining: 0, resetMs: 1000 } })
@@ -124,7 +124,7 @@ describe('what a service states of its limits', () => {
     expect(begun).toEqual(['a', 'c', 'b', 'd'])
   })
 
-  it('said after its turn was ended counts no more', async () => {
+  it('ignores a limit stated after the turn ended', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.end(1)
@@ -133,7 +133,7 @@ describe('what a service states of its limits', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('one who leaves takes the clock along', async () => {
+  it('clears its timer when a waiting caller leaves', async () => {
     const { turns, call, shared } = calls()
     await call('a')
     turns.a?.said({ requests: { limit: 5, remaining: 0, resetMs: 1000 } })
@@ -145,7 +145,7 @@ describe('what a service states of its limits', () => {
     expect([vi.getTimerCount(), shared.waiting]).toEqual([0, 0])
   })
 
-  it('is read from the headers of its answers; those of a model within another are not its own', async () => {
+  it('reads the headers of its responses, but not those of a nested model', async () => {
     const sentAt: number[] = []
     const headers = { 'content-type': 'text/event-stream', 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '7s' }
     const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`

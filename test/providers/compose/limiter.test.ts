@@ -19,7 +19,7 @@ const settled = async () => {
 }
 
 describe('a limiter', () => {
-  it('lets so many begin at a time; conversations take turns, people come first', async () => {
+  it('limits concurrent calls, alternates conversations and prefers end users', async () => {
     const turns = limiter({ concurrency: 1 })
     const order: string[] = []
     const ends: (() => void)[] = []
@@ -44,7 +44,7 @@ describe('a limiter', () => {
     expect([turns.running, turns.waiting]).toEqual([0, 0])
   })
 
-  it('one that is aborted while it waits leaves, and holds up nobody', async () => {
+  it('removes a caller that aborts while waiting and delays no other', async () => {
     const turns = limiter({ concurrency: 1 })
     const turn = await turns.turn(ask('a'))
     const controller = new AbortController()
@@ -59,7 +59,7 @@ describe('a limiter', () => {
     await expect(turns.turn(ask('d', { signal: controller.signal }))).rejects.toThrow('gone')
   })
 
-  it('is waited for as long as a model says; then the call fails as over its limit, and may be repeated', async () => {
+  it('waits as long as a model allows, then fails as a retryable rate limit', async () => {
     const shared = limiter({ concurrency: 1 })
     const turn = await shared.turn(ask('a'))
     const service = scripted([{ text: 'At last.' }])
@@ -73,7 +73,7 @@ describe('a limiter', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('no turn says nothing of a key: no other one is tried, and none rests', async () => {
+  it('rotates and rests no key if a caller gets no turn', async () => {
     const shared = limiter({ concurrency: 1 })
     const turn = await shared.turn(ask('a'))
     const asked: (string | undefined)[] = []
@@ -94,7 +94,7 @@ describe('a limiter', () => {
     expect(asked).toEqual(['first-key', 'first-key'])
   })
 
-  it('a run that is aborted while it waits is aborted, however long it would wait', async () => {
+  it('reports an aborted wait as aborted, however long the wait', async () => {
     const shared = limiter({ concurrency: 1 })
     await shared.turn(ask('a'))
     const run = new Agent({ model: limited(scripted([]), shared, { maxWaitMs: 60_000 }), logger: false }).prompt('Hi.')
@@ -104,7 +104,7 @@ describe('a limiter', () => {
     expect(shared.waiting).toBe(0)
   })
 
-  it('holds calls and tokens within a time', async () => {
+  it('limits calls and tokens per interval', async () => {
     const turns = limiter({ requests: 2, perMs: 40 })
     const began: number[] = []
     const start = performance.now()
@@ -127,7 +127,7 @@ describe('a limiter', () => {
     large.end(1)
   })
 
-  it('a thousand agents: all are answered, in turns, and nothing is left', async () => {
+  it('serves a thousand agents in turns and leaves nothing behind', async () => {
     const shared = limiter({ concurrency: 10 })
     let [running, most] = [0, 0]
     const model = scripted(({ messages }) => ({ text: `${messages.length}` }), {
@@ -145,7 +145,7 @@ describe('a limiter', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('a call that fails, or is aborted while it runs, ends its turn', async () => {
+  it('ends the turn of a failed or aborted call', async () => {
     const shared = limiter({ concurrency: 1 })
     const failing = limited(scripted([{ fail: { code: 'auth', message: 'no' } }]), shared)
     expect((await new Agent({ model: failing, logger: false }).prompt('go').result).status).toBe('error')
@@ -161,7 +161,7 @@ describe('a limiter', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('the whole prompt counts, cached or not; a call that fails, or whose service does not count, counts as what was estimated', async () => {
+  it('counts the whole prompt, and the estimate if the provider reports no usage', async () => {
     const usages = [{ input: 10, output: 5, cacheRead: 9000, cacheWrite: 1000 }, {}]
     const counted: (number | undefined)[] = []
     const asked: number[] = []
@@ -181,7 +181,7 @@ describe('a limiter', () => {
     expect(asked).toEqual([1000, 10_015, 10_015])
   })
 
-  it('an answer that its service paused counts once', async () => {
+  it('counts a paused response once', async () => {
     const usage = { input: 100, output: 5, cacheRead: 0, cacheWrite: 0 }
     const counted: (number | undefined)[] = []
     const asked: number[] = []
@@ -206,7 +206,7 @@ describe('a limiter', () => {
     expect(asked).toEqual([1000, 105, 105])
   })
 
-  it('where the service asks one call to wait, all wait', async () => {
+  it('delays all calls if the provider demands a wait of one', async () => {
     const held: number[] = []
     const shared = limiter({ concurrency: 5 })
     const watching: Limiter = { waiting: 0, running: 0, turn: (ask) => shared.turn(ask), hold: (ms) => held.push(ms) }
@@ -219,7 +219,7 @@ describe('a limiter', () => {
     expect(performance.now() - since).toBeGreaterThanOrEqual(29)
   })
 
-  it('refuses what is no limit', () => {
+  it('rejects an invalid limit', () => {
     expect(() => limiter({ concurrency: 0 })).toThrow(/concurrency/)
     expect(() => limiter({ request: 3 } as never)).toThrow(/requests/)
   })
