@@ -91,32 +91,32 @@ const toolsOf = (message: AssistantMessage | undefined) => (message?.content ?? 
 const closed = [{ status: 'failed', error: { code: expect.any(String) } }]
 
 describe.each(Object.entries(services))('a hosted tool that %s left open', (_name, { model, open, end, fault }) => {
-  it('is failed after the response finished', async () => {
+  it('fails after the response finished', async () => {
     const message = await messageOf(model([...open, ...end]))
     expect(message?.stopReason).toBe('stop')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 
-  it('is failed after the service reported an error', async () => {
+  it('fails after the provider reported an error', async () => {
     const message = await messageOf(model([...open, fault]))
     expect(message?.stopReason).toBe('error')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 
-  it('is failed after the caller aborted', async () => {
+  it('fails after the caller aborted', async () => {
     const message = await messageOf(model(open, 'hang'), { systemPrompt: 'abort' })
     expect(message?.stopReason).toBe('aborted')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 
-  it.each(['close', 'break'] as const)('is failed after the connection ended with "%s"', async (ending) => {
+  it.each(['close', 'break'] as const)('fails after the connection ended with "%s"', async (ending) => {
     const message = await messageOf(model(open, ending))
     expect(message?.stopReason).toBe('error')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 })
 
-describe('a hosted tool that an earlier part of a paused response opened', () => {
+describe('a hosted tool opened by an earlier part of a paused response', () => {
   const opened: AssistantMessage = {
     role: 'assistant',
     content: [{ type: 'serviceTool', id: 'st_0', name: 'web_search', status: 'running' }],
@@ -138,18 +138,18 @@ describe('a hosted tool that an earlier part of a paused response opened', () =>
       ]),
     })
 
-  it('is failed when a later part ends without it', async () => {
+  it('fails when a later part ends without its result', async () => {
     expect(toolsOf(await messageOf(part('end_turn'), { continues: structuredClone(opened) }))).toMatchObject(closed)
   })
 
-  it('stays open while the service pauses again', async () => {
+  it('stays open while the response pauses again', async () => {
     const message = await messageOf(part('pause_turn'), { continues: structuredClone(opened) })
     expect(toolsOf(message)).toMatchObject([{ status: 'running' }])
   })
 })
 
-describe('a hosted tool beside a call of ours', () => {
-  it('stays open for Anthropic, which goes on with it once our call is answered', async () => {
+describe('a hosted tool in parallel with a client tool call', () => {
+  it('stays open for Anthropic, which continues it after our tool result', async () => {
     const { model, open } = services.anthropic ?? expect.fail('no such service')
     const call = { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'c', name: 'read', input: {} } }
     const message = await messageOf(
@@ -159,7 +159,7 @@ describe('a hosted tool beside a call of ours', () => {
     expect(toolsOf(message)).toMatchObject([{ status: 'running' }])
   })
 
-  it('is failed for Chat Completions, where nothing goes on with it', async () => {
+  it('fails for Chat Completions, which never continues it', async () => {
     const { model, open } = services.chat ?? expect.fail('no such service')
     const call = { index: 0, id: 'c', function: { name: 'read', arguments: '{}' } }
     const message = await messageOf(model([...open, { choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }]))
@@ -168,7 +168,7 @@ describe('a hosted tool beside a call of ours', () => {
   })
 })
 
-describe('a request for a decision of a person', () => {
+describe('a hosted tool approval request', () => {
   const item = { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'n', arguments: '{}' }
   const added = { type: 'response.output_item.done', output_index: 0, item }
 
@@ -178,7 +178,7 @@ describe('a request for a decision of a person', () => {
     expect(toolsOf(message)).toMatchObject([{ status: 'running', needsApproval: true }])
   })
 
-  it('is failed when the response failed', async () => {
+  it('fails when the response failed', async () => {
     const { model, fault } = services.responses ?? expect.fail('no such service')
     expect(toolsOf(await messageOf(model([added, fault])))).toMatchObject(closed)
   })

@@ -30,26 +30,26 @@ const inStream: Record<Wire, string | Uint8Array> = {
 }
 
 describe.each(wires)('%s', (wire) => {
-  it('sends to baseUrl, through the fetch it was given, with the extra headers', async () => {
+  it('sends to baseUrl through the given fetch with the extra headers', async () => {
     const { sent } = await call(wire, { status: 500 })
     expect(sent?.url.startsWith(`${baseUrl}/`)).toBe(true)
     expect(sent?.headers.get('x-team')).toBe('blue')
   })
 
-  it('asks for the form of an answer', async () => {
+  it('requests structured output', async () => {
     const schema = { type: 'object', properties: { canaryCity: { type: 'string' } }, required: ['canaryCity'], additionalProperties: false }
     const responseFormat = { type: 'jsonSchema', name: 'place', schema } as const
     const { sent } = await call(wire, { status: 500 }, { responseFormat })
     expect(sent?.body).toContain('canaryCity')
   })
 
-  it('says what may be wrong, and what helps, when a page is not allowed to call', async () => {
+  it('explains the likely cause and a fix if CORS blocks a browser call', async () => {
     const { error } = await call(wire, { networkError: 'Failed to fetch' })
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
     expect(String(error)).toMatch(/other origins: set baseUrl to a proxy/)
   })
 
-  it('says that a prompt is too long, refused or in the stream', async () => {
+  it('reports context overflow from an HTTP error and from the stream', async () => {
     const body = JSON.stringify({ message: overflow, error: { message: overflow } })
     const refused = await call(wire, { status: 400, body, headers: { 'content-type': 'application/json' } })
     expect(refused.error).toMatchObject({ code: 'contextOverflow', isRetryable: false })

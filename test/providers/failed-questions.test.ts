@@ -28,7 +28,7 @@ function turnsOf(body: Record<string, unknown> | undefined): string[] {
   })
 }
 
-describe('a question whose run failed', () => {
+describe('a prompt whose run failed', () => {
   it.each(wires)('stays a turn of its own: %s', async (wire) => {
     const { model, sent } = server.service(wire, refused, refused, saying)
     const agent = new Agent({ model: model() })
@@ -38,7 +38,7 @@ describe('a question whose run failed', () => {
     expect(JSON.stringify(agent.messages)).not.toContain(placeholder)
   })
 
-  it('stays one after the session was opened again', async () => {
+  it('stays a separate turn after reopening the session', async () => {
     const store = memorySessionStore()
     const { model, sent } = server.service('anthropic', refused, saying)
     const first = new Agent({ model: model(), session: store, sessionId: 'failed' })
@@ -50,7 +50,7 @@ describe('a question whose run failed', () => {
     expect(turnsOf(sent[1])).toEqual(['user: One?', `assistant: ${placeholder}`, 'user: Two?'])
   })
 
-  it('has no line behind it once it was answered after all', async () => {
+  it('has no error note after a later response', async () => {
     const { model, sent } = server.service('openai', refused, saying)
     const agent = new Agent({ model: model() })
     await agent.prompt('One?').result

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonSchema } from '../../src/contract/json.ts'
 import { fits, formatSent, toolSent, type Wire, wires } from './schema-wires.ts'
 
-describe('Claude is held to', () => {
+describe('schemas for Claude', () => {
   const { anthropic: wire } = wires as { anthropic: Wire }
   const amount = (changes: JsonObject): JsonSchema => ({
     type: 'object',
@@ -11,7 +11,7 @@ describe('Claude is held to', () => {
     additionalProperties: false,
   })
 
-  it('whole numbers, whose limits it is told in words', async () => {
+  it('use plain integers and describe their limits in words', async () => {
     const { schema, warnings } = await formatSent(wire, amount({ minimum: -9007199254740991, maximum: 9007199254740991 }))
     expect(schema).toEqual(amount({ description: '(minimum: -9007199254740991, maximum: 9007199254740991)' }))
     expect(warnings).toEqual([
@@ -19,7 +19,7 @@ describe('Claude is held to', () => {
     ])
   })
 
-  it('what each form of a union demands, and what stands beside the union', async () => {
+  it('keep the constraints of union branches and of the fields next to the union', async () => {
     const place: JsonSchema = {
       type: 'object',
       properties: { city: { type: 'string' } },
@@ -36,7 +36,7 @@ describe('Claude is held to', () => {
     expect(fits(schema, { place: { street: 'Markt' } })).toBe(false)
   })
 
-  it('no schema that refers to itself: a tool takes the answer', async () => {
+  it('use an answer tool for a recursive schema', async () => {
     const tree = { type: 'object', properties: { next: { $ref: '#' } }, additionalProperties: false }
     const { schema, json } = await formatSent(wire, tree)
     expect(schema).toEqual({})
@@ -44,10 +44,10 @@ describe('Claude is held to', () => {
   })
 })
 
-describe('OpenAI', () => {
+describe('schemas for OpenAI', () => {
   const { 'chat, strict': wire } = wires as { 'chat, strict': Wire }
 
-  it('is asked for null where a property of a strict schema is optional', async () => {
+  it('require null for an optional property of a strict schema', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' }, kind: { enum: ['a'] } }, required: ['city'] }
     const { json } = await formatSent(wire, schema)
     expect(json.response_format.json_schema).toMatchObject({
@@ -60,7 +60,7 @@ describe('OpenAI', () => {
     })
   })
 
-  it('is not held strictly to an open object, and says so', async () => {
+  it('disable strict mode for an open object and warn', async () => {
     const { json, warnings } = await formatSent(wire, {
       type: 'object',
       properties: { map: { type: 'object', additionalProperties: { type: 'string' } } },
@@ -73,7 +73,7 @@ describe('OpenAI', () => {
   })
 })
 
-it('says no property under a name that Claude refuses, and takes it still, of a closed object too', async () => {
+it('omits property names that Claude rejects but accepts them in the output', async () => {
   const filter = { $filter: { type: 'string' }, top: { type: 'integer' } }
   const parameters = { type: 'object', properties: filter, required: ['$filter'], additionalProperties: false }
   const { schema, warnings } = await toolSent(wires.anthropic as Wire, parameters)
@@ -82,27 +82,27 @@ it('says no property under a name that Claude refuses, and takes it still, of a 
   expect(warnings).toEqual([expect.stringContaining('the name of $filter')])
 })
 
-it('tells Gemini no list of values that are no texts or numbers, and says so', async () => {
+it('omits enums of other than strings or numbers for Gemini and warns', async () => {
   const done = { type: 'boolean', enum: [true] }
   const { schema, warnings } = await toolSent(wires.gemini as Wire, { type: 'object', properties: { done } })
   expect(schema.properties).toEqual({ done: { type: 'boolean', description: '(enum: [true])' } })
   expect(warnings).toEqual([expect.stringContaining('without enum of done')])
 })
 
-it('says by a number what draft 4 says by a flag', async () => {
+it('converts the boolean bounds of draft 4 to numbers', async () => {
   const age = { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false }
   const { schema } = await toolSent(wires.anthropic as Wire, { type: 'object', properties: { age } })
   expect(schema.properties).toEqual({ age: { type: 'number', minimum: 0, exclusiveMinimum: 0, maximum: 9 } })
 })
 
-it('keeps what stands beside a reference, where that is read into its place', async () => {
+it('keeps the fields next to a reference when inlining it', async () => {
   const base = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
   const place = { $ref: '#/$defs/base', properties: { b: { type: 'string' } } }
   const { schema } = await toolSent(wires['bedrock, Nova'] as Wire, { type: 'object', properties: { place }, $defs: { base } })
   expect(schema.properties).toMatchObject({ place: { properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] } })
 })
 
-it('lists no type whose values are none', async () => {
+it('lists no type without possible values', async () => {
   const kind = { type: ['string', 'integer'], enum: ['a'] }
   const schema = { type: 'object', properties: { kind }, required: ['kind'], additionalProperties: false }
   expect((await formatSent(wires.anthropic as Wire, schema)).schema.properties).toEqual({ kind: { type: 'string', enum: ['a'] } })

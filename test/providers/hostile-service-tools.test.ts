@@ -89,7 +89,7 @@ const services: Record<string, Service> = {
 
 const toolsOf = ({ message }: Outcome) => (message?.content ?? []).filter((each: Content) => each.type === 'serviceTool')
 
-describe.each(Object.entries(services))('tools that %s ran', (name, { model, call, result, end }) => {
+describe.each(Object.entries(services))('hosted tool calls of %s', (name, { model, call, result, end }) => {
   const played = async (...chunks: readonly unknown[]) => {
     const { provider, config } = model([...chunks, ...end])
     const outcome = await outcomeOf(provider, plainRequest(config))
@@ -102,19 +102,19 @@ describe.each(Object.entries(services))('tools that %s ran', (name, { model, cal
     return outcome
   }
 
-  it('twice under one id are one block, or two: no result is lost', async () => {
+  it('keeps every result of calls with the same id', async () => {
     const outcome = await played(...call('a'), ...result('a', 'first'), ...call('a'), ...result('a', 'second'))
     expect(outcome.error).toBeUndefined()
     expect(JSON.stringify(toolsOf(outcome))).toContain('second')
   })
 
-  it('without a call have a result all the same', async () => {
+  it('creates a call for a result without one', async () => {
     const outcome = await played(...result('nobody', 'found'))
     expect(outcome.error).toBeUndefined()
     expect(JSON.stringify(outcome.message?.content)).toContain('found')
   })
 
-  it.each(['__proto__', 'constructor', 'hasOwnProperty', ''])('may be called %j', async (id) => {
+  it.each(['__proto__', 'constructor', 'hasOwnProperty', ''])('accepts the tool name %j', async (id) => {
     const outcome = await played(...call(id), ...result(id, 'found'))
     expect(outcome.error).toBeUndefined()
     expect(JSON.stringify(outcome.message)).toContain('found')
@@ -130,7 +130,7 @@ describe.each(Object.entries(services))('tools that %s ran', (name, { model, cal
     expect(message !== undefined || error instanceof ProviderError).toBe(true)
   })
 
-  it('may have found what is deep enough to end the stack of whoever writes it', async () => {
+  it('survives results nested deeper than the stack', async () => {
     let deep: unknown = 'end'
     for (let level = 0; level < 1500; level += 1) deep = [deep]
     const { message, error } = await played(...call('a'), ...result('a', deep))
@@ -139,7 +139,7 @@ describe.each(Object.entries(services))('tools that %s ran', (name, { model, cal
   })
 })
 
-describe('much of one kind', () => {
+describe('large inputs of one kind', () => {
   const text = `${'😀'.repeat(200_000)}end`
   const many = Array.from({ length: 10_000 }, (_, at) => ({
     type: 'url_citation',
@@ -149,7 +149,7 @@ describe('much of one kind', () => {
   }))
   const whole = { range: { start: 400_000, end: 400_003 } }
 
-  it('sources of a long text are read in time', async () => {
+  it('reads many sources of a long text in bounded time', async () => {
     const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text, annotations: many }] }
     const place = { output_index: 0, item_id: 'msg_1', content_index: 0 }
     const responses = openaiResponses('gpt-test', {
@@ -174,7 +174,7 @@ describe('much of one kind', () => {
     }
   })
 
-  it('blocks without end fail the answer, which is not asked for again', async () => {
+  it('fails a response with endless blocks without a retry', async () => {
     const blocks = Array.from({ length: 10_001 }, (_, index) => block(index, { type: 'hologram', index })).flat()
     const { provider, config } = anthropic('claude-test', {
       fetch: answering([events([{ type: 'message_start', message: { id: 'm' } }, ...blocks])]),

@@ -78,7 +78,7 @@ const shownBy = ({ message, error }: Outcome) => {
 }
 
 describe.each(Object.entries(protocols))('interleaved blocks of %s', (_name, play) => {
-  it('keep the order in which they began, thinking included', async () => {
+  it('keeps their start order, thinking included', async () => {
     const kinds = ['thinking', 'text', 'call'] as const
     const opened: Step[] = kinds.map((_, at) => ['open', at])
     const ended: Step[] = kinds.map((_, at) => ['end', at])
@@ -86,7 +86,7 @@ describe.each(Object.entries(protocols))('interleaved blocks of %s', (_name, pla
     expect(shownBy(await play(kinds, steps))).toEqual([['thinking', 'Hm.'], ['text', 'AB'], ['call']])
   })
 
-  it('leave no place for a block that ended without content', async () => {
+  it('drops a block that ended without content', async () => {
     const steps: Step[] = [
       ['open', 0],
       ['end', 0],
@@ -98,7 +98,7 @@ describe.each(Object.entries(protocols))('interleaved blocks of %s', (_name, pla
     expect([first, others]).toEqual([['text', 'A'], []])
   })
 
-  it('keep their index in every event, also behind a block that stays empty', async () => {
+  it('keeps the block index in every event, also after an empty block', async () => {
     const steps: Step[] = [
       ['open', 0],
       ['open', 1],

@@ -50,14 +50,14 @@ function idsIn(body: unknown): string[] {
 /** Gemini 2.5 has no ids on the wire. */
 const withIds: readonly Wire[] = wires.filter((wire) => wire !== 'google')
 
-describe('an id that a service issued', () => {
-  it.each(withIds)('goes back to it as it came: %s', async (wire) => {
+describe('an id issued by a provider', () => {
+  it.each(withIds)('returns to the provider unchanged: %s', async (wire) => {
     const { model, sent } = server.service(wire, calling(signed), saying)
     expect((await agentOf(model()).prompt('Look').result).status).toBe('completed')
     expect(idsIn(sent[1])).toEqual([signed, signed])
   })
 
-  it.each(withIds)('goes back as it came after another model has answered, who gets a legal one: %s', async (wire) => {
+  it.each(withIds)('returns unchanged after a turn of another model, which receives a legal id: %s', async (wire) => {
     const own = server.service(wire, calling(signed), saying)
     const other = server.service(wire, saying)
     const agent = agentOf(own.model())
@@ -72,7 +72,7 @@ describe('an id that a service issued', () => {
     expect(idsIn(own.sent[2])).toEqual([signed, signed])
   })
 
-  it.each(['openai', 'openai-responses', 'vertex'] as const)('may repeat in later turns, and goes back as it came: %s', async (wire) => {
+  it.each(['openai', 'openai-responses', 'vertex'] as const)('returns unchanged although later turns repeat it: %s', async (wire) => {
     const { model, sent } = server.service(wire, calling('look:0'), saying, calling('look:0'), saying)
     const agent = agentOf(model())
     await agent.prompt('Look').result
@@ -80,7 +80,7 @@ describe('an id that a service issued', () => {
     expect(idsIn(sent[3])).toEqual(['look:0', 'look:0', 'look:0', 'look:0'])
   })
 
-  it.each(['anthropic', 'bedrock'] as const)('is told apart when it repeats, where a service refuses two: %s', async (wire) => {
+  it.each(['anthropic', 'bedrock'] as const)('changes if it repeats and the provider rejects duplicates: %s', async (wire) => {
     const { model, sent } = server.service(wire, calling('look-0'), saying, calling('look-0'), saying)
     const agent = agentOf(model())
     await agent.prompt('Look').result
@@ -91,7 +91,7 @@ describe('an id that a service issued', () => {
     expect(fourth).toBe(third)
   })
 
-  it('goes back as it came after the session was opened again', async () => {
+  it('returns unchanged after reopening the session', async () => {
     const store = memorySessionStore()
     const { model, sent } = server.service('openai', calling(signed), saying)
     const first = new Agent({ model: model(), tools: [look], session: store, sessionId: 'a' })
@@ -107,7 +107,7 @@ describe('an id that a service issued', () => {
 const call = (id: string): ToolCallContent => ({ type: 'toolCall', id, name: 'look', arguments: {} })
 
 describe('a foreign id', () => {
-  it('is one that came by another protocol of the same provider', async () => {
+  it('becomes legal if it comes from another protocol of the same provider', async () => {
     const chat = openaiCompatible('m', {
       provider: 'gateway',
       baseUrl: 'http://127.0.0.1:9',
@@ -121,7 +121,7 @@ describe('a foreign id', () => {
     expect(idsIn(await sentBody(chat.provider, plainRequest(chat.config, { messages })))).toEqual([signed, signed])
   })
 
-  it('is replaced where nobody issued one', async () => {
+  it('replaces an id that no provider issued', async () => {
     const { config, provider } = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:9' })
     const messages: Message[] = [user('Look'), answerBy(authorOf(config), [call('')], { stopReason: 'toolUse' }), result('')]
     const [asked, answered] = idsIn(await sentBody(provider, plainRequest(config, { messages })))
@@ -140,7 +140,7 @@ function callOf(id: string, index: number): object {
 }
 
 describe("OpenRouter's reasoning_details", () => {
-  it('agree with the ids of their calls, also where two share an index', async () => {
+  it('match the ids of their calls, also if two share an index', async () => {
     const ids = ['look_0_1234567890123456789012345678901234567890', 'look_1_1234567890123456789012345678901234567890']
     const details = ids.map((id) => ({ type: 'reasoning.encrypted', index: 0, id, data: `sig ${id}`, format: 'google-gemini-v1' }))
     const delta = { reasoning_details: details, tool_calls: ids.map(callOf) }

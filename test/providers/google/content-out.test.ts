@@ -78,7 +78,7 @@ async function echo(message: AssistantMessage): Promise<Record<string, unknown>[
 }
 
 describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (name, sample) => {
-  it('gives what it says, and goes back as it came', async () => {
+  it('decodes its content and sends it back unchanged', async () => {
     const { message, warnings } = await read([sseOf(sample)])
     holds(message, sample.expect)
     expect(warnings).toEqual([])
@@ -89,7 +89,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (na
     expect(new Set(toolsOf(message).map((tool) => tool.id)).size).toBe(toolsOf(message).length)
   })
 
-  it('is the same wherever it is cut', async () => {
+  it('decodes the same message at any chunk boundary', async () => {
     const bytes = sseOf(sample)
     const plain = ({ content }: AssistantMessage) =>
       JSON.stringify(content).replaceAll(/"id":"(call_[0-9a-f]{32}|[0-9a-f-]{36}[^"]*)"/g, '')
@@ -101,7 +101,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (na
   })
 })
 
-it('keeps a part that it does not know, says so, and sends it back', async () => {
+it('keeps an unknown part, warns and sends it back', async () => {
   const part = { hologram: { beams: 3 }, thoughtSignature: 'c2ln' }
   const events = [{ data: { candidates: [{ content: { parts: [part, { text: 'ok' }] }, finishReason: 'STOP' }] } }]
   const { message, warnings } = await read([sseOf({ name: 'unknown', events, expect: {} })])
@@ -118,7 +118,7 @@ function partsOf(...parts: object[]) {
   return read([sseOf({ name: 'parts', events, expect: {} })])
 }
 
-it('makes one file of sound that comes in pieces, and sends it back as a WAV file', async () => {
+it('joins audio chunks to one file and sends it back as WAV', async () => {
   const mimeType = 'audio/L16;codec=pcm;rate=24000'
   const sound = (data: string, type = mimeType) => ({ inlineData: { mimeType: type, data } })
   const { message } = await partsOf(
@@ -140,7 +140,7 @@ it('makes one file of sound that comes in pieces, and sends it back as a WAV fil
   expect([text, other]).toEqual([{ text: 'ok' }, sound('CCCC', 'audio/wav')])
 })
 
-it('leaves out media whose bytes cannot be read, with a word, and calls a picture what its bytes are', async () => {
+it('omits media with invalid bytes with a warning and detects picture types from bytes', async () => {
   const jpeg = btoa(`\xff\xd8\xff\xe0${'a'.repeat(20)}`)
   const { message, warnings } = await partsOf(
     { inlineData: { mimeType: 'image/png', data: '%%%' } },
@@ -150,7 +150,7 @@ it('leaves out media whose bytes cannot be read, with a word, and calls a pictur
   expect(warnings).toEqual([expect.stringContaining('"image/png" whose bytes cannot be read')])
 })
 
-it('tells all pages that it looked at, the tier that served it, and keeps where found pictures are', async () => {
+it('reports visited pages and the service tier, and keeps the position of found images', async () => {
   const page = (retrievedUrl: string) => ({
     urlContextMetadata: { urlMetadata: [{ retrievedUrl, urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }] },
   })
@@ -168,7 +168,7 @@ it('tells all pages that it looked at, the tier that served it, and keeps where 
   expect(message).toMatchObject({ serviceTier: 'ON_DEMAND', providerState: { payload: { grounding: { images: [image] } } } })
 })
 
-describe('tools of the service', () => {
+describe('hosted tools of Gemini', () => {
   const tools = [{ name: 'read', description: 'Reads', parameters: { type: 'object' } }]
   const sent = async (model: string, withOurs: boolean) => {
     const { provider, config } = google(model, { apiKey: 'k', serverTools: [googleTools.search()] })
@@ -177,19 +177,19 @@ describe('tools of the service', () => {
     return { declared: declared?.map((tool: object) => Object.keys(tool)[0]), toolConfig, warnings }
   }
 
-  it('stand alone, and with functions where the model takes both', async () => {
+  it('sends them alone, or with functions if the model accepts both', async () => {
     expect(await sent(id, false)).toMatchObject({ declared: ['googleSearch'], toolConfig: undefined, warnings: [] })
     const config = { includeServerSideToolInvocations: true, functionCallingConfig: { mode: 'VALIDATED' } }
     expect(await sent(id, true)).toMatchObject({ declared: ['googleSearch', 'functionDeclarations'], toolConfig: config, warnings: [] })
   })
 
-  it('are left out, with a warning, where it does not', async () => {
+  it('omits them with a warning if the model rejects the mix', async () => {
     const { declared, warnings } = await sent('gemini-2.5-flash', true)
     expect(declared).toEqual(['functionDeclarations'])
     expect(warnings).toEqual([expect.stringContaining('googleSearch')])
   })
 
-  it('are refused by name where they are none', () => {
+  it('rejects unknown ones by name', () => {
     expect(() => google(id, { apiKey: 'k', serverTools: [{ type: 'web_search', name: 'x' }] })).toThrow('is no tool of the service')
   })
 })

@@ -122,7 +122,7 @@ describe('the Gemini decoder', () => {
     expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message, usage: { input: 20 } })
   })
 
-  it('gives calls without an id one that no other call has, also in later answers', async () => {
+  it('generates unique ids for calls without one, also in later responses', async () => {
     const ids = new Set<string>()
     for (let turn = 0; turn < 5; turn++) {
       const { message } = await replay([fixture('google/calls-without-ids.sse')])
@@ -142,7 +142,7 @@ describe('the Gemini decoder', () => {
     ['PROHIBITED_CONTENT', 'guardRail'],
     ['SPII', 'guardRail'],
     ['IMAGE_SAFETY', 'guardRail'],
-  ])('%s is %s', async (finishReason, stopReason) => {
+  ])('maps %s to %s', async (finishReason, stopReason) => {
     expect((await replay([frames(ending([{ text: 'a' }], finishReason))])).message).toMatchObject({ stopReason })
   })
 
@@ -155,25 +155,25 @@ describe('the Gemini decoder', () => {
     ['OTHER', false],
     ['NO_IMAGE', false],
     ['A_REASON_OF_TOMORROW', false],
-  ])('%s is a failure', async (finishReason, isRetryable) => {
+  ])('reports %s as a failure', async (finishReason, isRetryable) => {
     const { error } = await replay([frames(ending([{ text: 'a' }], finishReason))])
     expect(error).toMatchObject({ code: 'api', isRetryable, message: expect.stringContaining(finishReason) })
   })
 
-  it('keeps the calls of an answer that was cut by its length, and those beside a stop reason of their own', async () => {
+  it('keeps calls of a response stopped by length or by another stop reason', async () => {
     const part = { functionCall: { name: 'now', args: {} } }
     expect((await replay([frames(ending([part], 'MAX_TOKENS'))])).message?.stopReason).toBe('length')
     expect((await replay([frames(ending([part], 'STOP'))])).message?.stopReason).toBe('toolUse')
   })
 
-  it('does not run a call whose arguments were never closed', async () => {
+  it('marks a call with unclosed arguments as invalid', async () => {
     const open = { functionCall: { name: 'write', willContinue: true, partialArgs: [{ jsonPath: '$.path', stringValue: 'a' }] } }
     const { message } = await replay([frames(ending([open], 'MAX_TOKENS'))])
     expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: '{"path":"a"' }])
     expect((await replay([frames(ending([open]))])).message?.content).toMatchObject([{ invalidArguments: '{"path":"a"' }])
   })
 
-  it('takes no argument path for more than a path', async () => {
+  it('applies valid argument paths only', async () => {
     const places = ['$.__proto__.polluted', '$.constructor.prototype.polluted', '$.list[4294967294]', '$', '$.a.b', '$.a[0]', '$.list.x', 7]
     const partialArgs = [
       { jsonPath: '$.a', stringValue: 'x' },
@@ -187,12 +187,12 @@ describe('the Gemini decoder', () => {
     expect(block?.type === 'toolCall' && block.invalidArguments).toMatch(/^\{"a":"x","list":\[1\],/)
   })
 
-  it('reads arguments that are no object as the mistake they are', async () => {
+  it('reports arguments that are no object as invalid', async () => {
     const { message } = await replay([frames(ending([{ functionCall: { name: 'f', args: 'x' } }]))])
     expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: '"x"' }])
   })
 
-  it('passes over a marker of another protocol, ratings of an allowed prompt and further candidates', async () => {
+  it('ignores foreign markers, ratings of an allowed prompt and further candidates', async () => {
     const first = {
       promptFeedback: { safetyRatings: [] },
       candidates: [{ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'no' }] } }],
@@ -201,7 +201,7 @@ describe('the Gemini decoder', () => {
     expect((await replay([bytes])).message?.content).toEqual([text('ab')])
   })
 
-  it('names the model that signed', async () => {
+  it('records the model that signed', async () => {
     const { message } = await replay([fixture('google/empty-arguments.sse')])
     expect(message?.content[0]?.type === 'toolCall' && message.content[0].providerState?.model).toBe(modern)
   })
@@ -210,9 +210,9 @@ describe('the Gemini decoder', () => {
 describe('the laws of decoding', () =>
   decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(100, 10_000) }))
 
-describe('a stream that is cut off or damaged', () => {
+describe('a truncated or damaged stream', () => {
   const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')
-  it.each(early)('%s is a network error wherever it ends early', async (name) => {
+  it.each(early)('reports %s cut at any byte as a network error', async (name) => {
     const bytes = fixture(`google/${name}.sse`)
     const terminal = new TextDecoder('latin1').decode(bytes).lastIndexOf('data: ')
     for (const end of cutsOf(bytes, { until: terminal + 1 })) {
@@ -221,7 +221,7 @@ describe('a stream that is cut off or damaged', () => {
     }
   })
 
-  it('a refusal counts only in a frame that was closed', async () => {
+  it('counts a refusal only in a complete frame', async () => {
     const bytes = fixture('google/blocked-prompt.sse')
     const open = await replay([bytes.subarray(0, bytes.length - 2)])
     expect(open.error).toMatchObject({ code: 'network', isRetryable: true })

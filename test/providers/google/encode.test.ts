@@ -18,7 +18,7 @@ const text = (value: string): Content => ({ type: 'text', text: value })
 const inlineData = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
 const skip = 'skip_thought_signature_validator'
 
-describe('where a request goes', () => {
+describe('the request URL and key', () => {
   const encoded = (options: GoogleOptions = {}, id = 'gemini-test') => google(id, options).provider.encode(request(id, {}, options))
   const path = 'models/gemini-test:streamGenerateContent?alt=sse'
 
@@ -38,17 +38,17 @@ describe('where a request goes', () => {
   it.each([
     ['models/gemini-test', 'models/gemini-test:'],
     ['a?b', 'models/a%3Fb:'],
-  ])('model id %s', async (id, part) => {
+  ])('handles the model id %s', async (id, part) => {
     expect((await encoded({}, id)).url).toContain(part)
   })
 
-  it('refuses a base that is no URL', () => {
+  it('rejects an invalid base URL', () => {
     expect(() => encoded({ baseUrl: 'proxy' })).toThrow(
       expect.objectContaining({ code: 'invalidOption', message: expect.stringContaining('proxy') }),
     )
   })
 
-  it('sends the key as a header, and in the query only when told to', async () => {
+  it('sends the key as a header, or in the query if configured', async () => {
     const byHeader = await encoded()
     expect(byHeader.headers['x-goog-api-key']).toBe(canary)
     expect(byHeader.redactedHeaders['x-goog-api-key']).toBe('[redacted]')
@@ -62,8 +62,8 @@ describe('where a request goes', () => {
   })
 })
 
-describe('a request', () => {
-  it('has instructions, tools with their JSON Schema, and generation settings', async () => {
+describe('the Gemini request', () => {
+  it('holds instructions, tools with JSON Schema and generation settings', async () => {
     const body = await bodyFor(request(modern, { tools: [tool], temperature: 0.5, maxTokens: 100 }))
     expect(body).toEqual({
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -73,19 +73,19 @@ describe('a request', () => {
     })
   })
 
-  it('leaves out instructions and tools that are not there', async () => {
+  it('omits absent instructions and tools', async () => {
     const body = await bodyFor(request(modern, { systemPrompt: ' ' }))
     expect(body).not.toHaveProperty('systemInstruction')
     expect(body).not.toHaveProperty('tools')
   })
 
-  it('gives instructions to Gemma at the head of the first user content', async () => {
+  it('prepends instructions to the first user content for Gemma', async () => {
     const body = await bodyFor(request('gemma-3-27b-it', { messages: [user('Hi'), answer([text('Hello')]), user('More')] }))
     expect(body).not.toHaveProperty('systemInstruction')
     expect(body.contents[0]).toEqual({ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Hi' }] })
   })
 
-  it('gives the same bytes for the same history, and encodes nothing twice', async () => {
+  it('encodes the same history to the same bytes and nothing twice', async () => {
     const { provider } = google(modern)
     let reads = 0
     const counted = {
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(reads).toBe(before)
   })
 
-  it('that is no JSON is an error of the call', async () => {
+  it('fails with a call error if a tool schema is no JSON', async () => {
     const loop: Record<string, unknown> = {}
     loop.properties = { self: loop }
     const made = request(modern, { tools: [{ ...tool, parameters: loop }] })
@@ -141,7 +141,7 @@ describe('thinking', () => {
     expect(await thinkingOf(id, level)).toEqual(expected)
   })
 
-  it('never sends a budget and a level together', async () => {
+  it('sends either a budget or a level', async () => {
     for (const id of ['gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-3.1-pro-preview', 'gemini-9']) {
       for (const level of ['off', 'minimal', 'low', 'medium', 'high'] as const) {
         expect(Object.keys((await thinkingOf(id, level)) ?? {}).filter((key) => key !== 'includeThoughts')).toHaveLength(1)
@@ -149,14 +149,14 @@ describe('thinking', () => {
     }
   })
 
-  it('leaves room for the answer beside a budget, and warns', async () => {
+  it('reserves output tokens in addition to the budget and warns', async () => {
     const made = request('gemini-2.5-pro', { thinking: 'high', maxTokens: 8192 })
     expect((await bodyFor(made)).generationConfig.maxOutputTokens).toBe(8192 + 4096)
     expect((await google('gemini-2.5-pro').provider.encode(made)).warnings.join()).toContain('8192')
     expect((await bodyFor({ ...made, maxTokens: 9000 })).generationConfig.maxOutputTokens).toBe(9000)
   })
 
-  it('follows the configuration over the table, and warns of what it leaves out', async () => {
+  it('prefers the configuration over the table and warns about omitted settings', async () => {
     const level = request('my-tuned', { thinking: 'low' }, { capabilities: { thinking: 'budget', sampling: false } })
     const { body, warnings } = await google('my-tuned').provider.encode({ ...level, temperature: 1 })
     expect(JSON.parse(body).generationConfig).toEqual({ thinkingConfig: { includeThoughts, thinkingBudget: 512 } })
@@ -167,7 +167,7 @@ describe('thinking', () => {
   })
 })
 
-describe('the form of the answer', () => {
+describe('structured output', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
   const jsonSchema: ResponseFormat = { type: 'jsonSchema', name: 'place', schema }
   const jsonObject: ResponseFormat = { type: 'jsonObject' }
@@ -177,7 +177,7 @@ describe('the form of the answer', () => {
     [modern, [tool]],
     [modern, []],
     [old, []],
-  ])('is held to by the service: %s', async (id, tools) => {
+  ])('uses native structured output: %s', async (id, tools) => {
     const made = await body(id, jsonSchema, tools)
     expect(made.generationConfig).toMatchObject({ responseMimeType: 'application/json', responseJsonSchema: schema })
     expect(made).not.toHaveProperty('toolConfig')
@@ -187,7 +187,7 @@ describe('the form of the answer', () => {
     expect((await body(id, { type: 'text' }, tools)).generationConfig).not.toHaveProperty('responseMimeType')
   })
 
-  it('is taken by a forced tool where tools and forms exclude each other, and where there are no forms', async () => {
+  it('forces an answer tool if native output is missing or excludes tools', async () => {
     const made = await body(old, jsonSchema, [tool])
     expect(made.generationConfig).not.toHaveProperty('responseMimeType')
     expect(made.tools).toMatchObject([{ functionDeclarations: [{ name: 'read' }, { name: 'respond_json', parametersJsonSchema: schema }] }])
@@ -196,7 +196,7 @@ describe('the form of the answer', () => {
     expect(gemma.toolConfig).toEqual({ functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['respond_json'] } })
   })
 
-  it('that a tool took is the text of the answer', async () => {
+  it('returns the arguments of the answer tool as text', async () => {
     const chunk = {
       candidates: [
         {
@@ -215,7 +215,7 @@ describe('the form of the answer', () => {
 describe('contents', () => {
   const parallel: Message[] = [user('Go'), answer([call('c1', { path: 'a' }), call('c2')]), result('c1'), result('c2', [text('no')], true)]
 
-  it('all results of parallel calls are one user content, with what the user said then behind them', async () => {
+  it('puts parallel results and the following user text into one content', async () => {
     expect((await contentsOf(modern, [...parallel, user('Well?')])).slice(1)).toEqual([
       {
         role: 'model',
@@ -235,13 +235,13 @@ describe('contents', () => {
     ])
   })
 
-  it('ids are left out before Gemini 3, and no signature is made up', async () => {
+  it('omits ids and adds no signature before Gemini 3', async () => {
     const sent = JSON.stringify(await contentsOf(old, parallel))
     expect(sent).not.toContain('"id"')
     expect(sent).not.toContain('thoughtSignature')
   })
 
-  it.each(['claude-sonnet-5', 'gpt-oss-120b'])('%s on Vertex gets ids of its own kind, and no signature', async (id) => {
+  it.each(['claude-sonnet-5', 'gpt-oss-120b'])('generates ids but no signature for %s on Vertex', async (id) => {
     const gateway = { baseUrl: 'https://gateway.example' }
     const [, model, results] = await contentsOf(id, [user('Go'), answer([call('fc:1')]), result('fc:1')], gateway)
     expect(model?.parts).toEqual([{ functionCall: { id: expect.stringMatching(/^fc_1_\w+$/), name: 'read', args: {} } }])
@@ -249,19 +249,19 @@ describe('contents', () => {
     expect(results?.parts).toMatchObject([{ functionResponse: { id: made } }])
   })
 
-  it('ids of the service come back as they were', async () => {
+  it('sends ids of the provider back unchanged', async () => {
     const id = 'function-call/9:a.b=='
     expect(JSON.stringify(await contentsOf(modern, [user('Go'), answer([call(id)]), result(id)])).split(`"${id}"`)).toHaveLength(3)
   })
 
-  it('a result carries the name of its call', async () => {
+  it('adds the name of the call to its result', async () => {
     const renamed = { ...result('c1'), toolName: 'other' }
     const [, model, results] = await contentsOf(old, [user('Go'), answer([{ ...call('c1'), name: '9 lives' }]), renamed])
     expect(model?.parts).toMatchObject([{ functionCall: { name: '_9_lives' } }])
     expect(results?.parts).toMatchObject([{ functionResponse: { name: '_9_lives' } }])
   })
 
-  it('images of results go inside from Gemini 3 on, and behind all results before', async () => {
+  it('nests images of results from Gemini 3 on and appends them before', async () => {
     const messages = [user('Go'), answer([call('c1'), call('c2')]), result('c1', [image]), result('c2', [text('see'), image])]
     expect((await contentsOf(modern, messages))[2]?.parts).toEqual([
       { functionResponse: { id: 'c1', name: 'read', response: { output: '(see attached image)' }, parts: [inlineData] } },
@@ -276,7 +276,7 @@ describe('contents', () => {
     ])
   })
 
-  it('neighbours of one role become one content', async () => {
+  it('merges consecutive contents of one role', async () => {
     const contents = await contentsOf(modern, [user('a'), user('b'), answer([text('c')]), answer([text('d')]), user('e')])
     expect(contents.map(({ role, parts }) => [role, parts.length])).toEqual([
       ['user', 2],
@@ -285,7 +285,7 @@ describe('contents', () => {
     ])
   })
 
-  it('user images are inline data', async () => {
+  it('sends user images as inline data', async () => {
     const [first] = await contentsOf(modern, [{ role: 'user', content: [text('see'), image], timestamp: 1 }])
     expect(first?.parts).toEqual([{ text: 'see' }, inlineData])
   })
@@ -296,7 +296,7 @@ describe('signatures', () => {
   const answered = async (name: string): Promise<Message> =>
     JSON.parse(JSON.stringify((await streamed(answering([fixture(`google/${name}.sse`)]))).message))
 
-  it('go back on the part they came with, byte for byte, and no part is merged', async () => {
+  it('send each signature back on its own part and merge no part', async () => {
     const [, model] = await contentsOf(modern, [user('Hi'), await answered('thinking'), user('More')])
     expect(model?.parts).toEqual([
       { text: 'Let me see.', thought: true },
@@ -306,18 +306,18 @@ describe('signatures', () => {
     ])
   })
 
-  it('of thoughts too', async () => {
+  it('send signatures of thoughts back too', async () => {
     const [, model] = await contentsOf(modern, [user('Hi'), await answered('signed-thought'), user('More')])
     expect(model?.parts[0]).toEqual({ text: 'Hm.', thought: true, thoughtSignature: 'dGhvdWdodA==' })
   })
 
-  it('of parallel calls stay as they were: the first is signed, the others are not', async () => {
+  it('keep the first of parallel calls signed and the others unsigned', async () => {
     const messages = [user('Hi'), await answered('parallel-tools'), result('fc-1'), result('fc-2'), result('fc-3')]
     const [, model] = await contentsOf(modern, messages)
     expect(model?.parts.map((part) => part.thoughtSignature)).toEqual([undefined, 'Zmlyc3Q=', undefined, undefined])
   })
 
-  it('go to nobody else: neither another model, nor another service, nor another provider', async () => {
+  it('send no signature to another model, protocol or provider', async () => {
     const messages = [user('Hi'), await answered('thinking'), await answered('parallel-tools'), user('More')]
     expect(JSON.stringify(await contentsOf('gemini-3.6-flash', messages))).not.toMatch(/c2lnbmVk|dHJhaWxpbmc|Zmlyc3Q|Let me see/)
     expect(JSON.stringify(await contentsOf('gemini-3.6-flash', messages))).toContain(skip)
@@ -325,7 +325,7 @@ describe('signatures', () => {
     expect(JSON.stringify(await bodyFor(elsewhere))).not.toMatch(/c2lnbmVk|dHJhaWxpbmc|Zmlyc3Q|Let me see/)
   })
 
-  it('that are missing are stood in for', async () => {
+  it('replace the missing signature of a foreign call with a placeholder', async () => {
     const half = [signed(call('c1'), 'c2ln'), call('c2')]
     const [, model] = await contentsOf(modern, [user('Hi'), answer(half), result('c1'), result('c2')])
     expect(model?.parts.map((part) => part.thoughtSignature)).toEqual(['c2ln', undefined])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { google, googleProvider } from '../../../src/providers/google/index.ts'
 
-it('documented defaults, no key in the configuration', async () => {
+it('has documented defaults and no key in the configuration', async () => {
   const { config, provider, credentials } = google('gemini-3.5-flash', { apiKey: 'AIza-canary' })
   expect(config).toEqual({
     id: 'gemini-3.5-flash',
@@ -21,11 +21,11 @@ it('documented defaults, no key in the configuration', async () => {
   expect(google('gemini-3.5-flash')).not.toHaveProperty('credentials')
 })
 
-it('Gemma has the smaller context it is documented with', () => {
+it('sets the smaller documented context window for Gemma', () => {
   expect(google('gemma-3-27b-it').config.contextWindow).toBe(131_072)
   expect(google('gemma-3-27b-it', { contextWindow: 8192 }).config.contextWindow).toBe(8192)
 })
 
-it('one provider serves any model', () => {
+it('serves any model with one provider', () => {
   expect(Object.keys(googleProvider()).toSorted()).toEqual(['api', 'checkMedia', 'encode', 'stream'])
 })

@@ -50,7 +50,7 @@ const cases: [string, number, object, object][] = [
   ['a deadline', 504, googleError(504, 'DEADLINE_EXCEEDED', 'Too late.'), { code: 'api', isRetryable: true }],
 ]
 
-describe('a refusal means the same over HTTP, in a list, and inside the stream', () => {
+describe('an error over HTTP, in a list or inside the stream', () => {
   it.each(cases)('%s', async (_name, status, body, expected) => {
     const bytes = utf8(`data: ${JSON.stringify(body)}\r\n\r\n`)
     const listed = utf8(`data: ${JSON.stringify([body])}\r\n\r\n`)
@@ -62,18 +62,18 @@ describe('a refusal means the same over HTTP, in a list, and inside the stream',
   })
 })
 
-describe('what cannot be read', () => {
-  it.each(['{broken', 'null', '3', '"text"', '[]'])('is a network error: %s', async (data) => {
+describe('an unreadable response', () => {
+  it.each(['{broken', 'null', '3', '"text"', '[]'])('fails with a network error: %s', async (data) => {
     expect(await failure(answering([utf8(`data: ${data}\n\n`)]))).toMatchObject({ code: 'network', isRetryable: true })
   })
 
-  it('an answer without events says what came instead', async () => {
+  it('reports the content of a response without events', async () => {
     const fetch: typeof globalThis.fetch = async () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
     expect((await failure(fetch)).message).toMatch(/web page \(text\/html\).*Check baseUrl/)
   })
 })
 
-describe('the key', () => {
+describe('the API key', () => {
   const echo = googleError(400, 'INVALID_ARGUMENT', `API key ${canary} not valid.`)
   const leaky: [string, typeof fetch][] = [
     ['an echoed key', refusing(400, echo)],
@@ -82,7 +82,7 @@ describe('the key', () => {
     ['a damaged frame', answering([utf8(`data: {${canary}\n\n`)])],
   ]
 
-  it.each(leaky)('is in no error: %s', async (_name, fetch) => {
+  it.each(leaky)('appears in no error: %s', async (_name, fetch) => {
     for (const keyInQuery of [false, true]) {
       const { provider } = google('gemini-test', { fetch, keyInQuery })
       const call = provider.stream(request('gemini-test'), () => undefined, new AbortController().signal)
@@ -93,7 +93,7 @@ describe('the key', () => {
     }
   })
 
-  it.each(['', 'two\nlines', 'naïve'])('that cannot be a header is refused before anything is sent: %j', async (credential) => {
+  it.each(['', 'two\nlines', 'naïve'])('rejects a key that no header can carry, before sending: %j', async (credential) => {
     const { provider } = google('gemini-test', { fetch: () => Promise.reject(new Error('sent')) })
     const sent = provider.stream(request('gemini-test', { credential }), () => undefined, new AbortController().signal)
     await expect(sent).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('API key') })

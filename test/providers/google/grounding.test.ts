@@ -53,7 +53,7 @@ describe('sources in several chunks', () => {
         groundingSupports: [...first.groundingSupports, support(1)],
       },
     ],
-  ])('are put together: %s', async (_name, second) => {
+  ])('merges them: %s', async (_name, second) => {
     const { message } = await read([
       chunk([{ text: 'One. ' }], { groundingMetadata: first }),
       last([{ text: 'Two.' }], { groundingMetadata: second }),
@@ -66,7 +66,7 @@ describe('sources in several chunks', () => {
 })
 
 describe('a source', () => {
-  it('without an address is cited by its title and text', async () => {
+  it('cites a source without a URL by its title and text', async () => {
     const groundingMetadata = {
       groundingChunks: [{ retrievedContext: { title: 'v.pdf', text: 'quoted', pageNumber: 3 } }],
       groundingSupports: [{ segment: { endIndex: 3 }, groundingChunkIndices: [0] }],
@@ -77,12 +77,12 @@ describe('a source', () => {
     ])
   })
 
-  it('of a kind that is not known is told', async () => {
+  it('reports a source of unknown kind', async () => {
     const { warnings } = await read([last([{ text: 'Hi.' }], { groundingMetadata: { groundingChunks: [{ hologram: { uri: 'x' } }] } })])
     expect(warnings).toEqual([expect.stringContaining('"hologram"')])
   })
 
-  it('of an answer without text is cited all the same, and the empty text does not go back', async () => {
+  it('cites a source of a response without text and omits the empty text later', async () => {
     const groundingMetadata = { groundingChunks: [{ image: { sourceUri: 'https://i', title: 'I' } }] }
     const { message } = await read([last([picture], { groundingMetadata })])
     expect(citationsOf(message)).toEqual([{ url: 'https://i', title: 'I' }])
@@ -91,7 +91,7 @@ describe('a source', () => {
     expect(contents[1]).toEqual({ role: 'model', parts: [picture] })
   })
 
-  it('keeps what the service wants shown beside it', async () => {
+  it('keeps the display data that the provider requires', async () => {
     const searchEntryPoint = { renderedContent: '<div>x</div>' }
     const groundingMetadata = { groundingChunks: [web('a')], searchEntryPoint, retrievalMetadata: { score: 1 } }
     const { message } = await read([last([{ text: 'Hi.' }], { groundingMetadata })])
@@ -101,7 +101,7 @@ describe('a source', () => {
 })
 
 describe('the range of a segment', () => {
-  it('counts bytes of its part where it says so, else of all text', async () => {
+  it('counts bytes of its part if it names one, else of all text', async () => {
     const part = (partIndex: number, startIndex: number, endIndex: number, text?: string) => ({
       segment: { partIndex, startIndex, endIndex, ...(text !== undefined && { text }) },
       groundingChunkIndices: [0],
@@ -118,7 +118,7 @@ describe('the range of a segment', () => {
     ])
   })
 
-  it('is found in time that grows with the text, not with text times segments', async () => {
+  it('resolves in time linear in the text', async () => {
     const words = Array.from({ length: 20_000 }, (_, at) => `Wört ${at}. `)
     let byte = 0
     const groundingSupports = words.map((text) => {
@@ -134,7 +134,7 @@ describe('the range of a segment', () => {
     expect(block.citations?.every(({ range }, at) => block.text.slice(range?.start, range?.end) === words[at])).toBe(true)
   })
 
-  it('that fits nowhere is not looked for without end', async () => {
+  it('stops its search for a range that fits nowhere', async () => {
     const segment = { startIndex: 0, endIndex: 1, text: 'nowhere' }
     const groundingSupports = Array.from({ length: 50_000 }, (_, at) => ({
       segment: { ...segment, text: `no${at}` },
@@ -146,8 +146,8 @@ describe('the range of a segment', () => {
   })
 })
 
-describe('a part', () => {
-  it('with several contents shows all of them, and the last has the signature', async () => {
+describe('a Gemini part', () => {
+  it('shows several contents and puts the signature on the last', async () => {
     const { message, warnings } = await read([
       last([
         { text: 'hi', ...picture },
@@ -168,14 +168,14 @@ describe('a part', () => {
     ['of its candidate', last([{ text: 'Hi.' }], { hologram: [1] })],
     ['of its chunk', { ...last([{ text: 'Hi.' }]), hologram: 'x' }],
     ['of its content', { candidates: [{ content: { parts: [{ text: 'Hi.' }], hologram: 'x' }, finishReason: 'STOP' }] }],
-  ])('tells of an unknown field %s, once', async (_name, frame) => {
+  ])('reports an unknown field %s once', async (_name, frame) => {
     const { message, warnings } = await read([chunk([{ text: 'O. ', hologram: 'x' }]), frame])
     expect(message.content).toMatchObject([{ text: 'O. Hi.' }])
     expect(warnings).toEqual([expect.stringContaining('"hologram"')])
   })
 })
 
-it('says that it leaves out further candidates, once', async () => {
+it('warns once about omitted candidates', async () => {
   const two = (finishReason?: string) => ({
     candidates: [0, 1].map((index) => ({ index, content: { parts: [{ text: `t${index}` }] }, finishReason })),
   })
@@ -184,13 +184,13 @@ it('says that it leaves out further candidates, once', async () => {
   expect(warnings).toEqual([expect.stringContaining('more than one answer')])
 })
 
-describe('an answer that is longer than one request makes it', () => {
+describe('a response longer than one request', () => {
   const paused = chunk([{ text: 'One. ' }, { executableCode: { language: 'PYTHON', code: '1', id: 'x' } }], {
     finishReason: 'CONTINUATION',
     continuationToken: 'tok',
   })
 
-  it('is paused, and goes on with the same request and its token', async () => {
+  it('pauses and continues with the same request and its token', async () => {
     const { message } = await read([paused])
     expect(message.stopReason).toBe('paused')
     expect(message.content[1]).toMatchObject({ type: 'serviceTool', status: 'running' })
@@ -205,7 +205,7 @@ describe('an answer that is longer than one request makes it', () => {
     expect(whole.providerState).toBeUndefined()
   })
 
-  it('is cut off where no token came', async () => {
+  it('ends as truncated if no token came', async () => {
     const { message } = await read([chunk([{ text: 'One.' }], { finishReason: 'CONTINUATION' })])
     expect(message.stopReason).toBe('length')
   })
@@ -214,16 +214,16 @@ describe('an answer that is longer than one request makes it', () => {
 it.each([
   ['google', google],
   ['vertex', vertex],
-] as const)('%s says what an answer may consist of', async (_name, factory) => {
+] as const)('%s sends the response modalities and image options', async (_name, factory) => {
   const { provider, config } = factory(id, { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } })
   const { generationConfig } = await sentBody<{ generationConfig: Json }>(provider, plainRequest(config))
   expect(generationConfig).toMatchObject({ responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } })
 })
 
-describe('a segment outside of the text', () => {
+describe('a segment outside the text', () => {
   const place = (segment: Json) => ({ segment, groundingChunkIndices: [0] })
 
-  it('leaves the source without a place, with one warning', async () => {
+  it('leaves the source without a range and warns once', async () => {
     const outside = [
       { startIndex: 2, endIndex: 99 },
       { startIndex: 50, endIndex: 60, text: 'not there' },
@@ -240,7 +240,7 @@ describe('a segment outside of the text', () => {
     expect(warnings).toEqual([expect.stringContaining('outside of its text')])
   })
 
-  it('is where its text stands, if that stands anywhere', async () => {
+  it('finds its range by the segment text if that occurs', async () => {
     const groundingMetadata = { groundingChunks: [web('a')], groundingSupports: [place({ startIndex: 50, endIndex: 53, text: 'ea.' })] }
     const { message, warnings } = await read([last([{ text: 'Tea.' }], { groundingMetadata })])
     expect(cited(message)).toEqual([['https://a', 1, 4]])
@@ -248,14 +248,14 @@ describe('a segment outside of the text', () => {
   })
 })
 
-describe('code that the service ran beside a search', () => {
+describe('hosted code execution in a response with a search', () => {
   const code = [
     { executableCode: { id: 'c1', language: 'PYTHON', code: '1+1' } },
     { codeExecutionResult: { id: 'c1', outcome: 'OUTCOME_OK', output: '2' } },
   ]
   const searched = { webSearchQueries: ['tea'], groundingChunks: [web('a')] }
 
-  it('leaves the queries and the sources of the search', async () => {
+  it('keeps the queries and sources of the search', async () => {
     const { message } = await read([chunk(code), last([{ text: 'Tea.' }], { groundingMetadata: searched })])
     expect(message.content).toMatchObject([
       { name: 'code_execution', status: 'done' },
@@ -265,7 +265,7 @@ describe('code that the service ran beside a search', () => {
     expect(message.usage.searches).toBe(1)
   })
 
-  it('shows a search once that the service showed itself', async () => {
+  it('shows a search once that the provider already showed', async () => {
     const search = [
       { toolCall: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', args: { queries: ['tea'] } } },
       { toolResponse: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', response: {} } },

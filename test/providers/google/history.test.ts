@@ -21,14 +21,14 @@ const history = anyHistory({
   }),
 })
 
-describe('any history sends', () => {
+describe('any history', () => {
   it.each([
     [modern, true],
     ['gemini-unheard-of-9', true],
     [old, false],
     ['gemini-2.0-flash', false],
     ['gemma-3-27b-it', false],
-  ])('to %s', async (model, isModern) => {
+  ])('encodes to a legal request: %s', async (model, isModern) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
         const asked = request(model, { messages, thinking })
@@ -42,7 +42,7 @@ describe('any history sends', () => {
   it.each([
     [modern, true],
     [old, false],
-  ])('to %s on Vertex AI', async (model, isModern) => {
+  ])('encodes to a legal request on Vertex AI: %s', async (model, isModern) => {
     const { config, provider } = vertex(model, { project: 'p' })
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
@@ -53,7 +53,7 @@ describe('any history sends', () => {
     )
   })
 
-  it('and is not changed by it, and encodes the same twice', async () => {
+  it('stays unchanged by encoding and encodes the same twice', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const before = JSON.stringify(messages)
@@ -65,7 +65,7 @@ describe('any history sends', () => {
     )
   })
 
-  it('and an answer of the same model goes back part by part, signatures byte for byte', async () => {
+  it('sends responses of the same model back part by part with exact signatures', async () => {
     const signature = fc.base64String({ minLength: 1 })
     const sign = (thoughtSignature: string) => ({ api: 'googleGenerativeAi' as const, model: modern, payload: { thoughtSignature } })
     const ownText = fc.record({ text: fc.constantFrom('', 'a', 'b'), signature })

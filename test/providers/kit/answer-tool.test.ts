@@ -29,21 +29,21 @@ function plan(
   return { plan: answerByTool(request(changes), { ...plain, ...capabilities }, native, warnings), warnings }
 }
 
-describe('a request whose answer a tool takes', () => {
-  it('has the tool with the schema as its arguments, and is made to call it', () => {
+describe('a request with an answer tool', () => {
+  it('contains the tool with the schema as arguments and forces it', () => {
     const { plan: made, warnings } = plan()
     expect(made).toMatchObject({ force: 'answer', answerTool: 'respond_json', request: { responseFormat: { type: 'text' } } })
     expect(made?.request.tools).toMatchObject([{ name: 'respond_json', parameters: schema }])
     expect(warnings).toEqual([])
   })
 
-  it('takes any object in JSON mode', () => {
+  it('accepts any object in JSON mode', () => {
     expect(plan({ responseFormat: { type: 'jsonObject' } }).plan?.request.tools).toMatchObject([
       { parameters: { type: 'object', additionalProperties: true } },
     ])
   })
 
-  it('keeps other tools usable, in front', () => {
+  it('keeps other tools usable and lists them first', () => {
     const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }]
     const first = plan({ tools }).plan
     expect(first?.force).toBe('any')
@@ -52,7 +52,7 @@ describe('a request whose answer a tool takes', () => {
     expect(plan({ tools }).plan?.request.tools).toBe(first?.request.tools)
   })
 
-  it.each(['budget', 'adaptive'] as const)('does not think where that forbids to force: %s', (thinking) => {
+  it.each(['budget', 'adaptive'] as const)('disables thinking if it forbids a forced tool: %s', (thinking) => {
     const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking })
     expect(made?.request.thinking).toBe('off')
     expect(warnings.join()).toMatch(/thinking switched off/)
@@ -64,18 +64,18 @@ describe('a request whose answer a tool takes', () => {
     expect(warnings).toEqual([])
   })
 
-  it('thinks on where a forced tool does not disturb', () => {
+  it('keeps thinking if a forced tool allows it', () => {
     const native = { ...nothing, forcingStopsThinking: false }
     expect(plan({ thinking: 'high' }, { thinking: 'adaptive' }, native).plan?.request.thinking).toBe('high')
   })
 
-  it('asks where it cannot force, and says so', () => {
+  it('instructs the model and warns if it cannot force the tool', () => {
     const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking: 'budget', forcedToolChoice: false })
     expect(made).toMatchObject({ force: 'none', request: { thinking: 'high' } })
     expect(warnings.join()).toMatch(/cannot be made/)
   })
 
-  it('is not needed for text, nor where the service has the form itself', () => {
+  it('adds no tool for text or native structured output', () => {
     const native = { ...nothing, jsonSchema: true }
     expect(plan({ responseFormat: { type: 'text' } }).plan).toBeUndefined()
     expect(plan({}, {}, native).plan).toBeUndefined()
@@ -91,8 +91,8 @@ function building() {
   return { builder, events }
 }
 
-describe('the call of the answer tool', () => {
-  it('is the text of the answer, which then has stopped', () => {
+describe('the answer tool call', () => {
+  it('becomes the response text with stop reason stop', () => {
     const { builder, events } = building()
     builder.toolCall(0, 'c1', answerToolName)
     builder.toolArguments(0, '{"city":')
@@ -105,20 +105,20 @@ describe('the call of the answer tool', () => {
     ])
   })
 
-  it('is an empty object without arguments', () => {
+  it('becomes an empty object without arguments', () => {
     const { builder, events } = building()
     builder.toolCall(0, 'c1', answerToolName)
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{}' }])
     expect(events.at(-1)).toEqual({ type: 'text', contentIndex: 0, delta: '{}' })
   })
 
-  it('is nothing when it was cut off before the first argument', () => {
+  it('becomes no content if cut off before the first argument', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', answerToolName)
     expect(builder.finish('length', emptyUsage())).toMatchObject({ stopReason: 'length', content: [] })
   })
 
-  it('may get its name late, or twice', () => {
+  it('accepts a late or repeated name', () => {
     const { builder, events } = building()
     builder.toolArguments(0, '{"a"')
     builder.toolCall(0, 'c1')
@@ -130,7 +130,7 @@ describe('the call of the answer tool', () => {
     expect(events.filter((event) => event.type !== 'start').map((event) => event.type)).toEqual(['text', 'text'])
   })
 
-  it('counts once: a second one is left out', () => {
+  it('counts once and omits a second one', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', answerToolName)
     builder.toolCall(1, 'c2', answerToolName)
@@ -139,7 +139,7 @@ describe('the call of the answer tool', () => {
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{"a":1}' }])
   })
 
-  it('does not hide other calls: they run, and the answer comes after them', () => {
+  it('keeps other calls and puts the output after them', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', 'look')
     builder.toolCall(1, 'c2', answerToolName)
@@ -150,7 +150,7 @@ describe('the call of the answer tool', () => {
     })
   })
 
-  it('keeps nothing of the state of the call', () => {
+  it('drops the state of the call', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', answerToolName)
     builder.setProviderState(0, { api: 'googleGenerativeAi', model: 'm', payload: { thoughtSignature: 's' } })
@@ -158,7 +158,7 @@ describe('the call of the answer tool', () => {
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{"a":1}' }])
   })
 
-  it('is a call like any other where nobody asked for it', () => {
+  it('stays a normal call if the request had no answer tool', () => {
     const builder = new AssistantBuilder(config, () => undefined)
     builder.toolCall(0, 'c1', answerToolName)
     expect(builder.finish('toolUse', emptyUsage())).toMatchObject({ stopReason: 'toolUse', content: [{ name: answerToolName }] })

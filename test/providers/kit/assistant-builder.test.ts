@@ -11,7 +11,7 @@ function building() {
 }
 
 describe('AssistantBuilder', () => {
-  it('holds fragments of a call back until its id and name are known', () => {
+  it('buffers fragments of a call until its id and name are known', () => {
     const { builder, events } = building()
     builder.toolArguments(0, '{"a"')
     builder.toolCall(0, 'c1')
@@ -26,7 +26,7 @@ describe('AssistantBuilder', () => {
     ])
   })
 
-  it('makes ids where the wire has none or repeats one, and says them in the deltas', () => {
+  it('generates missing or repeated ids and reports them in the deltas', () => {
     const { builder, events } = building()
     builder.toolCall('a', undefined, 'x')
     builder.toolArguments('a', '{}')
@@ -38,7 +38,7 @@ describe('AssistantBuilder', () => {
     expect(events.at(-1)).toMatchObject({ type: 'toolCallDelta', contentIndex: 0, toolCallId: calls[0] })
   })
 
-  it('keeps what is known of a call when a fragment repeats it', () => {
+  it('keeps known fields of a call when a fragment repeats it', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', 'add')
     builder.toolCall(0, 'c1', 'add')
@@ -53,14 +53,14 @@ describe('AssistantBuilder', () => {
     expect(builder.finish('toolUse', emptyUsage()).content).toMatchObject([{ arguments: {}, invalidArguments: raw }])
   })
 
-  it('takes null for no arguments', () => {
+  it('treats null as no arguments', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', 'now')
     builder.toolArguments(0, 'null')
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'toolCall', id: 'c1', name: 'now', arguments: {} }])
   })
 
-  it('takes a call for cut when the answer was, unless its arguments are complete', () => {
+  it('marks a call as truncated with its response unless its arguments are complete', () => {
     const { builder } = building()
     builder.toolCall(0, 'c0', 'now')
     builder.toolCall(1, 'c1', 'now')
@@ -68,7 +68,7 @@ describe('AssistantBuilder', () => {
     expect(builder.message.content[0]).not.toHaveProperty('invalidArguments')
   })
 
-  it('makes no block of nothing', () => {
+  it('creates no block without content', () => {
     const { builder, events } = building()
     builder.text(0, '')
     builder.thinking(1, '')
@@ -78,7 +78,7 @@ describe('AssistantBuilder', () => {
     expect(events.at(-1)).toEqual({ type: 'text', contentIndex: 0, delta: 'x' })
   })
 
-  it('emits start once, with the message that grows', () => {
+  it('emits start once with the growing message', () => {
     const { builder, events } = building()
     builder.start()
     builder.text(0, 'a')

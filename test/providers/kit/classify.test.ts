@@ -32,11 +32,11 @@ describe('isContextOverflowText', () => {
     'Too many tokens in prompt',
     'token limit exceeded',
     'PROMPT IS TOO LONG',
-  ])('%s', (text) => {
+  ])('matches %s', (text) => {
     expect(isContextOverflowText(text)).toBe(true)
   })
 
-  it.each(['rate limit exceeded', 'invalid api key', 'temperature must be below 2', ''])('not: %s', (text) => {
+  it.each(['rate limit exceeded', 'invalid api key', 'temperature must be below 2', ''])('rejects %s', (text) => {
     expect(isContextOverflowText(text)).toBe(false)
   })
 })
@@ -78,11 +78,11 @@ describe('classifyError', () => {
     expect(classify(body, status)).toMatchObject({ code, isRetryable })
   })
 
-  it('takes a blank 400 for overflow where the backend means it', () => {
+  it('treats an empty 400 as an overflow if the backend does so', () => {
     expect(classifyError({ service: 'Cerebras', body: '', status: 400, emptyBodyIsOverflow: true }).code).toBe('contextOverflow')
   })
 
-  it('reads how long Google wants to wait', () => {
+  it('reads the retry delay of Google', () => {
     const body = { error: { code: 429, status: 'RESOURCE_EXHAUSTED', details: [{ '@type': 'RetryInfo', retryDelay: '34s' }] } }
     expect(classify(body, 429).retryAfterMs).toBe(34_000)
   })
@@ -109,7 +109,7 @@ describe('classifyError', () => {
     ['a number in hex', { 'retry-after': '0x10' }, undefined],
     ['more digits than any number has', { 'retry-after': '9'.repeat(400) }, undefined],
     ['seconds that are no moment any more', { 'retry-after': '9'.repeat(15) }, 999_999_999_999_999_000],
-  ])('reads how long to wait: %s', (_name, headers, expected) => {
+  ])('reads the retry delay: %s', (_name, headers, expected) => {
     expect(classify('', 503, headers).retryAfterMs).toBe(expected)
   })
 
@@ -135,7 +135,7 @@ describe('classifyError', () => {
     ['a moment in ms', { date, 'x-ratelimit-reset': String(Date.parse(date) + 1500) }, '', 1500],
     ['a moment in seconds', { date, 'x-ratelimit-reset': String(Date.parse(date) / 1000 + 3) }, '', 3000],
     ['what is unknown', { 'x-ratelimit-reset-tokens': '-1' }, '', undefined],
-  ])('reads how long a rate limit lasts: %s', (_name, headers, message, expected) => {
+  ])('reads the reset time of a rate limit: %s', (_name, headers, message, expected) => {
     expect(classify({ error: { message } }, 429, headers).retryAfterMs).toBe(expected)
   })
 
@@ -157,18 +157,18 @@ describe('classifyError', () => {
     ],
     ['425', '', 425, { code: 'api', isRetryable: true }],
     ['407', '', 407, { code: 'auth', isRetryable: false, message: expect.stringContaining('proxy') }],
-  ])('knows %s', (_name, body, status, expected) => {
+  ])('classifies %s', (_name, body, status, expected) => {
     expect(classify(body, status)).toMatchObject(expected)
   })
 
-  it('reads an error in the form of the stream that was asked for', () => {
+  it('reads an error in the requested stream format', () => {
     const body = 'event: error\ndata: {"error":{"type":"overloaded_error","message":"the kitchen is closed"}}\n\n'
     expect(classify(body, 400).message).toBe('Acme reported an error (400): the kitchen is closed.')
     expect(classify(body)).toMatchObject({ status: 529, isRetryable: true })
   })
 
   it.each(['model_not_found', 'model-not-found', 'ModelNotFoundException', 'deployment_not_found', 'DeploymentNotFound'])(
-    'says what to do about a model that the service does not have, by the name of the error alone: %s',
+    'explains a missing model from the error code alone: %s',
     (code) => {
       const error = classify({ error: { code, message: 'No.' } })
       expect(error).toMatchObject({ code: 'api', status: 404, isRetryable: false })
@@ -176,12 +176,12 @@ describe('classifyError', () => {
     },
   )
 
-  it('says what to do about a rate limit and about a service that is overloaded', () => {
+  it('explains a rate limit and an overloaded provider', () => {
     expect(classify('', 429).message).toMatch(/limiting the rate of requests \(429\)\. Wait before asking again, ask less often/)
     expect(classify('', 529).message).toBe('Acme reported an error (529). Such errors pass: ask again later.')
   })
 
-  it('says how long to wait only where waiting helps', () => {
+  it('suggests waiting only if waiting helps', () => {
     const headers = { 'retry-after': '7' }
     expect(classify('', 400, headers).retryAfterMs).toBeUndefined()
     expect(classify({ error: { code: 'insufficient_quota', message: 'spent' } }, 429, headers).retryAfterMs).toBeUndefined()
@@ -190,42 +190,42 @@ describe('classifyError', () => {
     expect(classify('', 400, { ...headers, 'x-should-retry': 'true' })).toMatchObject({ isRetryable: true, retryAfterMs: 7000 })
   })
 
-  it('does not try a spent quota again, whoever asks for it', () => {
+  it('rejects an exhausted quota as not retryable', () => {
     const body = { error: { code: 'insufficient_quota', message: 'spent' } }
     expect(classify(body, 429, { 'x-should-retry': 'true' }).isRetryable).toBe(false)
     expect(classify('', 402, { 'x-should-retry': 'true' }).isRetryable).toBe(false)
   })
 
-  it('repeats what passes, and nothing else', () => {
+  it('retries transient errors only', () => {
     const statuses = [400, 402, 404, 405, 408, 409, 410, 422, 429, 500, 501, 502, 503, 504, 529]
     expect(statuses.filter((status) => classify('', status).isRetryable)).toEqual([408, 409, 429, 500, 502, 503, 504, 529])
   })
 
-  it('says who failed, with which status, and what the service said', () => {
+  it('names the provider, the status and its message', () => {
     expect(classify({ error: { message: 'no such model' } }, 404).message).toMatch(/^Acme .*\(404\): no such model\. .*model id/)
   })
 })
 
-describe('what services really said', () => {
-  it.each(overflows)('of a prompt that does not fit: %s %i %j', (_service, status, body) => {
+describe('recorded provider errors', () => {
+  it.each(overflows)('classifies a context overflow: %s %i %j', (_service, status, body) => {
     expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'contextOverflow', isRetryable: false })
   })
 
-  it.each(rejectedKeys)('of a wrong key: %s %i %j', (_service, status, body) => {
+  it.each(rejectedKeys)('classifies a wrong key: %s %i %j', (_service, status, body) => {
     expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'auth', isRetryable: false })
   })
 
-  it.each(transient)('of a trouble that passes: %s %i %j', (_service, status, body) => {
+  it.each(transient)('classifies a transient error: %s %i %j', (_service, status, body) => {
     const { code, isRetryable } = classify(textOf(body), status || undefined)
     expect(['api', 'rateLimited']).toContain(code)
     expect(isRetryable).toBe(true)
   })
 
-  it.each(others)('of anything else: %s %i %j', (_service, status, body) => {
+  it.each(others)('classifies any other error: %s %i %j', (_service, status, body) => {
     expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'api', isRetryable: false })
   })
 
-  it('is quoted from behind a router too', () => {
+  it('are quoted from behind a router too', () => {
     const metadata = { raw: '{"error":{"message":"the kitchen is closed"}}', provider_name: 'Acme' }
     expect(classify({ error: { message: 'Provider returned error', code: 400, metadata } }, 400).message).toContain(
       'Provider returned error: Acme: the kitchen is closed.',
@@ -253,7 +253,7 @@ interface Recorded {
 describe.skipIf(!isThere)('recorded error responses', () => {
   const { errors }: { errors: Recorded[] } = isThere ? JSON.parse(readFileSync(recorded, 'utf8')) : { errors: [] }
 
-  it('are what they are', () => {
+  it('match their recorded class', () => {
     const wrong = errors.filter(({ body, status, headers, backend, trueClass }) => {
       const emptyBodyIsOverflow = backend === 'cerebras' || backend === 'mistral'
       const { code } = classifyError({ service: backend, body, status, headers: new Headers(headers), emptyBodyIsOverflow })
@@ -265,7 +265,7 @@ describe.skipIf(!isThere)('recorded error responses', () => {
   })
 })
 
-describe('a model that the service does not have', () => {
+describe('an error for an unknown model', () => {
   it.each<[string, unknown]>([
     ['a code', { error: { type: 'server_error', code: 'model_not_found', message: 'no' } }],
     ['a code with a number', { error: { code: 500, message: 'The model `gpt-5.2` does not exist' } }],
@@ -273,7 +273,7 @@ describe('a model that the service does not have', () => {
     ['a text', { error: 'model "llama3" not found, try pulling it first' }],
     ['a name of Azure', { error: { code: 'DeploymentNotFound', type: 'api_error', message: 'The API deployment does not exist.' } }],
     ['a name of AWS', { __type: 'ResourceNotFoundException', message: 'gone' }],
-  ])('is not asked again inside a 200: %s', (_name, body) => {
+  ])('is not retried inside a 200: %s', (_name, body) => {
     expect(classify(body)).toMatchObject({ code: 'api', isRetryable: false, status: 404 })
     expect(classify(body, 200)).toMatchObject({ code: 'api', isRetryable: false })
   })
@@ -281,7 +281,7 @@ describe('a model that the service does not have', () => {
   it.each<[string, unknown]>([
     ['is overloaded', { error: { code: 503, message: 'The model is overloaded. Please try again later.' } }],
     ['fails', { error: { type: 'server_error', message: 'The model produced invalid output' } }],
-  ])('is told from one that %s', (_name, body) => {
+  ])('differs from an error that %s', (_name, body) => {
     expect(classify(body)).toMatchObject({ code: 'api', isRetryable: true })
   })
 })
