@@ -43,11 +43,11 @@ describe('a PDF in a user message', () => {
       { document: { format: 'pdf', name: 'document-1', source: { bytes: data }, context: 'a.pdf', citations: { enabled: true } } },
     ],
     ['Gemini', google('gemini-3-pro', keys), { inlineData: { mimeType: 'application/pdf', data } }],
-  ])('goes to %s', async (_name, model, block) => {
+  ])('sends its bytes to %s', async (_name, model, block) => {
     expect(await bodyOf(model, pdf)).toContain(JSON.stringify(block))
   })
 
-  it('by address and by id, where the service takes them', async () => {
+  it('sends its URL or file id if the provider accepts them', async () => {
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     const byId: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'f1', api: 'anthropicMessages' }
     expect(await bodyOf(anthropic('claude-sonnet-5', keys), byUrl)).toContain('"source":{"type":"url","url":"https://a.example/a.pdf"}')
@@ -57,7 +57,7 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(openai('gpt-5.1', keys), byId)).toContain('was uploaded to another service')
   })
 
-  it('by address to Vertex AI, and to the Gemini API as a page of videos', async () => {
+  it('sends its URL to Vertex AI, and to the Gemini API for YouTube only', async () => {
     const video: FileContent = { type: 'file', mimeType: 'video/mp4', url: 'https://www.youtube.com/watch?v=abc' }
     const other: FileContent = { type: 'file', mimeType: 'video/mp4', url: 'https://www.youtube.com.evil.example/watch?v=abc' }
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
@@ -68,7 +68,7 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(vertex('gemini-3-flash', { ...keys, capabilities: { mediaByUrl: [] } }), byUrl)).toContain('does not fetch')
   })
 
-  it('by address or uploaded to xAI, which takes no bytes of a document', async () => {
+  it('sends its URL or an uploaded file to xAI, which accepts no document bytes', async () => {
     const grok = openaiResponses('grok-4.3', { ...keys, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     const byId: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'file_1', api: 'openAiResponses' }
@@ -84,7 +84,7 @@ describe('a PDF in a user message', () => {
     await expect(provider.encode(plainRequest(config, { messages: asked(inline), requireMedia: true }))).rejects.toThrow(reason)
   })
 
-  it('as the address that it is, to Mistral', async () => {
+  it('sends its URL to Mistral', async () => {
     const mistral = openaiCompatible('mistral-medium-latest', { ...keys, backend: 'mistral' })
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     expect(await bodyOf(mistral, pdf)).toContain(
@@ -93,7 +93,7 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(mistral, byUrl)).toContain('{"type":"document_url","document_url":"https://a.example/a.pdf"}')
   })
 
-  it('is told what its service has no place for', async () => {
+  it('warns about fields that the provider does not support', async () => {
     const told = { ...pdf, context: 'Of 2026.' }
     const models = [openai('gpt-5.1', keys), openaiResponses('gpt-5.1', keys), google('gemini-3-pro', keys)]
     for (const { provider, config } of models) {
@@ -110,7 +110,7 @@ describe('a PDF in a user message', () => {
     }
   })
 
-  it('is a line, and a warning, where it cannot go', async () => {
+  it('becomes a text note with a warning if the provider rejects it', async () => {
     const model = bedrock('mistral.mistral-large-3-v1:0', { region: 'eu-west-1', apiKey: 'k' })
     expect(await bodyOf(model, pdf)).toContain('(file left out: this model does not take a.pdf (application/pdf))')
     const { warnings } = await model.provider.encode(
@@ -120,7 +120,7 @@ describe('a PDF in a user message', () => {
   })
 })
 
-it('a file of text is its text where the model takes no such file', async () => {
+it('inlines a text file if the model accepts no such file', async () => {
   const csv: FileContent = { type: 'file', mimeType: 'text/csv', data: btoa('a,b'), name: 'a.csv' }
   expect(await bodyOf(openai('gpt-5.1', keys), csv)).toContain('a.csv:\\\\na,b'.replace('\\\\', '\\'))
 })
@@ -138,7 +138,7 @@ describe('an office file', () => {
   }
   const zip = btoa('PK\x03\x04')
 
-  it.each(Object.entries(types))('goes to Responses as it is: %s', async (end, mimeType) => {
+  it.each(Object.entries(types))('sends it unchanged to Responses: %s', async (end, mimeType) => {
     const file: FileContent = { type: 'file', mimeType, data: zip, name: `a.${end}` }
     const block = { type: 'input_file', filename: `a.${end}`, file_data: `data:${mimeType};base64,${zip}` }
     for (const id of ['gpt-5.1', 'gpt-5-pro', 'gpt-5.2-codex', 'gpt-unheard-of'])
@@ -151,7 +151,7 @@ describe('an office file', () => {
     )
   })
 
-  it('is a line, and a warning, elsewhere', async () => {
+  it('becomes a text note with a warning elsewhere', async () => {
     const file: FileContent = { type: 'file', mimeType: types.docx, data: zip, name: 'a.docx' }
     const others = [
       openai('gpt-5.1', keys),
@@ -163,7 +163,7 @@ describe('an office file', () => {
   })
 })
 
-describe('a text that is to be cited', () => {
+describe('a text with citations enabled', () => {
   const words = 'Tea is a leaf. 😀'
   const file = (long: string): FileContent => ({
     ...pdf,
@@ -172,7 +172,7 @@ describe('a text that is to be cited', () => {
     data: Buffer.from(long).toString('base64'),
   })
 
-  it('is a document for Anthropic, of any length, and text for all others', async () => {
+  it('becomes a document for Anthropic at any length and text elsewhere', async () => {
     for (const said of [words, words.repeat(8000)]) {
       const document = {
         type: 'document',
@@ -187,11 +187,11 @@ describe('a text that is to be cited', () => {
   })
 })
 
-describe('sound and video in Chat Completions', () => {
+describe('audio and video in Chat Completions', () => {
   const sound: FileContent = { type: 'file', mimeType: 'audio/mpeg', data: 'AAAA', name: 'a.mp3' }
   const video: FileContent = { type: 'file', mimeType: 'video/mp4', data: 'AAAA' }
 
-  it('go to models that hear, which take no pictures, and to those of which it is said', async () => {
+  it('go only to models that support them, by table or configuration', async () => {
     const hears = openai('gpt-audio', keys)
     expect(await bodyOf(hears, sound)).toContain('{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}')
     expect(await bodyOf(hears, pdf)).toContain('does not take')

@@ -106,8 +106,8 @@ async function freshBody({ config, provider }: Model, messages: readonly Message
   return (await provider.encode(requestOf(stranger, structuredClone(messages), systemPrompt))).body
 }
 
-describe('what is remembered of a conversation never shows', () => {
-  it.each(named)('%s', async (_name, model) => {
+describe('the encoder cache', () => {
+  it.each(named)('keeps requests identical: %s', async (_name, model) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 14 }), async (steps) => {
         const conversations = new Conversations()
@@ -121,7 +121,7 @@ describe('what is remembered of a conversation never shows', () => {
     )
   })
 
-  it('where reasoning is bound to all that came before it', async () => {
+  it('keeps requests identical if reasoning is bound to its prefix', async () => {
     const play = answering([fixture('anthropic/thinking.sse')])
     const model = anthropic('claude-opus-4-8', { fetch: play })
     const ask = async (messages: readonly Message[]) =>
@@ -143,8 +143,8 @@ describe('what is remembered of a conversation never shows', () => {
   })
 })
 
-describe('a result that comes after a later answer is sent behind its call', () => {
-  it.each(named)('%s', async (_name, model) => {
+describe('a result that arrives after a later response', () => {
+  it.each(named)('follows its call: %s', async (_name, model) => {
     const by = authorOf(model.config)
     const call = { type: 'toolCall' as const, id: 'a', name: 'read', arguments: {} }
     const asked = [user('Hi'), answerBy(by, [call], { stopReason: 'toolUse' })]
@@ -183,7 +183,7 @@ describe('ids that repeat in every turn', () => {
     return reads
   }
 
-  it('cost about what distinct ones cost, and no more per turn in a long history', async () => {
+  it('cost about as much as distinct ids, at constant cost per turn', async () => {
     const distinct = await readsOf(400, (n) => `call_${n}`)
     const repeated = await readsOf(400, () => 'call_0')
     expect(repeated).toBeLessThanOrEqual(3 * distinct)

@@ -179,15 +179,15 @@ async function heard(protocol: Protocol, frames: readonly Frame[]) {
   return { all: JSON.stringify([message ?? Object(error).partial ?? null, warned]), warned, isWhole: message !== undefined }
 }
 
-describe.each(Object.entries(protocols))('nothing that %s sends is lost in silence', (_name, protocol) => {
+describe.each(Object.entries(protocols))('the %s decoder on unknown data', (_name, protocol) => {
   const answers = protocol.frames()
 
-  it('says nothing of what is known', async () => {
+  it('reports no known data', async () => {
     for (const frames of answers)
       expect((await heard(protocol, frames)).warned.filter((each) => each.includes('in its answer'))).toEqual([])
   })
 
-  it('shows, keeps or tells a field beside those that are known', async () => {
+  it('shows, keeps or reports a field beside the known ones', async () => {
     const cases = fc.record({ which: fc.nat(), where: fc.nat(), place: fc.nat(), value: strange })
     await fc.assert(
       fc.asyncProperty(cases, async ({ which, where, place, value }) => {
@@ -203,7 +203,7 @@ describe.each(Object.entries(protocols))('nothing that %s sends is lost in silen
     )
   })
 
-  it('keeps or tells a block of a kind that is not known, wherever the answer is cut off behind it', async () => {
+  it('keeps or reports an unknown block, wherever the response is cut after it', async () => {
     const { block } = protocol
     if (block === undefined) return
     const cases = fc.record({ which: fc.nat(), where: fc.nat(), rest: fc.nat() })
@@ -223,7 +223,7 @@ describe.each(Object.entries(protocols))('nothing that %s sends is lost in silen
     )
   })
 
-  it('tells events of a kind that is not known, where they say something', async () => {
+  it('reports unknown events with content', async () => {
     const { stranger } = protocol
     if (stranger === undefined) return
     for (const frames of answers) {

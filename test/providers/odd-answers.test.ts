@@ -17,27 +17,27 @@ function messages(stopReason: string, usage: object): Uint8Array {
 
 const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
 
-describe('token counts that are none', () => {
-  it('count as nothing: Anthropic', async () => {
+describe('invalid token counts', () => {
+  it('count as zero: Anthropic', async () => {
     const usage = { input_tokens: -5, output_tokens: '7', cache_read_input_tokens: -1, cache_creation_input_tokens: {} }
     expect((await anthropicCall(answering([messages('end_turn', usage)]))).message?.usage).toMatchObject(nothing)
   })
 
-  it('count as nothing: Bedrock', async () => {
+  it('count as zero: Bedrock', async () => {
     const usage = { inputTokens: -5, outputTokens: '7', cacheReadInputTokens: -1, cacheWriteInputTokens: null, totalTokens: -6 }
     const frames = [frame('messageStart', {}), frame('messageStop', { stopReason: 'end_turn' }), frame('metadata', { usage })]
     expect((await bedrockCall(awsAnswering(frames))).message?.usage).toMatchObject(nothing)
   })
 })
 
-it('a reason to stop that is named like a property of every object is unknown all the same', async () => {
+it('treats a stop reason named like an Object.prototype property as unknown', async () => {
   const { error } = await anthropicCall(answering([messages('constructor', {})]))
   expect(error).toBeInstanceOf(ProviderError)
   expect(error).toMatchObject({ code: 'other', message: expect.stringContaining('constructor') })
 })
 
-describe('fragments that are nothing', () => {
-  it('are passed over', async () => {
+describe('null fragments', () => {
+  it('are ignored', async () => {
     const bytes = sse(
       { type: 'message_start', message: { usage: {}, content: {} } },
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 0, signature: {} } },
@@ -57,13 +57,13 @@ describe('fragments that are nothing', () => {
   })
 })
 
-it('a refusal whose body never ends is told by its status', async () => {
+it('reports the status of an error response whose body never ends', async () => {
   const refusing: typeof fetch = async () => new Response(bodyOf([], 'hang').stream, { status: 401 })
   const { error } = await anthropicCall(refusing, { idleTimeoutMs: 1 })
   expect(error).toMatchObject({ code: 'auth', status: 401, isRetryable: false })
 })
 
-it('arguments that are no JSON are an error of the call: Anthropic', async () => {
+it('reports arguments that are no JSON as an error of the call: Anthropic', async () => {
   const { config, provider } = anthropic('claude-test')
   const broken = call('t', {
     get path(): string {

@@ -55,7 +55,7 @@ const json = (partial_json: unknown, index?: number): Json => ({
 })
 const stop = (index?: number): Json => ({ type: 'content_block_stop', ...(index === undefined ? {} : { index }) })
 
-describe('arguments of Anthropic', () => {
+describe('Anthropic arguments', () => {
   const cases: Record<string, [Json[], unknown[]]> = {
     'in the opening': [[start({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
     'as text in the opening': [[start('{"q":1}', 0), stop(0)], [{ q: 1 }]],
@@ -89,7 +89,7 @@ describe('arguments of Anthropic', () => {
   })
 })
 
-it('text of Anthropic under the index of another block is a block of its own', async () => {
+it('reads Anthropic text under the index of another block as a separate block', async () => {
   const text = (value: string): Json => ({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: value } })
   const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'C' } }
   const outcome = await anthropicAnswer(text('A'), stop(0), text('B'), stop(0), start({}, 0), stop(0), delta)
@@ -104,7 +104,7 @@ const ending = (contentBlockIndex: number | undefined = 0) => ['contentBlockStop
 const unindexed = (type: string, rest: Json = {}) => [type, rest] as const
 const two = { toolUseId: 't2', name: 'read' }
 
-describe('arguments of Bedrock', () => {
+describe('Bedrock arguments', () => {
   const cases: Record<string, [(readonly [string, Json])[], unknown[]]> = {
     'as a value': [[opening(), input({ q: 1 }), ending()], [{ q: 1 }]],
     'in the opening': [[opening({ input: { q: 1 } }), ending()], [{ q: 1 }]],
@@ -138,7 +138,7 @@ describe('arguments of Bedrock', () => {
   })
 })
 
-it('text of Bedrock behind the end of a block is a block of its own', async () => {
+it('reads Bedrock text after the end of a block as a separate block', async () => {
   const text = (value: string) => ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: value } }] as const
   expect(texts(await bedrockAnswer(text('A'), ending(), text('B'), ending()))).toEqual(['A', 'B'])
 })
@@ -146,7 +146,7 @@ it('text of Bedrock behind the end of a block is a block of its own', async () =
 const toolCall = (fields: Json) => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 't1', function: fields }] } }] })
 const finished = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }
 
-describe('arguments of Chat Completions', () => {
+describe('Chat Completions arguments', () => {
   const cases: Record<string, [unknown[], unknown[]]> = {
     'as a value': [[toolCall({ name: 'read', arguments: { q: 1 } }), finished], [{ q: 1 }]],
     'as a value of another kind': [[toolCall({ name: 'read', arguments: 5 }), finished], ['refused']],
@@ -164,25 +164,25 @@ describe('arguments of Chat Completions', () => {
     expect(calls(await chatAnswer(...events))).toEqual(expected)
   })
 
-  it('none, and no reason to stop', async () => {
+  it('rejects a call without arguments and stop reason', async () => {
     const done = utf8('data: [DONE]\n\n')
     const fetch = answering([...bytes([toolCall({ name: 'read', arguments: '' })]), done])
     expect(calls(await played(openai('m', { fetch })))).toEqual(['refused'])
   })
 })
 
-describe('a second message in the same stream is an error', () => {
-  it('of Anthropic', async () => {
+describe('a second message in the same stream', () => {
+  it('is an error of Anthropic', async () => {
     const again = { type: 'message_start', message: { id: 'msg_2', usage: {} } }
     expect((await anthropicAnswer(again)).error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('of Bedrock', async () => {
+  it('is an error of Bedrock', async () => {
     const { error } = await bedrockAnswer(['messageStart', { role: 'assistant' }])
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('of Chat Completions', async () => {
+  it('is an error of Chat Completions', async () => {
     const say = (id: string, content: string, finish_reason: string | null) => ({
       id,
       choices: [{ index: 0, delta: { content }, finish_reason }],
@@ -191,7 +191,7 @@ describe('a second message in the same stream is an error', () => {
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('of the Responses API', async () => {
+  it('is an error of the Responses API', async () => {
     const { openaiResponses } = await import('../../src/providers/openai-responses/index.ts')
     const created = (id: string) => ({ type: 'response.created', response: { id } })
     const say = { type: 'response.output_text.delta', output_index: 0, delta: 'One' }
@@ -200,7 +200,7 @@ describe('a second message in the same stream is an error', () => {
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('of Gemini', async () => {
+  it('is an error of Gemini', async () => {
     const say = (responseId: string, text: string) => ({
       responseId,
       candidates: [{ index: 0, content: { parts: [{ text }] }, finishReason: 'STOP' }],

@@ -18,8 +18,8 @@ function result(toolCallId: string, toolName: string): ToolResultMessage {
 const bodyFor = async ({ config, provider }: Model, changes: Partial<StreamRequest>) =>
   JSON.parse((await provider.encode(plainRequest(config, changes))).body)
 
-describe('a name that a model made up', () => {
-  it('goes back to Chat Completions as a legal one, the same in the call and its result', async () => {
+describe('an invalid tool name from a model', () => {
+  it('becomes a legal name for Chat Completions in the call and its result', async () => {
     const model = openaiCompatible('m', { backend: 'mistral' })
     const call = answer(model, [{ type: 'toolCall', id: 'abcdefghi', name: 'read file!', arguments: {} }])
     const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('abcdefghi', 'read file!')] })
@@ -27,7 +27,7 @@ describe('a name that a model made up', () => {
     expect(messages[2].name).toBe('read_file_')
   })
 
-  it('may be empty', async () => {
+  it('accepts an empty name', async () => {
     const model = openai('gpt-4o')
     const call = answer(model, [{ type: 'toolCall', id: 'c', name: '', arguments: {} }])
     const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', '')] })
@@ -37,16 +37,16 @@ describe('a name that a model made up', () => {
   it.each([
     ['Chat Completions', openai('gpt-4o'), 'response_format.json_schema.name'],
     ['Responses', openaiResponses('gpt-5.1'), 'text.format.name'],
-  ])('is made legal in the format of an answer: %s', async (_name, model, path) => {
+  ])('becomes legal in the output format: %s', async (_name, model, path) => {
     const body = await bodyFor(model, { responseFormat: { type: 'jsonSchema', name: 'Weather report', schema: { type: 'object' } } })
     expect(body).toHaveProperty(path, 'Weather_report')
   })
 })
 
-describe('an image', () => {
+describe('an image with an unsupported type', () => {
   const image = (mimeType: string): Content => ({ type: 'image', data: 'AA==', mimeType })
 
-  it('goes to Anthropic under a type it knows, or is named', async () => {
+  it('goes to Anthropic as a supported type or becomes a text note', async () => {
     const content = [image('image/JPG'), image('image/bmp')]
     const failed: ToolResultMessage = { ...result('c', 'look'), content: [image('image/bmp')], isError: true }
     const called = answer(anthropic('claude-test'), [{ type: 'toolCall', id: 'c', name: 'look', arguments: {} }])
@@ -58,7 +58,7 @@ describe('an image', () => {
   })
 })
 
-it('the first of parallel calls to Gemini is signed, also where only a later one came signed', async () => {
+it('signs the first parallel call to Gemini although only a later one had a signature', async () => {
   const model = google('gemini-3.5-flash')
   const providerState = { api: 'googleGenerativeAi', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'c2ln' } } as const
   const calls = answer(model, [
@@ -70,17 +70,17 @@ it('the first of parallel calls to Gemini is signed, also where only a later one
   expect(signatures).toEqual(['skip_thought_signature_validator', 'c2ln'])
 })
 
-describe('half a surrogate pair in arguments', () => {
+describe('a lone surrogate in arguments', () => {
   const args = { path: 'a\ud83db' }
 
-  it('is replaced on Chat Completions', async () => {
+  it('becomes a replacement character on Chat Completions', async () => {
     const model = openai('gpt-4o')
     const call = answer(model, [{ type: 'toolCall', id: 'c', name: 'read', arguments: args }])
     const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', 'read')] })
     expect(JSON.parse(messages[1].tool_calls[0].function.arguments)).toEqual({ path: 'a\ufffdb' })
   })
 
-  it('is replaced on Responses', async () => {
+  it('becomes a replacement character on Responses', async () => {
     const model = openaiResponses('gpt-5.1')
     const call = answer(model, [{ type: 'toolCall', id: 'c', name: 'read', arguments: args }])
     const { input } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', 'read')] })
@@ -89,7 +89,7 @@ describe('half a surrogate pair in arguments', () => {
 })
 
 describe('reasoning', () => {
-  it('does not end an answer whose blank text is left out: Anthropic', async () => {
+  it('keeps a response whose blank text is omitted: Anthropic', async () => {
     const model = anthropic('claude-opus-4-6')
     const state = { api: 'anthropicMessages', model: 'claude-opus-4-6', payload: {} } as const
     const odd = answer(model, [
@@ -101,7 +101,7 @@ describe('reasoning', () => {
     expect(messages[1].content).toEqual([{ type: 'text', text: 'Well.' }])
   })
 
-  it('goes back to Cerebras in the field it came in, and only where there is some', async () => {
+  it('returns to Cerebras in its original field and only if present', async () => {
     const model = openaiCompatible('qwen-3-32b', { backend: 'cerebras', reasoning: true })
     const thought = answer(model, [
       { type: 'thinking', thinking: 'Hm.' },
@@ -118,7 +118,7 @@ describe('reasoning', () => {
     ['qwen/qwen3-32b', true, 'off', 'hidden'],
     ['openai/gpt-oss-120b', true, 'medium', undefined],
     ['llama-3.3-70b-versatile', false, 'off', undefined],
-  ] as const)('is kept out of the text by Groq: %s, reasoning %s, %s', async (id, reasoning, thinking, format) => {
+  ] as const)('stays separate from the text on Groq: %s, reasoning %s, %s', async (id, reasoning, thinking, format) => {
     const model = openaiCompatible(id, { backend: 'groq', reasoning })
     expect((await bodyFor(model, { thinking })).reasoning_format).toBe(format)
   })

@@ -29,7 +29,7 @@ const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 const candidate = (text: string, more: object = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...more }] })
 
 describe('the index of choices and candidates', () => {
-  it('is read: Chat Completions', async () => {
+  it('reads only index 0: Chat Completions', async () => {
     const other = choice({ delta: { content: 'B' }, finish_reason: 'length' }, 1)
     const both = {
       choices: [
@@ -42,7 +42,7 @@ describe('the index of choices and candidates', () => {
     expect(outcome.message?.stopReason).toBe('stop')
   })
 
-  it('is read: Gemini', async () => {
+  it('reads only index 0: Gemini', async () => {
     const other = candidate('B', { index: 1, finishReason: 'SAFETY' })
     const outcome = await gemini([other, candidate('A', { index: 0 }), other, candidate('A', { finishReason: 'STOP' })])
     expect(said(outcome)).toBe('AA')
@@ -50,31 +50,31 @@ describe('the index of choices and candidates', () => {
   })
 })
 
-describe('Gemini that states the reason early', () => {
+describe('a Gemini stream with an early finish reason', () => {
   const early = [candidate('Hel', { finishReason: 'STOP' }), candidate('lo', { finishReason: 'STOP' })]
 
-  it('is heard out', async () => {
+  it('continues to its end', async () => {
     expect(said(await gemini(early))).toBe('Hello')
   })
 
-  it('and breaks, has not answered', async () => {
+  it('fails if the connection breaks', async () => {
     const { error } = await gemini(early, 'break')
     expect(error).toMatchObject({ code: 'network', isRetryable: true, partial: { stopReason: 'error' } })
   })
 
-  it('and ends within a frame, has not answered', async () => {
+  it('fails if it ends within a frame', async () => {
     const cut = answering([...early.slice(0, 1).map(data), data(early[1]).subarray(0, 30)])
     const { error } = await call(google('m', { fetch: cut }))
     expect(error).toMatchObject({ code: 'network', isRetryable: true, partial: { stopReason: 'error' } })
   })
 
-  it('and hangs, has answered', async () => {
+  it('succeeds if the connection hangs', async () => {
     const fetch = answering(early.map(data), 'hang')
     expect(said(await call(google('m', { fetch, idleTimeoutMs: 5 })))).toBe('Hello')
   })
 })
 
-describe('what comes late', () => {
+describe('data after the finish reason', () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -106,7 +106,7 @@ describe('what comes late', () => {
     return calling
   }
 
-  it('is waited for a moment where it is most of the time sent: usage of Chat Completions', async () => {
+  it('delays the end for a moment if it usually follows: usage of Chat Completions', async () => {
     const first = [data(choice({ delta: { content: 'A' } }, 0)), data(stop)]
     for (const [ms, expected] of [
       [1500, { input: 7, output: 3 }],
@@ -117,36 +117,36 @@ describe('what comes late', () => {
     }
   })
 
-  it('is waited for where the protocol owes it: metadata of Bedrock', async () => {
+  it('delays the end if the protocol requires it: metadata of Bedrock', async () => {
     const first = [frame('messageStart', {}), frame('messageStop', { stopReason: 'end_turn' })]
     const last = frame('metadata', { usage: { inputTokens: 7, outputTokens: 3, totalTokens: 10 } })
     const { message } = await late((options) => bedrock('m', options), first, last, 'application/vnd.amazon.eventstream')
     expect(message?.usage).toMatchObject({ input: 7, output: 3 })
   })
 
-  it('is waited for where the protocol owes it: content of Gemini', async () => {
+  it('delays the end if the protocol requires it: content of Gemini', async () => {
     const first = [data(candidate('Hel', { finishReason: 'STOP' }))]
     expect(said(await late((options) => google('m', options), first, data(candidate('lo', { finishReason: 'STOP' }))))).toBe('Hello')
   })
 
-  it('is not waited for where it owes nothing', async () => {
+  it('causes no delay if the protocol requires none', async () => {
     const first = [data({ ...choice({ delta: { content: 'A' }, finish_reason: 'stop' }, 0), usage })]
     expect(said(await late((options) => openai('m', options), first, data(choice({ delta: { content: 'B' } }, 0))))).toBe('A')
   })
 })
 
-describe('why a service stopped', () => {
-  it('is said: a prompt that Gemini blocks', async () => {
+describe('the stop reason of a provider', () => {
+  it('appears in the error: a prompt that Gemini blocks', async () => {
     const { message } = await gemini([{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'Not this.' } }])
     expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: expect.stringMatching(/PROHIBITED_CONTENT.*Not this\./) })
   })
 
-  it('is said: an answer that Gemini stops', async () => {
+  it('appears in the error: a response that Gemini stops', async () => {
     const { message } = await gemini([candidate('A', { finishReason: 'SAFETY' })])
     expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: expect.stringContaining('SAFETY') })
   })
 
-  it('is said: an error in a choice, and what the service behind a router said', async () => {
+  it('appears in the error: an error in a choice behind a router', async () => {
     const error = {
       code: 502,
       message: 'Provider returned error',
@@ -172,14 +172,14 @@ describe.each(Object.entries(models))('an error of %s with status 200', (_name, 
     'as JSON in lines': JSON.stringify(error, null, 2),
     'in a list': JSON.stringify([error]),
   }
-  it.each(Object.entries(bodies))('is told under the content type of a stream: %s', async (_form, body) => {
+  it.each(Object.entries(bodies))('rejects with the error under a stream content type: %s', async (_form, body) => {
     const bytes = utf8(body)
     const type = make(fetch).config.api === 'bedrockConverseStream' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
     const outcome = await call(make(answering([bytes.subarray(0, 9), bytes.subarray(9)], 'close', type)))
     expect(outcome.error).toMatchObject({ code: 'rateLimited', message: expect.stringContaining('Slow down') })
   })
 
-  it('is told in an event', async () => {
+  it('rejects with the error of an event', async () => {
     if (make(fetch).config.api === 'bedrockConverseStream') return
     for (const head of ['', 'event: error\n']) {
       const outcome = await call(make(answering([utf8(`${head}data: ${JSON.stringify(error)}\n\n`)])))
@@ -188,14 +188,14 @@ describe.each(Object.entries(models))('an error of %s with status 200', (_name, 
   })
 })
 
-describe('other forms of Chat Completions', () => {
-  it('messages in place of deltas', async () => {
+describe('Chat Completions variants', () => {
+  it('accepts messages in place of deltas', async () => {
     expect(
       said(await chat(choice({ message: { content: 'Hel' } }, 0), choice({ message: { content: 'lo' }, finish_reason: 'stop' }, 0))),
     ).toBe('Hello')
   })
 
-  it('the whole message behind its deltas', async () => {
+  it('accepts the complete message after its deltas', async () => {
     const whole = { object: 'chat.completion', ...choice({ message: { content: 'Hello' }, finish_reason: 'stop' }, 0) }
     expect(said(await chat(choice({ delta: { content: 'Hello' } }, 0), whole))).toBe('Hello')
     expect(said(await chat(choice({ delta: { role: 'assistant' } }, 0), whole))).toBe('Hello')
@@ -212,15 +212,15 @@ describe('other forms of Chat Completions', () => {
       { function_call: { arguments: '1}' } },
     ],
   }
-  it.each(Object.entries(forms))('%s', async (_name, deltas) => {
+  it.each(Object.entries(forms))('accepts %s', async (_name, deltas) => {
     const { message } = await chat(...deltas.map((delta) => choice({ delta }, 0)), choice({ delta: {}, finish_reason: 'function_call' }, 0))
     expect(toolCallsOf(message?.content ?? [])).toMatchObject([{ name: 'read', arguments: { q: 1 } }])
     expect(message?.stopReason).toBe('toolUse')
   })
 })
 
-describe('harmless are', () => {
-  it('events without data, and an end marker with spaces', async () => {
+describe('harmless stream data', () => {
+  it('ignores events without data and an end marker with spaces', async () => {
     const values: [string, Model][] = [
       ['Chat', openai('m', { fetch: answering(['', choice({ delta: { content: 'A' } }, 0), ' ', stop, '[DONE] '].map(data)) })],
       ['Gemini', google('m', { fetch: answering(['', candidate('A', { finishReason: 'STOP' }), ' [DONE]  '].map(data)) })],
@@ -248,7 +248,7 @@ describe('harmless are', () => {
     for (const [name, model] of values) expect([name, said(await call(model))]).toEqual([name, 'A'])
   })
 
-  it('a usage object without counts behind a real one', async () => {
+  it('ignores a usage object without counts after a real one', async () => {
     const done = choice({ delta: { content: 'A' }, finish_reason: 'stop' }, 0)
     for (const empty of [{}, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }]) {
       expect((await chat({ ...done, usage }, { choices: [], usage: empty })).message?.usage).toMatchObject({ input: 7, output: 3 })
@@ -259,7 +259,7 @@ describe('harmless are', () => {
   })
 })
 
-describe('an event that is too long', () => {
+describe('an event over the size limit', () => {
   const long = [utf8(`data: "${'x'.repeat(500)}`), utf8('y'.repeat(600)), utf8('z')]
   it.each(Object.entries(models).filter(([name]) => name !== 'Bedrock'))(
     'is a clear error that is not tried again: %s',
@@ -277,7 +277,7 @@ describe('an event that is too long', () => {
     },
   )
 
-  it('is taken where the limit is raised', async () => {
+  it('succeeds with a raised limit', async () => {
     const text = 'x'.repeat(3000)
     const bytes = data(choice({ delta: { content: text }, finish_reason: 'stop' }, 0))
     const pieces = [bytes.subarray(0, 1500), bytes.subarray(1500)]
@@ -285,7 +285,7 @@ describe('an event that is too long', () => {
     expect((await call(openai('m', { fetch: answering(pieces), maxEventChars: 1000 }))).error).toMatchObject({ isRetryable: false })
   })
 
-  it('is one of Bedrock in lines, too', async () => {
+  it('fails for Bedrock lines too', async () => {
     const fetch = answering(long, 'close', 'application/x-ndjson')
     expect((await call(bedrock('m', { fetch, maxEventChars: 1000 }))).error).toMatchObject({
       isRetryable: false,

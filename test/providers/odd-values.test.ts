@@ -89,8 +89,8 @@ const odd: [string, string, Json][] = [
   ['Bedrock', 'a start that is a number', { contentBlockStart: { contentBlockIndex: 0, start: 7 } }],
 ]
 
-describe('what cannot be read is an error, and is not left out of an answer that counts as whole', () => {
-  it.each(odd)('%s: %s', async (protocol, _what, event) => {
+describe('an unreadable value in a response', () => {
+  it.each(odd)('fails the response: %s: %s', async (protocol, _what, event) => {
     const { error } = (await protocols[protocol]?.(event)) ?? {}
     expect(error).toBeInstanceOf(ProviderError)
     expect(error).toMatchObject({ code: 'network', message: expect.stringMatching(/ sent .* as .*, which cannot be read/) })
@@ -101,7 +101,7 @@ describe('what cannot be read is an error, and is not left out of an answer that
 /** Nothing, in the words of many languages. */
 const nothing = [null, undefined, '', 0, false, {}, []]
 
-describe('nothing says nothing', () => {
+describe('empty values', () => {
   const places: [string, (value: unknown) => Json][] = [
     ['Anthropic', (value) => block({ type: 'text_delta', text: value })],
     ['Anthropic', (value) => block(value)],
@@ -117,7 +117,7 @@ describe('nothing says nothing', () => {
     ['Bedrock', (value) => aws(value)],
     ['Bedrock', (value) => aws({ text: value })],
   ]
-  it.each(places)('%s %#', async (protocol, event) => {
+  it.each(places)('add nothing: %s %#', async (protocol, event) => {
     for (const value of nothing) {
       const { error, message } = (await protocols[protocol]?.(event(value))) ?? {}
       expect({ value, error, content: message?.content }).toEqual({ value, error: undefined, content: [] })
@@ -125,7 +125,7 @@ describe('nothing says nothing', () => {
   })
 })
 
-describe('text in another form is kept', () => {
+describe('text in another form', () => {
   const forms: [string, Json][] = [
     ['Chat Completions', chat({ content: { type: 'text', text: 'hi' } })],
     ['Chat Completions', chat({ content: [{ text: 'h' }, { type: 'text', text: 'i' }] })],
@@ -136,11 +136,11 @@ describe('text in another form is kept', () => {
     ['the Responses API', item({ type: 'message', id: 'm', content: 'hi' })],
     ['Bedrock', aws({ text: { text: 'hi' } })],
   ]
-  it.each(forms)('%s %#', async (protocol, event) => {
+  it.each(forms)('keeps the text: %s %#', async (protocol, event) => {
     expect(textOf((await protocols[protocol]?.(event))?.message?.content ?? [])).toBe('hi')
   })
 
-  it('of chunks in a list', async () => {
+  it('keeps the text of chunks in a list', async () => {
     const chunks = [chat({ content: 'h' }), chat({ content: 'i' })]
     expect(textOf((await played(openai('m', { fetch: answering(sse([[...chunks, finish]])) }))).message?.content ?? [])).toBe('hi')
     const both = [parts([{ text: 'h' }]), { candidates: [{ content: { parts: [{ text: 'i' }] }, finishReason: 'STOP' }] }]
@@ -150,14 +150,14 @@ describe('text in another form is kept', () => {
 
 const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }
 
-describe('calls of an answer in odd pieces', () => {
+describe('calls in irregular fragments', () => {
   const call = (index: unknown, fields: Json) => chat({ tool_calls: [{ index, ...fields }] })
   const run = async (...events: Json[]) =>
     (await played(openai('m', { fetch: answering(sse([...events, finish])) }))).message?.content.map((each) =>
       each.type === 'toolCall' && each.invalidArguments === undefined ? each.arguments : 'refused',
     )
 
-  it('go on with a piece that opens none: it has an index of its own, and neither id nor name', async () => {
+  it('continue with a fragment that has a new index but no id or name', async () => {
     const open = call(0, { id: 'a', function: { name: 'f', arguments: '' } })
     expect(await run(open, call(1, { function: { arguments: '{"a":1}' } }))).toEqual([{ a: 1 }])
     const text = call(0, { id: 'a', function: { name: 'f', arguments: '{"city":"San F' } })
@@ -165,7 +165,7 @@ describe('calls of an answer in odd pieces', () => {
     expect(await run(text, call(7, { function: { arguments: 'ranci' } }), rest)).toEqual([{ city: 'San Francisco' }])
   })
 
-  it('go on where an index is none', async () => {
+  it('continue with a fragment that has an invalid index', async () => {
     const open = call(0, { id: 'a', function: { name: 'f', arguments: '{"a"' } })
     for (const index of [-1, 0.5, 'x', [], {}, true, 1e300]) {
       expect(await run(open, call(index, { function: { arguments: ':1}' } }))).toEqual([{ a: 1 }])
@@ -173,15 +173,15 @@ describe('calls of an answer in odd pieces', () => {
   })
 })
 
-describe('an answer that is sent again', () => {
-  it('is read once: Gemini', async () => {
+describe('a repeated response', () => {
+  it('counts once: Gemini', async () => {
     const first = parts([{ text: 'Hel' }])
     const last = { candidates: [{ content: { parts: [{ text: 'lo' }] }, finishReason: 'STOP' }] }
     const { message } = await played(google('m', { fetch: answering(sse([first, last, first, last])) }))
     expect(textOf(message?.content ?? [])).toBe('Hello')
   })
 
-  it('is an error: Bedrock', async () => {
+  it('rejects as an error: Bedrock', async () => {
     const again = [
       frame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'A' } }),
       frame('messageStop', { stopReason: 'end_turn' }),
@@ -191,14 +191,14 @@ describe('an answer that is sent again', () => {
   })
 })
 
-it('token counts that no service can have counted are none', async () => {
+it('ignores implausible token counts', async () => {
   const usage = '{"prompt_tokens":1e400,"completion_tokens":1e308,"total_tokens":5}'
   const done = `data: {"choices":[{"index":0,"delta":{"content":"A"},"finish_reason":"stop"}],"usage":${usage}}\n\n`
   const { message } = await played(openai('m', { fetch: answering([utf8(done)]) }))
   expect(message?.usage).toMatchObject({ input: 0, output: 0, totalTokens: 5 })
 })
 
-it('a service that does not say why it stopped is told so', async () => {
+it('reports that a provider gave no stop reason', async () => {
   const { error } = await bedrockCall(awsAnswering([frame('messageStop', {}), frame('metadata', {})]))
   expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('did not say why') })
 })
@@ -211,7 +211,7 @@ const values: [string, unknown][] = [
 /** `JSON.stringify` cannot write what is that deep; services can. */
 const raw = (text: string) => [utf8(text.replaceAll('"DEEP"', `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`))]
 
-describe('what is nested thousands of levels deep', () => {
+describe('values nested thousands of levels deep', () => {
   const done = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
   const bodies: [string, (text: string) => Model, string][] = [
     [
@@ -235,19 +235,19 @@ describe('what is nested thousands of levels deep', () => {
       'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":"DEEP"}}\n\ndata: {"type":"content_block_stop","index":0}\n\ndata: {"type":"message_stop"}\n\n',
     ],
   ]
-  it.each(bodies)('are arguments that are not run: %s', async (_protocol, model, text) => {
+  it.each(bodies)('reject the arguments: %s', async (_protocol, model, text) => {
     const { message, error } = await played(model(text))
     expect(error).toBeUndefined()
     expect(message?.content).toMatchObject([{ name: 'f', arguments: {}, invalidArguments: expect.stringContaining('200 levels') }])
   })
 
-  it('is a path that no argument is put at: Gemini', async () => {
+  it('reject the argument path: Gemini', async () => {
     const partialArgs = [{ jsonPath: `$${'.a'.repeat(5_000)}`, numberValue: 1 }]
     const { message } = (await protocols.Gemini?.(parts([{ functionCall: { name: 'f', partialArgs } }]))) ?? {}
     expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: expect.stringContaining('200 levels') }])
   })
 
-  it.each(values)('says nothing in an error: %s', (_kind, value) => {
+  it.each(values)('produce an error without details: %s', (_kind, value) => {
     for (const body of [{ error: value }, { error: { message: value, code: value, type: { toString: 1 } } }, value]) {
       const error = classifyError({ service: 'X', body })
       expect(String(error)).not.toMatch(/stack|Cannot/)
@@ -255,9 +255,9 @@ describe('what is nested thousands of levels deep', () => {
   })
 })
 
-describe('arguments that JSON would write as something else', () => {
+describe('arguments that JSON would change', () => {
   const odd = ['{"n":1e400}', '{"n":-0}', '[{"n":[1e999]}]']
-  it.each(odd)('%s are not run', async (args) => {
+  it.each(odd)('rejects %s', async (args) => {
     const part = (text: string) => `data: ${text}\n\n`
     const gemini = part(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP"}]}`)
     const call = `{"index":0,"id":"a","function":{"name":"f","arguments":${args}}}`
@@ -269,7 +269,7 @@ describe('arguments that JSON would write as something else', () => {
   })
 })
 
-it('ten thousand calls in one answer do not keep the thread', async () => {
+it('processes ten thousand calls in one response without blocking the thread', async () => {
   const call = (index: number) =>
     chat({ tool_calls: [{ index, id: index % 2 === 0 ? `c${index}` : 'same', function: { name: 'f', arguments: '{}' } }] })
   const { message } = (await protocols['Chat Completions']?.(...Array.from({ length: 10_000 }, (_, index) => call(index)))) ?? {}

@@ -134,15 +134,15 @@ describe.each(Object.entries(services))('%s', (_name, { make, whole, ping, type 
   })
 })
 
-describe('what a service owes after its terminal event', () => {
-  it('is read between pings: usage of Bedrock', async () => {
+describe('data after the terminal event', () => {
+  it('arrives between pings: usage of Bedrock', async () => {
     const metadata = frame('metadata', { usage: { inputTokens: 7, outputTokens: 2, totalTokens: 9 } })
     const play = { pieces: spoken, ping: frame('ping', {}), late: [[9500, metadata]] as const, type: aws }
     const { message } = await settled(bedrock('m', { fetch: open(play) }))
     expect(message?.usage).toMatchObject({ input: 7, output: 2 })
   })
 
-  it('is waited for anew after more content: Gemini, which states a reason with each chunk', async () => {
+  it('extends the wait after more content: Gemini with a reason in each chunk', async () => {
     const late = [9500, 19_000, 28_500].map((ms) => [ms, sse(part(`${ms} `, 'STOP'))] as const)
     const { message, tookSeconds } = await settled(google('m', { fetch: open({ pieces: [sse(part('0 ', 'STOP'))], ping: comment, late }) }))
     expect(message?.content).toMatchObject([{ text: '0 9500 19000 28500 ' }])

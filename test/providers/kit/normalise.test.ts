@@ -62,14 +62,14 @@ describe('normalise', () => {
     expect(list[1]?.content).toEqual([{ type: 'text', text: '[No response: the request failed]' }])
   })
 
-  describe('an answer that somebody stopped', () => {
+  describe('an aborted response', () => {
     const state = { api: 'test', model: 'm', payload: {} }
     const stopped = answer(
       [{ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'half', providerState: state }, call('c1'), { type: 'text', text: ' ' }],
       { stopReason: 'aborted', errorMessage: 'Cancelled' },
     )
 
-    it('is sent as its text alone, once a user message follows, and as the same object each time', () => {
+    it('keeps only its text before a user message, as the same object each time', () => {
       const list = normalise([user('a'), stopped, user('go on')], target)
       expect(outline(list)).toEqual(['user', 'assistant', 'user'])
       expect(list[1]).toMatchObject({ content: [{ type: 'text', text: 'half' }], stopReason: 'stop' })
@@ -79,7 +79,7 @@ describe('normalise', () => {
       expect(normalise([user('a'), stopped, user('go on')], target)[1]).toBe(list[1])
     })
 
-    it('is left out where the model was asked again without a word, and where nothing follows', () => {
+    it('leaves it out unless a user message follows', () => {
       const again = answer([{ type: 'text', text: 'whole' }])
       expect(normalise([user('a'), stopped, again, user('b')], target)).toMatchObject([{}, { content: [{ text: 'whole' }] }, {}])
       expect(outline(normalise([user('a'), stopped], target))).toEqual(['user'])
@@ -90,7 +90,7 @@ describe('normalise', () => {
       ])
     })
 
-    it('counts once where it was stopped twice', () => {
+    it('counts once if aborted twice', () => {
       const later = answer([{ type: 'text', text: 'half again' }], { stopReason: 'aborted' })
       const list = normalise([user('a'), stopped, later, user('b')], target)
       expect(list).toMatchObject([{}, { content: [{ text: 'half again' }] }, {}])
@@ -98,7 +98,7 @@ describe('normalise', () => {
     })
   })
 
-  it('tells apart calls of different turns that share an id', () => {
+  it('separates calls of different turns with the same id', () => {
     const messages = [user('a'), answer([call('call_0')]), result('call_0'), answer([call('call_0')]), result('call_0', undefined, true)]
     const list = normalise(messages, target)
     const [first, second] = list.filter((each) => each.role === 'toolResult')
@@ -145,7 +145,7 @@ describe('legalId', () => {
 describe('ids', () => {
   const mappings = { 'of at most 40 characters': legalId('a-zA-Z0-9_-', 40), 'of exactly nine': nineChars }
 
-  it.each(Object.entries(mappings))('%s stay different, and every result follows its own call', (_name, toolCallId) => {
+  it.each(Object.entries(mappings))('%s stay unique, and each result follows its own call', (_name, toolCallId) => {
     const odd = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.stringMatching(/^[ab:]{0,3}$/), fc.constant('x'.repeat(50)))
     // What an id becomes may be the id of another call.
     const ids = fc.uniqueArray(fc.oneof(odd, odd.map(toolCallId)), { minLength: 1, maxLength: 12 })

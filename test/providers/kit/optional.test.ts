@@ -29,11 +29,11 @@ function importers(sources: Sources): string[] {
 }
 
 describe('kit/optional', () => {
-  it('is imported by the files of kit that say when its code runs', () => {
+  it('loads only from the kit files that decide about its use', () => {
     expect(importers(readSources(kit.slice(0, -1)))).toEqual(Object.keys(doors).toSorted())
   })
 
-  it('is noticed where another file imports it, but for its types', () => {
+  it('detects an import from another file, except type imports', () => {
     const path = `${kit}codec.ts`
     const code = readFileSync(path, 'utf8')
     const withImport = (names: string) => importers(new Map([[path, `import ${names} from './optional/media/media-rules.ts'\n${code}`]]))

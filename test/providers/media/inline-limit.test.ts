@@ -26,8 +26,8 @@ const asking = (...media: MediaContent[]): UserMessage => ({
   timestamp: 1,
 })
 
-describe('media in a request to Gemini', () => {
-  it('may have 100 MB of base64', async () => {
+describe('the media limit of Gemini', () => {
+  it('accepts up to 100 MB of base64', async () => {
     const { agent, sent } = agentOn()
     expect(await agent.prompt(asking(film(most))).result).toMatchObject({ status: 'completed' })
     expect(sent).toHaveLength(1)
@@ -37,7 +37,7 @@ describe('media in a request to Gemini', () => {
   it.each<[string, (chars: number) => UserMessage]>([
     ['in one file', (chars) => asking(film(chars))],
     ['in two files', (chars) => asking(film(chars - 4000), film(4000))],
-  ])('are refused above that before they enter the history: %s', async (_name, message) => {
+  ])('rejects larger media before they enter the history: %s', async (_name, message) => {
     const { agent, sent } = agentOn()
     const { status, error } = await agent.prompt(message(most + 4)).result
     expect([status, error]).toMatchObject([

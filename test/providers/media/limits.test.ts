@@ -44,7 +44,7 @@ describe('a picture or file over a documented limit', () => {
     ['bytes on Vertex AI', 'vertex', seven, /takes 7340032/],
   ]
 
-  it.each(cases)('is refused before it enters the history: %s', async (_name, wire, block, message) => {
+  it.each(cases)('rejects it before it enters the history: %s', async (_name, wire, block, message) => {
     const { agent, sent, bodies } = agentOn(wire)
     const refused = await agent.prompt(asking(small, block)).result
     expect(refused).toMatchObject({ status: 'error', error: { code: 'unsupportedMedia', message: expect.stringMatching(message) } })
@@ -54,7 +54,7 @@ describe('a picture or file over a documented limit', () => {
     expect(bodies()[0]).toContain(small.data)
   })
 
-  it('is what is over it, not what reaches it', async () => {
+  it('rejects only values above the limit', async () => {
     for (const [wire, block] of [
       ['anthropic', image(png(8000, 1))],
       ['anthropic', pdf(100)],
@@ -67,7 +67,7 @@ describe('a picture or file over a documented limit', () => {
     }
   })
 
-  it('counts more pages for a model with a larger window', async () => {
+  it('allows more pages for a model with a larger window', async () => {
     const { agent } = agentOn('anthropic')
     const { model } = server.service('anthropic', saying)
     const large: Model = { ...model(), config: { ...model().config, contextWindow: 1_000_000 } }
@@ -76,7 +76,7 @@ describe('a picture or file over a documented limit', () => {
     expect((await agent.prompt(asking(pdf(600))).result).status).toBe('error')
   })
 
-  it('is known of the services behind the OpenAI protocols', async () => {
+  it('applies to the providers behind the OpenAI protocols', async () => {
     const { sent } = server.service('openai', saying)
     const groq = openaiCompatible('llama-4', { backend: 'groq', apiKey: 'k', baseUrl: 'http://127.0.0.1:9/v1' })
     const grok = openaiResponses('grok-4.3', { provider: 'xai', apiKey: 'k', baseUrl: 'http://127.0.0.1:9/v1' })
@@ -87,7 +87,7 @@ describe('a picture or file over a documented limit', () => {
     expect(sent).toEqual([])
   })
 
-  it('is left out of a request that has many pictures, which each could be sent', async () => {
+  it('omits pictures from a request with too many, each of them legal', async () => {
     const few = Array.from({ length: 20 }, (_, shade) => image(png(4, 4, { shade })))
     const large = image(png(2001, 1))
     const { agent, bodies, warnings } = agentOn('anthropic')
@@ -98,7 +98,7 @@ describe('a picture or file over a documented limit', () => {
     expect(warnings.join()).toMatch(/requestAdjusted: An image was left out of a request: image\/png has 2001 x 1 pixels/)
   })
 
-  it('is left out, and told, if it comes in a steering message, a result, or a history', async () => {
+  it('omits it with a warning from a steering message, a result or a history', async () => {
     const tool = defineTool({
       name: 'add',
       description: 'Shows.',
@@ -120,7 +120,7 @@ describe('a picture or file over a documented limit', () => {
     expect(warnings.filter((warning) => warning.includes('8001'))).toHaveLength(1)
   })
 
-  it('is left out if a hook may choose another model, or the bytes were fetched', async () => {
+  it('omits it if a hook can switch the model or the bytes were fetched', async () => {
     const hooked = agentOn('anthropic', { hooks: { prepareTurn: () => undefined } })
     expect((await hooked.agent.prompt(asking(wide)).result).status).toBe('completed')
     const bytes = new Blob([new Uint8Array(png(8001, 1))], { type: 'image/png' })
@@ -130,13 +130,13 @@ describe('a picture or file over a documented limit', () => {
     for (const { bodies } of [hooked, fetched]) expect(bodies()[0]).toContain('8001 x 1 pixels')
   })
 
-  it('is an error of the request for those who require media', async () => {
+  it('rejects the request if media are required', async () => {
     const { agent, sent } = agentOn('anthropic', { requireMedia: true, messages: [asking(wide)] })
     expect((await agent.prompt('Go.').result).error).toMatchObject({ code: 'unsupportedMedia' })
     expect(sent).toEqual([])
   })
 
-  it('is no limit of another service with the same protocol', async () => {
+  it('applies to no other provider of the same protocol', async () => {
     const { model, sent } = server.service('anthropic', saying)
     const other: Model = { ...model(), config: { ...model().config, provider: 'gateway' } }
     expect((await new Agent({ model: other }).prompt(asking(wide)).result).status).toBe('completed')
@@ -144,7 +144,7 @@ describe('a picture or file over a documented limit', () => {
   })
 })
 
-describe('a picture that is cut off', () => {
+describe('a truncated picture', () => {
   // Where each is cut last: behind it stands what some programs leave out.
   const whole: [string, Buffer, number][] = [
     ['image/png', png(40, 40), -12],
@@ -153,7 +153,7 @@ describe('a picture that is cut off', () => {
     ['image/webp', webp(40, 40), -2],
   ]
 
-  it.each(whole)('is refused, and the whole one is sent: %s', async (mimeType, bytes, last) => {
+  it.each(whole)('rejects it and sends the complete one: %s', async (mimeType, bytes, last) => {
     for (const end of [last, last - 9]) {
       const { agent, sent } = agentOn('anthropic')
       const cut = await agent.prompt(asking(image(bytes.subarray(0, end), mimeType))).result
@@ -165,15 +165,15 @@ describe('a picture that is cut off', () => {
     expect(bodies()[0]).toContain(image(bytes).data)
   })
 
-  it.each(wires)('is refused whatever the service: %s', async (wire) => {
+  it.each(wires)('rejects it for every provider: %s', async (wire) => {
     const { agent, sent } = agentOn(wire)
     expect((await agent.prompt(asking(image(png(40, 40).subarray(0, 60)))).result).error?.code).toBe('unsupportedMedia')
     expect(sent).toEqual([])
   })
 })
 
-describe('a picture under a wrong label', () => {
-  it.each(wires)('is sent as what it is: %s', async (wire) => {
+describe('a picture with a wrong media type', () => {
+  it.each(wires)('sends its real media type: %s', async (wire) => {
     const { agent, bodies, sent } = agentOn(wire)
     expect((await agent.prompt(asking(image(jpeg(4, 4), 'image/png'))).result).status).toBe('completed')
     expect(bodies()[0]).not.toMatch(/image\/png|"png"/)
@@ -181,8 +181,8 @@ describe('a picture under a wrong label', () => {
   })
 })
 
-describe('a service whose models read text alone', () => {
-  it.each(['deepseek', 'cerebras'] as const)('is sent no picture: %s', async (backend) => {
+describe('a provider with text-only models', () => {
+  it.each(['deepseek', 'cerebras'] as const)('receives no picture: %s', async (backend) => {
     const model = openaiCompatible('some-model', { backend, apiKey: 'k' })
     const { body, warnings } = await model.provider.encode({
       ...{ model: model.config, systemPrompt: '', messages: [asking(small)], tools: [], thinking: 'off', cache: { type: 'auto' } },

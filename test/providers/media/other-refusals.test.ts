@@ -6,7 +6,7 @@ import { agentOn, asking, bad, good, picky, saying, server, worse } from '../../
 beforeAll(() => server.start())
 afterAll(() => server.stop())
 
-describe('a refusal that is about something else', () => {
+describe('a provider error unrelated to media', () => {
   const others: [number, string][] = [
     [400, "tools.0.custom.name: 'image' is not a valid name"],
     [400, "Invalid 'tools[0].function.name': 'resize image' is not supported"],
@@ -24,7 +24,7 @@ describe('a refusal that is about something else', () => {
     [501, 'Failed to process image'],
   ]
 
-  it.each(others)('leaves out no media: %i %s', async (status, message) => {
+  it.each(others)('omits no media: %i %s', async (status, message) => {
     for (const wire of ['anthropic', 'openai'] as const) {
       const { agent, has, warnings } = agentOn(wire, [{ status, message }, saying])
       expect((await agent.prompt(asking(good)).result).status).toBe('error')
@@ -34,21 +34,21 @@ describe('a refusal that is about something else', () => {
     }
   })
 
-  it('has no media to leave out', async () => {
+  it('keeps its error if the request has no media', async () => {
     const { agent, sent } = agentOn('anthropic', [{ status: 400, message: 'Could not process image' }])
     await agent.prompt('Go.').result
     expect(sent).toHaveLength(1)
   })
 })
 
-describe('a request that insists on its media', () => {
-  it('is not sent without them if they are required', async () => {
+describe('a request with required media', () => {
+  it('fails instead of dropping the media', async () => {
     const { agent, sent } = agentOn('anthropic', [picky('anthropic', [bad], true)], { requireMedia: true })
     expect((await agent.prompt(asking(bad)).result).error?.message).toContain('Could not process image')
     expect(sent).toHaveLength(1)
   })
 
-  it('goes to the next model of a fallback with them, and only the last one is asked without', async () => {
+  it('tries the next fallback model with media first and drops them for the last', async () => {
     const first = agentOn('openai', [picky('openai', [bad, worse], false)])
     const second = agentOn('anthropic', [picky('anthropic', [worse], false)])
     const agent = new Agent({ model: fallback([first.model(), second.model()], { coolDownMs: 0 }), logger: false })
