@@ -86,7 +86,7 @@ function received({ events }: Sample): object[] {
 const plain = (items: readonly object[]) => JSON.parse(JSON.stringify(items, (name, value) => (name === 'logprobs' ? undefined : value)))
 
 describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_name, sample) => {
-  it('gives what it says, and goes back as it came', async () => {
+  it('decodes its content and sends it back unchanged', async () => {
     const { message, pictures } = await read(sample, [sseOf(sample)])
     holds(message, sample.expect)
     for (const { partials, data } of sample.expect.media ?? []) if (partials !== undefined) expect(pictures).toEqual([...partials, data])
@@ -106,7 +106,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
     expect(input.slice(1 + items.length, -1)).toEqual([...expected, ...said])
   })
 
-  it('is the same wherever it is cut', async () => {
+  it('decodes the same message at any chunk boundary', async () => {
     const bytes = sseOf(sample)
     const { message } = await read(sample, [bytes])
     for (let at = 1; at < bytes.length; at += 97) {
@@ -115,14 +115,14 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
     }
   })
 
-  it('goes to others in words', async () => {
+  it('goes to other models as text', async () => {
     const { message } = await read(sample, [sseOf(sample)])
     const sent = JSON.stringify(await inputFor([user('Hi'), message, user('Go on.')], openaiResponses('gpt-other')))
     for (const type of ['_call"', 'mcp_list_tools', 'encrypted_content']) expect(sent.replaceAll('"function_call"', '')).not.toContain(type)
   })
 })
 
-it('leaves out a picture whose bytes cannot be read, with a word, and sends the call back as it came', async () => {
+it('omits a picture with invalid bytes with a warning and sends its call back unchanged', async () => {
   const item = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'no base64', revised_prompt: 'A dot.' }
   const events = [
     { type: 'response.output_item.done', output_index: 0, item },

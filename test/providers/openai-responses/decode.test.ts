@@ -167,13 +167,13 @@ describe('the Responses decoder', () => {
     }
   })
 
-  it('says which reason it does not know', async () => {
+  it('reports an unknown incomplete reason', async () => {
     const response = { status: 'incomplete', incomplete_details: { reason: 'moonrise' } }
     const { message } = await replay([sse({ type: 'response.incomplete', response })])
     expect(message).toMatchObject({ stopReason: 'error', errorMessage: expect.stringContaining('moonrise') })
   })
 
-  it('takes the rest of cut arguments from the finished item, and objects for text', async () => {
+  it('completes truncated arguments from the finished item, with objects as text', async () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f' }
     const added = { type: 'response.output_item.added', output_index: 0, item }
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a"' }
@@ -188,7 +188,7 @@ describe('the Responses decoder', () => {
 
 describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(100, 10_000) }))
 
-describe('a stream that is cut off or damaged', () => {
+describe('a truncated or damaged stream', () => {
   it.each(names.filter((name) => !/error|failed/.test(name)))('%s is a network error wherever it ends early', async (name) => {
     const bytes = read(name)
     const text = new TextDecoder().decode(bytes)

@@ -17,7 +17,7 @@ const encoded = (id: string, changes: Partial<StreamRequest> = {}, options: Open
   return model.provider.encode(request(model, changes))
 }
 
-describe('where a request goes', () => {
+describe('the request URL and headers', () => {
   it.each([
     [undefined, 'https://api.openai.com/v1/responses'],
     ['https://proxy.example/', 'https://proxy.example/v1/responses'],
@@ -27,11 +27,11 @@ describe('where a request goes', () => {
     expect((await encoded('gpt-test', {}, baseUrl === undefined ? {} : { baseUrl })).url).toBe(url)
   })
 
-  it('refuses a base that is no URL', () => {
+  it('rejects an invalid base URL', () => {
     expect(() => encoded('gpt-test', {}, { baseUrl: 'proxy' })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 
-  it('with the key in one header, hidden in the copy for logs; headers of the model win', async () => {
+  it('sends the key in one redacted header and prefers headers of the model', async () => {
     const made = await encoded('gpt-test', {}, { headers: { 'OpenAI-Project': 'p' } })
     expect(made.headers).toEqual({ 'content-type': 'application/json', authorization: `Bearer ${canary}`, 'openai-project': 'p' })
     expect(JSON.stringify([made.redactedHeaders, made.body, made.url])).not.toContain(canary)
@@ -39,8 +39,8 @@ describe('where a request goes', () => {
   })
 })
 
-describe('what is always sent', () => {
-  it('nothing is stored, reasoning comes encrypted, the system prompt is an item', async () => {
+describe('the Responses request', () => {
+  it('stores nothing, requests encrypted reasoning and sends the system prompt as an item', async () => {
     expect(await body('gpt-test', { systemPrompt: 'Be brief.', maxTokens: 100 })).toEqual({
       model: 'gpt-test',
       stream: true,
@@ -55,7 +55,7 @@ describe('what is always sent', () => {
     })
   })
 
-  it('a model that does not think is asked for no reasoning', async () => {
+  it('requests no reasoning from a model without it', async () => {
     const made = await body('gpt-4o', { thinking: 'high', temperature: 0.5 })
     expect(made).not.toHaveProperty('include')
     expect(made).not.toHaveProperty('reasoning')
@@ -64,12 +64,12 @@ describe('what is always sent', () => {
     expect(await body('some-model', {}, { ...xai, reasoning: false })).not.toHaveProperty('include')
   })
 
-  it('at least 16 tokens are asked for', async () => {
+  it('requests at least 16 tokens', async () => {
     expect((await body('gpt-test', { maxTokens: 5 })).max_output_tokens).toBe(16)
     expect((await encoded('gpt-test', { maxTokens: 5 })).warnings).toEqual([expect.stringContaining('16')])
   })
 
-  it('tools are flat, not strict, and objects at the root', async () => {
+  it('sends flat tools that are not strict and have an object root', async () => {
     const tools = [
       { name: 'a', description: 'A', parameters: { type: 'object' } },
       { name: 'b', description: 'B', parameters: { anyOf: [{ type: 'object', properties: { x: { type: 'string' } } }] } },
@@ -86,14 +86,14 @@ describe('what is always sent', () => {
     ])
   })
 
-  it('a warning reaches whoever listens', async () => {
+  it('emits its warnings', async () => {
     const model = openaiResponses('gpt-test', { fetch: answering([fixture('openai-responses/text.sse')]) })
     const { events } = await called(model, { temperature: 1 })
     expect(events[0]).toMatchObject({ type: 'start', warnings: [expect.stringContaining('temperature')] })
   })
 })
 
-describe('efforts', () => {
+describe('reasoning effort', () => {
   const cases: [string, Partial<Record<ThinkingLevel, string>>][] = [
     ['o3', { off: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high' }],
     ['gpt-5', { off: 'minimal', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' }],
@@ -116,7 +116,7 @@ describe('efforts', () => {
     }
   })
 
-  it('of other services, and as the configuration says', async () => {
+  it('follows the rules of other providers and the configuration', async () => {
     expect((await body('grok-4.3', {}, xai)).reasoning).toBeUndefined()
     expect((await body('grok-4.3', { thinking: 'minimal' }, xai)).reasoning).toEqual({ effort: 'low', summary: 'auto' })
     const capabilities: Partial<ModelCapabilities> = { efforts: [] }
@@ -126,7 +126,7 @@ describe('efforts', () => {
     expect((await body('gpt-5.1', { thinking: 'high' }, concise)).reasoning).toEqual({ effort: 'high', summary: 'concise' })
   })
 
-  it('a temperature goes only to models that do not reason now', async () => {
+  it('sends a temperature only to models without active reasoning', async () => {
     expect((await body('gpt-5.1', { temperature: 0 })).temperature).toBe(0)
     expect(await body('gpt-5.1', { temperature: 0, thinking: 'low' })).not.toHaveProperty('temperature')
     expect(await body('gpt-5', { temperature: 0 })).not.toHaveProperty('temperature')
@@ -135,11 +135,11 @@ describe('efforts', () => {
 })
 
 describe('messages', () => {
-  it('other services get a system message', async () => {
+  it('sends a system message to other providers', async () => {
     expect((await body('grok-4.3', { systemPrompt: 'x' }, xai)).input).toMatchObject([{ role: 'system', content: 'x' }, {}])
   })
 
-  it('of another model are text and calls without ids', async () => {
+  it('sends responses of another model as text and calls without ids', async () => {
     const foreign = { model: 'claude', provider: 'anthropic' }
     const call = { type: 'toolCall', id: 'toolu_1', name: 'read it!', arguments: { a: 1 } } as const
     const state = { api: 'anthropicMessages', model: 'claude', payload: { id: 'msg_9', after: 'rs_9' } } as const
@@ -163,7 +163,7 @@ describe('messages', () => {
     ])
   })
 
-  it('images in results are native with OpenAI and follow in a user message elsewhere', async () => {
+  it('sends images in results natively to OpenAI and in a user message elsewhere', async () => {
     const history = [
       user('a'),
       answer([
@@ -193,12 +193,12 @@ describe('messages', () => {
   })
 })
 
-describe('the form of an answer', () => {
+describe('structured output', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
   const format = (responseFormat: StreamRequest['responseFormat'], id = 'gpt-test', options = {}) =>
     body(id, responseFormat === undefined ? {} : { responseFormat }, options)
 
-  it('is a schema, closed where it is strict', async () => {
+  it('sends a schema, closed if it is strict', async () => {
     expect((await format({ type: 'jsonSchema', name: 'x', schema })).text).toEqual({
       format: { type: 'json_schema', name: 'x', schema, strict: false },
     })
@@ -208,7 +208,7 @@ describe('the form of an answer', () => {
     expect(await format({ type: 'text' })).not.toHaveProperty('text')
   })
 
-  it('is any object, which the prompt has to say', async () => {
+  it('sends JSON mode and adds a JSON instruction if the prompt has none', async () => {
     const made = await format({ type: 'jsonObject' })
     expect(made.text).toEqual({ format: { type: 'json_object' } })
     expect(made.input).toMatchObject([{ role: 'developer', content: 'Answer with a JSON object.' }, {}])
@@ -216,7 +216,7 @@ describe('the form of an answer', () => {
     expect(said.input).toMatchObject([{ content: 'Speak json' }, {}])
   })
 
-  it('is taken by a tool where a model cannot be held to it, and read as text', async () => {
+  it('uses an answer tool if the model has no structured output and reads it as text', async () => {
     const options = { capabilities: { jsonSchema: false } }
     const made = await format({ type: 'jsonSchema', name: 'x', schema }, 'gpt-4o', options)
     expect(made).toMatchObject({ tool_choice: { type: 'function', name: 'respond_json' }, tools: [{ name: 'respond_json' }] })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { canary } from './call.ts'
 
-it('has the documented defaults, and no key in the configuration', async () => {
+it('has documented defaults and no key in the configuration', async () => {
   const { config, provider, credentials } = openaiResponses('gpt-6-sol', { apiKey: canary })
   expect(config).toEqual({
     id: 'gpt-6-sol',
@@ -22,12 +22,12 @@ it('has the documented defaults, and no key in the configuration', async () => {
   expect(openaiResponses('gpt-6-sol')).not.toHaveProperty('credentials')
 })
 
-it('knows which models do not think', () => {
+it('lists the models without reasoning', () => {
   expect(openaiResponses('gpt-4o').config.reasoning).toBe(false)
   expect(openaiResponses('gpt-4o', { reasoning: true }).config.reasoning).toBe(true)
 })
 
-it('takes options before defaults', () => {
+it('prefers options over defaults', () => {
   const changes = { name: 'Grok', provider: 'xai', contextWindow: 1_000_000, maxTokens: 64_000, headers: { a: 'b' } }
   expect(openaiResponses('grok-4.3', { ...changes, baseUrl: 'https://api.x.ai/v1/' }).config).toMatchObject({
     ...changes,

@@ -39,7 +39,7 @@ async function failure(...responses: (() => Response)[]): Promise<ProviderError>
   return error
 }
 
-describe('a refusal', () => {
+describe('an HTTP error', () => {
   it.each([
     [401, errorBody('invalid_api_key', `Incorrect API key provided: ${canary}.`), 'auth', false],
     [403, errorBody('unsupported_country_region_territory', 'Country not supported'), 'auth', false],
@@ -51,13 +51,13 @@ describe('a refusal', () => {
     [429, errorBody('insufficient_quota', 'You exceeded your current quota', 'insufficient_quota'), 'rateLimited', false],
     [500, errorBody(null, 'The server had an error', 'server_error'), 'api', true],
     [503, '', 'api', true],
-  ])('%i %s', async (status, body, code, isRetryable) => {
+  ])('classifies %i %s', async (status, body, code, isRetryable) => {
     const error = await failure(refusing(status, body))
     expect(error).toMatchObject({ code, isRetryable, status })
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(canary)
   })
 
-  it('inside the stream, before anything came, is classified the same way and has no partial message', async () => {
+  it('classifies an early stream error the same way, without a partial message', async () => {
     const events = [
       { type: 'response.created', response: { status: 'in_progress' } },
       { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded your current quota' } },
@@ -67,24 +67,24 @@ describe('a refusal', () => {
     expect(error.partial).toBeUndefined()
   })
 
-  it('by redirect is not followed', async () => {
+  it('rejects a redirect without following it', async () => {
     expect(await failure(refusing(307, '', { location: 'https://elsewhere.example' }))).toMatchObject({ code: 'api', status: 307 })
   })
 
-  it('by another status of the same hundred is no redirect', async () => {
+  it('treats another 3xx status as an HTTP error', async () => {
     const error = await failure(refusing(304, null))
     expect(error).toMatchObject({ code: 'api', status: 304, isRetryable: false, message: expect.stringContaining('(304)') })
     expect(error.message).not.toMatch(/redirect/i)
   })
 
-  it('names the service', async () => {
+  it('names the provider', async () => {
     const { fetch } = serving(refusing(500, ''))
     const grok = openaiResponses('grok-4.3', { fetch, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
     expect((await called(grok)).error).toMatchObject({ message: expect.stringContaining('xAI') })
   })
 })
 
-describe('reasoning that the service can no longer read', () => {
+describe('reasoning that the provider can no longer read', () => {
   const refusal = errorBody('invalid_encrypted_content', 'The encrypted content gAAA could not be verified.')
   const history = async (): Promise<Message[]> => {
     const { message } = await streamed(answering([fixture('openai-responses/empty-arguments.sse')]))
@@ -95,7 +95,7 @@ describe('reasoning that the service can no longer read', () => {
   it.each([
     ['refused', refusing(400, refusal)],
     ['refused in the stream', streaming(utf8(`data: {"type":"response.created"}\n\ndata: {"type":"error",${refusal.slice(1)}\n\n`))],
-  ])('is left out, and the call repeated, once: %s', async (_how, refuse) => {
+  ])('retries once without it: %s', async (_how, refuse) => {
     const served = serving(refuse, streaming(text))
     const { message, events } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: await history() })
     expect(message).toMatchObject({ stopReason: 'stop' })
@@ -107,20 +107,20 @@ describe('reasoning that the service can no longer read', () => {
     expect(served.bodies[1]?.input[1]).not.toHaveProperty('id')
   })
 
-  it('is not tried a third time', async () => {
+  it('fails after the second attempt', async () => {
     const served = serving(refusing(400, refusal), refusing(400, refusal))
     const { error } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: await history() })
     expect(error).toMatchObject({ code: 'api', isRetryable: false })
     expect(served.bodies).toHaveLength(2)
   })
 
-  it('is not the cause where none was sent', async () => {
+  it('keeps the error if the request had no reasoning', async () => {
     const served = serving(refusing(400, refusal))
     expect((await called(openaiResponses('gpt-test', { fetch: served.fetch }))).error).toMatchObject({ code: 'api' })
     expect(served.bodies).toHaveLength(1)
   })
 
-  it('is not tried again after an abort', async () => {
+  it('stops after an abort without a retry', async () => {
     const controller = new AbortController()
     const served = serving(() => {
       controller.abort(new Error('user left'))
@@ -132,7 +132,7 @@ describe('reasoning that the service can no longer read', () => {
   })
 })
 
-describe("a prompt that Azure's content filter refuses", () => {
+describe("a prompt that Azure's content filter rejects", () => {
   const body = JSON.stringify({
     error: {
       message: 'The response was filtered due to the prompt triggering the content management policy.',
@@ -144,7 +144,7 @@ describe("a prompt that Azure's content filter refuses", () => {
     },
   })
 
-  it('is an answer that stopped for the guard rail and says why', async () => {
+  it('ends as a response with stop reason guardRail and the cause', async () => {
     const model = azure('prod', { resource: 'r', fetch: serving(refusing(400, body)).fetch })
     const { message, events } = await called(model)
     expect(message).toMatchObject({ stopReason: 'guardRail', model: 'prod', provider: 'azure_openai' })
@@ -154,7 +154,7 @@ describe("a prompt that Azure's content filter refuses", () => {
   })
 })
 
-describe('a container that is gone', () => {
+describe('an expired container', () => {
   const gone = errorBody('invalid_request_error', 'Expected container_id: cntr_1.')
   const state = (payload: JsonObject) => ({ providerState: { api: 'openAiResponses' as const, model: 'gpt-test', payload } })
   const item = { id: 'ci_1', type: 'code_interpreter_call', status: 'completed', code: '1', container_id: 'cntr_1', outputs: null }
@@ -170,7 +170,7 @@ describe('a container that is gone', () => {
     user('b'),
   ]
 
-  it('is left out with its reasoning, and the call repeated, once', async () => {
+  it('retries once without the container and its reasoning', async () => {
     const served = serving(refusing(400, gone), streaming(text))
     const { message } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: history })
     expect(message).toMatchObject({ stopReason: 'stop' })

@@ -112,7 +112,7 @@ function spoil(content: Content[], at: number, how: string): void {
   if (how === 'swap' && index > 0) content.splice(index - 1, 0, ...content.splice(index, 1))
 }
 
-describe('any history becomes a legal Responses request', () => {
+describe('any history as a Responses request', () => {
   it.each(models.map((model) => [model.config.id, model] as const))('%s', async (_id, model) => {
     await fc.assert(
       fc.asyncProperty(plan, fc.constantFrom('', 'Be brief.'), async (parts, systemPrompt) => {
@@ -130,7 +130,7 @@ describe('any history becomes a legal Responses request', () => {
     )
   })
 
-  it('reasoning goes back exactly when the answer is whole and its own', async () => {
+  it('contains reasoning exactly if the response is complete and of the same model', async () => {
     const model = openaiResponses('gpt-6-sol')
     await fc.assert(
       fc.asyncProperty(plan, async (parts) => {
@@ -148,7 +148,7 @@ describe('any history becomes a legal Responses request', () => {
     )
   })
 
-  it('a longer conversation only appends, so that the service finds the prefix in its cache', async () => {
+  it('extends its prefix as the conversation grows, for the provider cache', async () => {
     const model = openaiResponses('gpt-6-sol')
     const parts: Plan = [{ role: 'user', texts: ['go'], hasImage: false }]
     let last = await inputFor(historyOf(parts).messages, model)

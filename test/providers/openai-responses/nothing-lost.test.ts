@@ -44,7 +44,7 @@ const eventsOf = (items: readonly Item[]): Item[] => [
   { type: 'response.completed', response: { status: 'completed', output: items } },
 ]
 
-it('whatever the service ends is kept and goes back; what is not known is said', async () => {
+it('keeps every finished item, sends it back and reports unknown ones', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 6 }), async (made) => {
       const items = made.map(

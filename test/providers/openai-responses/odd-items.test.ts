@@ -51,7 +51,7 @@ async function answered(...events: Event[]): Promise<AssistantMessage> {
 const calls = ({ content }: AssistantMessage) =>
   content.flatMap((block) => (block.type === 'toolCall' ? [{ args: block.arguments, invalid: block.invalidArguments }] : []))
 
-describe('an answer is said once', () => {
+describe('a repeated item', () => {
   const open = added({ type: 'message', id: 'msg_1' })
   const whole = (...texts: string[]) => [done(message(...texts)), completed([message(...texts)])]
   const cases: Record<string, [Event[], string]> = {
@@ -69,7 +69,7 @@ describe('an answer is said once', () => {
     ],
     'an output without ends of items': [[open, text('Hello', { content_index: 1 }), completed([message('Hello')])], 'Hello'],
   }
-  it.each(Object.entries(cases))('%s', async (_name, [events, expected]) => {
+  it.each(Object.entries(cases))('counts once: %s', async (_name, [events, expected]) => {
     expect(textOf((await answered(...events)).content)).toBe(expected)
   })
 
@@ -94,17 +94,17 @@ describe('an answer is said once', () => {
     'the same in summary and content': [[summary('Hm.'), done(reasoning(['Hm.'], ['Hm.']))], 'Hm.'],
     'a content beside the summary': [[summary('Hm.'), done(reasoning(['Hm.'], ['Raw.']))], 'Hm.Raw.'],
   }
-  it.each(Object.entries(thinking))('reasoning too: %s', async (_name, [events, expected]) => {
+  it.each(Object.entries(thinking))('counts reasoning once too: %s', async (_name, [events, expected]) => {
     const { content } = await answered(...events, completed())
     expect(content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('')).toBe(expected)
   })
 })
 
-describe('what stands only in the finished response', () => {
+describe('content that appears only in the finished response', () => {
   const streamedMessage = [added({ type: 'message', id: 'msg_1' }), text('Hello'), done(message('Hello'))]
   const late = call({ arguments: '{"q":1}' })
 
-  it('is kept beside a streamed message', async () => {
+  it('keeps it with a streamed message', async () => {
     const answer = await answered(...streamedMessage, completed([message('Hello'), late]))
     expect(answer.content).toMatchObject([
       { type: 'text', text: 'Hello' },
@@ -113,25 +113,25 @@ describe('what stands only in the finished response', () => {
     expect(answer.stopReason).toBe('toolUse')
   })
 
-  it('is kept when it stands before what was streamed', async () => {
+  it('keeps its position before the streamed content', async () => {
     const first = { ...message('First.'), id: 'msg_0' }
     const answer = await answered(...streamedMessage, completed([first, message('Hello'), late]))
     expect(answer.content).toMatchObject([{ text: 'Hello' }, { text: 'First.' }, { type: 'toolCall', arguments: { q: 1 } }])
   })
 
-  it('is told from streamed items whose ids changed', async () => {
+  it('excludes streamed items whose ids changed', async () => {
     const answer = await answered(...streamedMessage, completed([{ ...message('Hello'), id: 'other' }, late]))
     expect(answer.content).toHaveLength(2)
   })
 
-  it('is a second call of the same tool', async () => {
+  it('includes a second call of the same tool', async () => {
     const first = call({ arguments: '{"q":1}' })
     const second = call({ id: 'fc_2', call_id: 'call_2', arguments: '{"q":2}' })
     const answer = await answered(added(call()), args('{"q":1}'), done(first), completed([first, second]))
     expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
   })
 
-  it('is not what was streamed without an index', async () => {
+  it('excludes content streamed without an index', async () => {
     const bare = { output_index: undefined, item_id: undefined }
     const answer = await answered(text('Hello', bare), completed([message('Hello')]))
     expect(answer.content).toHaveLength(1)
@@ -162,7 +162,7 @@ describe('arguments', () => {
     ],
     'of a call that only the finished response ends': [added(call()), completed([call({ arguments: '{"q":1}' })])],
   }
-  it.each(Object.entries(kept))('%s are kept', async (_name, events) => {
+  it.each(Object.entries(kept))('keeps %s', async (_name, events) => {
     expect(calls(await answered(...events, completed()))).toEqual([{ args: { q: 1 }, invalid: undefined }])
   })
 
@@ -172,15 +172,15 @@ describe('arguments', () => {
     'deltas that were cut, and no end': [added(call()), args('{"q":')],
     'arguments that are no object': [added(call()), done(call({ arguments: 5 }))],
   }
-  it.each(Object.entries(refused))('a call with %s is not run', async (_name, events) => {
+  it.each(Object.entries(refused))('rejects a call with %s', async (_name, events) => {
     const [only, ...others] = calls(await answered(...events, completed()))
     expect(others).toEqual([])
     expect(only?.invalid).toBeTypeOf('string')
   })
 })
 
-describe('an id of a call that two have', () => {
-  it('loses none of them, and each has its own', async () => {
+describe('two calls with the same id', () => {
+  it('keep their data and receive distinct ids', async () => {
     const [first, second] = [call({ arguments: '{"q":1}' }), call({ id: 'fc_2', arguments: '{"q":2}' })]
     for (const events of [
       [done(first), done(second, 1), completed()],
@@ -194,7 +194,7 @@ describe('an id of a call that two have', () => {
   })
 })
 
-describe('an index that is used twice', () => {
+describe('a repeated item index', () => {
   it('opens a second call', async () => {
     const other = { id: 'fc_2', call_id: 'call_2' }
     const answer = await answered(
@@ -209,7 +209,7 @@ describe('an index that is used twice', () => {
     expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
   })
 
-  it('keeps calls apart that are open at once', async () => {
+  it('keeps concurrent calls apart', async () => {
     const other = { id: 'fc_2', call_id: 'call_2' }
     const answer = await answered(
       added(call()),
@@ -223,7 +223,7 @@ describe('an index that is used twice', () => {
     expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
   })
 
-  it('loses no text behind reasoning', async () => {
+  it('keeps text after reasoning', async () => {
     const thought = { type: 'response.reasoning_text.delta', output_index: 0, content_index: 0, delta: 'Hm.' }
     const answer = await answered(thought, text('Hello', { item_id: undefined }), completed())
     expect(answer.content).toMatchObject([{ thinking: 'Hm.' }, { text: 'Hello' }])

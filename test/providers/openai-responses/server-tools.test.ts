@@ -7,8 +7,8 @@ import { bodyFor, request } from './call.ts'
 const search = openaiTools.webSearch({ allowedDomains: ['example.org'], contextSize: 'low', userLocation: { country: 'DE' } })
 const tool = { name: 'find', description: 'Finds', parameters: { type: 'object' } }
 
-describe('tools that the service runs', () => {
-  it('stand behind ours as they are, and what they found is asked for', async () => {
+describe('hosted tools of Responses', () => {
+  it('sends them after client tools and requests their results', async () => {
     const serverTools = [search, openaiTools.fileSearch({ vectorStoreIds: ['vs_1'] }), openaiTools.codeInterpreter()]
     const body = await bodyFor(openaiResponses('gpt-6-sol', { serverTools }), { tools: [tool] })
     expect(body.tools).toEqual([
@@ -30,7 +30,7 @@ describe('tools that the service runs', () => {
     ])
   })
 
-  it('of xAI are declared in its way', async () => {
+  it('declares those of xAI in its format', async () => {
     const serverTools = [
       xaiTools.webSearch({ excludedDomains: ['a.example'] }),
       xaiTools.xSearch({ allowedHandles: ['xai'], fromDate: '2026-01-31' }),
@@ -44,7 +44,7 @@ describe('tools that the service runs', () => {
     expect(JSON.stringify(body.include ?? [])).not.toContain('web_search')
   })
 
-  it('need more than the effort "minimal" to search', async () => {
+  it('raises the effort "minimal" for a search', async () => {
     const model = openaiResponses('gpt-5', { serverTools: [search] })
     const asked = request(model, { thinking: 'minimal' })
     const { body, warnings } = await Promise.resolve(model.provider.encode(asked))
@@ -55,7 +55,7 @@ describe('tools that the service runs', () => {
     expect(JSON.parse(encoded.body).reasoning).toMatchObject({ effort: 'minimal' })
   })
 
-  it('draw with the deployment that Azure is told', async () => {
+  it('generates images with the configured Azure deployment', async () => {
     const model = azure('d', {
       resource: 'r',
       imageDeployment: 'painter',
@@ -75,12 +75,12 @@ describe('tools that the service runs', () => {
     ['allowed and excluded', { type: 'web_search', allowed_domains: ['a'], excluded_domains: ['b'] }],
     ['server_label', { type: 'mcp', server_url: 'https://a.example' }],
     ['connector_id', { type: 'mcp', server_label: 'shop' }],
-  ])('are refused by name where the service would not run them: %s', (words, declared) => {
+  ])('rejects unsupported ones by name: %s', (words, declared) => {
     expect(() => openaiResponses('gpt-6-sol', { serverTools: [declared] })).toThrow(words)
     expect(() => azure('d', { resource: 'r', serverTools: [declared] })).toThrow(words)
   })
 
-  it('keep the key of an MCP server out of the configuration', async () => {
+  it('keeps the key of an MCP server out of the configuration', async () => {
     const serverTools = [openaiTools.mcp({ label: 'shop', url: 'https://mcp.example/', authorization: 'secret-mcp-key' })]
     const model = openaiResponses('gpt-6-sol', { serverTools })
     expect(JSON.stringify(model.config)).not.toContain('secret-mcp-key')

@@ -38,8 +38,8 @@ async function played(
 const typesOf = async (...messages: AssistantMessage[]) =>
   (await inputFor([user('Hi'), ...messages, user('Go on.')])).slice(1, -1).map((item) => item.type ?? item.role)
 
-describe('what did not end', () => {
-  it('does not go back, and neither does its reasoning', async () => {
+describe('an unfinished item', () => {
+  it('stays out of the next request together with its reasoning', async () => {
     const search = { id: 'ws_1', type: 'web_search_call', status: 'incomplete' }
     const incomplete = { type: 'response.incomplete', response: { incomplete_details: { reason: 'max_output_tokens' }, usage } }
     const { message } = await played([...items(reasoning('rs_0'), said('Yes.'), reasoning('rs_1'), search), incomplete])
@@ -54,19 +54,19 @@ describe('what did not end', () => {
     expect(await typesOf(message)).toEqual(['reasoning', 'message', 'assistant'])
   })
 
-  it('is a program without a result where nothing of ours is awaited', async () => {
+  it('fails a program without a result if no client tool is pending', async () => {
     const program = { id: 'pr_1', type: 'program', call_id: 'p1', code: 'f()', status: 'completed' }
     const { message } = await played([...items(program), completed()])
     expect(message.content).toMatchObject([{ type: 'serviceTool', status: 'failed' }])
   })
 })
 
-describe('a program that calls our tool', () => {
+describe('a program that calls a client tool', () => {
   const program = { id: 'pr_1', type: 'program', call_id: 'p1', code: 'f()', fingerprint: 'x', status: 'completed' }
   const caller = { type: 'program', caller_id: 'p1' }
   const call = { id: 'fc_1', type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}', caller, status: 'completed' }
 
-  it('waits for it, is told who called, and ends in a later message', async () => {
+  it('waits for the result, learns the caller and ends in a later message', async () => {
     const { message } = await played([...items(program, call), completed()])
     expect(message).toMatchObject({ stopReason: 'toolUse', content: [{ id: 'pr_1', status: 'running' }, { type: 'toolCall' }] })
     const input = await inputFor([user('Hi'), message, result('c1')])
@@ -79,10 +79,10 @@ describe('a program that calls our tool', () => {
   })
 })
 
-describe('an MCP server of the service', () => {
+describe('a hosted MCP server', () => {
   const request = { id: 'mcpr_1', type: 'mcp_approval_request', server_label: 'shop', name: 'buy', arguments: '{"sku":1}' }
 
-  it('asks, and what it was let do is the same block', async () => {
+  it('requests approval and shows the approved call in the same block', async () => {
     const { message } = await played([...items(request), completed()])
     expect(message).toMatchObject({ stopReason: 'toolUse', content: [{ needsApproval: true, status: 'running' }] })
     const call = { ...request, id: 'mcp_1', type: 'mcp_call', approval_request_id: 'mcpr_1', output: 'ok', status: 'completed' }
@@ -92,7 +92,7 @@ describe('an MCP server of the service', () => {
     expect(input.slice(1, -1)).toEqual([request, { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }, call])
   })
 
-  it('settles what it was let do and never told of, once', async () => {
+  it('settles an approved call without a result once', async () => {
     const { message } = await played([...items(request, { ...request, id: 'mcpr_2' }), completed()])
     const decided = [result('mcpr_1'), { ...result('mcpr_2'), isError: true }]
     const silent = await played([...items(said('Done.')), completed()], [message, ...decided])
@@ -108,7 +108,7 @@ describe('an MCP server of the service', () => {
     expect(next.message.content).toMatchObject([{ type: 'text' }])
   })
 
-  it('may go on with it after our calls', async () => {
+  it('continues after a response with client tool calls', async () => {
     const { message } = await played([...items(request), completed()])
     const call = { id: 'fc_1', type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}', status: 'completed' }
     const mixed = await played([...items(call), completed()], [message, result('mcpr_1')])
@@ -117,7 +117,7 @@ describe('an MCP server of the service', () => {
     expect(after.message.content).toMatchObject([{ type: 'text' }, { id: 'mcpr_1', status: 'failed' }])
   })
 
-  it('that cannot be listed is said', async () => {
+  it('reports a failed tool listing', async () => {
     const list = { id: 'mcpl_1', type: 'mcp_list_tools', server_label: 'shop', tools: [], error: 'no route' }
     const { message, warnings } = await played([...items(list, said('Sorry.')), completed()])
     expect(warnings).toEqual([expect.stringMatching(/"shop".*no route/)])
@@ -125,8 +125,8 @@ describe('an MCP server of the service', () => {
   })
 })
 
-describe('what is not known', () => {
-  it('is an item that is kept, said and sent back', async () => {
+describe('unknown data', () => {
+  it('keeps, reports and sends back an item', async () => {
     const hologram = { id: 'ho_1', type: 'hologram', beams: [1], call_id: null }
     const { message, warnings } = await played([
       ...items(reasoning('rs_1')),
@@ -139,7 +139,7 @@ describe('what is not known', () => {
     expect((await inputFor([user('Hi'), message, user('b')])).slice(1, 3)).toEqual([reasoning('rs_1'), hologram])
   })
 
-  it('is a part of a message, which goes back within it', async () => {
+  it('keeps a part of a message and sends it back within it', async () => {
     const smell = { type: 'output_smell', of: 'roses' }
     const item = { ...said('Here:'), content: [{ type: 'output_text', text: 'Here:', annotations: [] }, smell] }
     const { message, warnings } = await played([...items(item), completed()])
@@ -147,7 +147,7 @@ describe('what is not known', () => {
     expect((await inputFor([user('Hi'), message, user('b')]))[1]).toEqual(item)
   })
 
-  it('is content in events of no item', async () => {
+  it('shows content in events without an item', async () => {
     const events = [
       { type: 'response.audio.delta', delta: 'AAAA' },
       { type: 'response.audio.delta', delta: 'AAAA' },
@@ -156,7 +156,7 @@ describe('what is not known', () => {
     expect(warnings).toEqual([expect.stringContaining('"response.audio.delta"')])
   })
 
-  it('is a call that only we could run: nobody does', async () => {
+  it('keeps a call that only a client could run as opaque data', async () => {
     const shell = { id: 'sh_1', type: 'shell_call', call_id: 'c1', action: { commands: ['ls'] }, status: 'completed' }
     const { message, warnings } = await played([...items(shell), completed()])
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ type: 'opaque', kind: 'shell_call' }] })
@@ -193,7 +193,7 @@ describe('citations', () => {
     ['behind the text', [delta('🌍 wörld.'), annotation(at(2, 7))]],
     ['before it', [annotation(at(2, 7)), delta('🌍 wörld.')]],
     ['only at the end', [delta('🌍 wörld.')]],
-  ])('count code points, and are shown once: %s', async (_when, events) => {
+  ])('counts code points and shows each once: %s', async (_when, events) => {
     const { message } = await played([opened, ...events, done(said('🌍 wörld.', [at(2, 7)]), 0), completed()])
     const range = { start: 3, end: 8 }
     expect(message.content).toMatchObject([{ text: '🌍 wörld.', citations: [{ url: 'https://a.example/', title: 'A', range }] }])
@@ -201,20 +201,20 @@ describe('citations', () => {
     expect((await inputFor([user('Hi'), message, user('b')]))[1]).toEqual(said('🌍 wörld.', [at(2, 7)]))
   })
 
-  it('that reach beyond the text end with it', async () => {
+  it('clips ranges at the end of the text', async () => {
     const { message } = await played([opened, delta('Short.'), done(said('Short.', [at(2, 2 ** 40)]), 0), completed()])
     expect(message.content).toMatchObject([{ citations: [{ range: { start: 2, end: 6 } }] }])
   })
 
-  it('of a kind that is not known are said', async () => {
+  it('reports an unknown kind', async () => {
     const { message, warnings } = await played([opened, delta('x'), done(said('x', [{ type: 'smell' }]), 0), completed()])
     expect(warnings).toEqual([expect.stringContaining('"smell"')])
     expect((await inputFor([user('Hi'), message, user('b')]))[1]).toMatchObject({ content: [{ annotations: [{ type: 'smell' }] }] })
   })
 })
 
-describe('beside the content', () => {
-  it('are log probabilities, the tier, searches and the cost', async () => {
+describe('response metadata', () => {
+  it('includes log probabilities, the tier, searches and the cost', async () => {
     const logprobs = [{ token: 'Hi', logprob: -0.5, bytes: [72], top_logprobs: [{ token: 'Ho', logprob: -1 }] }]
     const text = { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Hi', logprobs }
     const more = {
@@ -229,8 +229,8 @@ describe('beside the content', () => {
   })
 })
 
-describe('a picture', () => {
-  it('of an answer goes to another model as a picture of the user', async () => {
+describe('a generated picture', () => {
+  it('goes to another model as a picture of the user', async () => {
     const png = 'iVBORw0KGgo='
     const item = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: png, output_format: 'jpeg' }
     const { message } = await played([...items(item), completed()])
@@ -244,8 +244,8 @@ describe('a picture', () => {
   })
 })
 
-describe('an output that finds its call', () => {
-  it('by order, where ids are missing, and with another item between', async () => {
+describe('an output item', () => {
+  it('finds its call by order if ids are missing and other items come between', async () => {
     const call = { id: 'tsc_1', type: 'tool_search_call', execution: 'server', call_id: null, arguments: { q: 'a' }, status: 'completed' }
     const output = {
       id: 'tso_1',
@@ -261,7 +261,7 @@ describe('an output that finds its call', () => {
   })
 })
 
-it('an answer without any state goes as text', async () => {
+it('sends a response without provider state as text', async () => {
   const block = {
     type: 'serviceTool' as const,
     id: 'x',
@@ -273,7 +273,7 @@ it('an answer without any state goes as text', async () => {
   expect(input[1]).toEqual({ role: 'assistant', content: '[web_search found: A <https://a.example/>]' })
 })
 
-describe('a custom tool that was called', () => {
+describe('a call of a custom tool', () => {
   const custom = { id: 'ctc_1', type: 'custom_tool_call', call_id: 'c1', name: 'x_keyword_search', input: '{}', status: 'completed' }
   const warningsOf = async (options: object) => {
     const fetch = answering([sse(...items(custom, said('ok')), completed())])
@@ -283,7 +283,7 @@ describe('a custom tool that was called', () => {
   }
   const unrun = 'Nothing here runs the custom tool "x_keyword_search".'
 
-  it('fails, and goes back with a result that says so, between the items around it', async () => {
+  it('fails and goes back with an error result between its neighbor items', async () => {
     const { message } = await played([...items(reasoning('rs_1'), custom, said('ok')), completed()])
     expect(message.content[1]).toMatchObject({ type: 'serviceTool', status: 'failed', error: { code: 'unavailable', message: unrun } })
     const output = { type: 'custom_tool_call_output', call_id: 'c1', output: unrun }
@@ -291,7 +291,7 @@ describe('a custom tool that was called', () => {
     expect(input.slice(1, -1)).toEqual([reasoning('rs_1'), custom, output, said('ok')])
   })
 
-  it('goes back to xAI as it came', async () => {
+  it('goes back to xAI unchanged', async () => {
     const fetch = answering([sse(...items(custom, said('ok')), completed())])
     const model = openaiResponses('m', { provider: 'xai', fetch })
     const { message } = await called(model)
@@ -303,11 +303,11 @@ describe('a custom tool that was called', () => {
     expect(JSON.parse(body).input.slice(1, -1)).toEqual([custom, said('ok')])
   })
 
-  it('is said to be run by nobody', async () => {
+  it('warns that no tool runs it', async () => {
     expect(await warningsOf({})).toEqual([expect.stringMatching(/custom tool "x_keyword_search".*nothing here runs/)])
   })
 
-  it.each([{ provider: 'xai' }, { baseUrl: 'https://api.x.ai/v1', provider: 'grok' }])('is one that xAI runs: %j', async (options) => {
+  it.each([{ provider: 'xai' }, { baseUrl: 'https://api.x.ai/v1', provider: 'grok' }])('belongs to xAI: %j', async (options) => {
     expect(await warningsOf(options)).toEqual([])
   })
 })

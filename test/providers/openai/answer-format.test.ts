@@ -16,14 +16,14 @@ async function encoded(model: Model, more: Partial<StreamRequest>) {
   return { body: JSON.parse(body), warnings }
 }
 
-describe('the form of an answer', () => {
-  it('is a schema by its name', async () => {
+describe('structured output', () => {
+  it('sends a schema with its name', async () => {
     const { body } = await encoded(openai('gpt-6-sol'), { responseFormat: format })
     expect(body.response_format).toEqual({ type: 'json_schema', json_schema: { name: 'place', schema } })
     expect(body).not.toHaveProperty('tools')
   })
 
-  it('is strict when told to, with every object closed', async () => {
+  it('closes every object if strict', async () => {
     const { body } = await encoded(openai('gpt-6-sol'), { responseFormat: { ...format, strict: true } })
     const strict = { name: 'place', strict: true, schema: { ...schema, additionalProperties: false } }
     expect(body.response_format).toEqual({ type: 'json_schema', json_schema: strict })
@@ -31,7 +31,7 @@ describe('the form of an answer', () => {
     expect(loose.body.response_format.json_schema).toEqual({ name: 'place', strict: false, schema })
   })
 
-  it('is any object in JSON mode, which the conversation must mention', async () => {
+  it('sends JSON mode and ensures that the conversation mentions JSON', async () => {
     const model = openai('gpt-4o')
     const { body } = await encoded(model, { responseFormat: { type: 'jsonObject' }, systemPrompt: 'Be brief.' })
     expect(body.response_format).toEqual({ type: 'json_object' })
@@ -42,17 +42,17 @@ describe('the form of an answer', () => {
     expect(said.body.messages[0].content).toBe('Use json.')
   })
 
-  it('is nothing for text', async () => {
+  it('sends nothing for text', async () => {
     const model = openai('gpt-4o')
     expect((await encoded(model, { responseFormat: { type: 'text' } })).body).toEqual((await encoded(model, {})).body)
   })
 
-  it('is a schema on LM Studio, which has no JSON mode', async () => {
+  it('sends a schema to LM Studio, which has no JSON mode', async () => {
     const { body } = await encoded(openaiCompatible('m', { backend: 'lmstudio' }), { responseFormat: { type: 'jsonObject' } })
     expect(body.response_format).toMatchObject({ type: 'json_schema', json_schema: { schema: { type: 'object' } } })
   })
 
-  it.each<BackendName>(['deepseek', 'zai'])('is the answer of a forced tool on %s, which knows no schemas', async (backend) => {
+  it.each<BackendName>(['deepseek', 'zai'])('forces an answer tool on %s, which supports no schemas', async (backend) => {
     const model = openaiCompatible('m', { backend })
     const { body, warnings } = await encoded(model, { responseFormat: format, thinking: 'high' })
     expect(body).toMatchObject({
@@ -66,7 +66,7 @@ describe('the form of an answer', () => {
     expect(beside.body.tool_choice).toBe('required')
   })
 
-  it('may be overridden by the capabilities of the model', async () => {
+  it('follows the capabilities of the model', async () => {
     const model = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:9', capabilities: { jsonSchema: false, forcedToolChoice: false } })
     const { body, warnings } = await encoded(model, { responseFormat: format })
     expect(body.tools).toHaveLength(1)
@@ -75,7 +75,7 @@ describe('the form of an answer', () => {
   })
 })
 
-it('an agent whose answer a tool takes ends after one call', async () => {
+it('ends an agent run with an answer tool after one call', async () => {
   const call = (args: string, more = {}) => chunk({ tool_calls: [{ index: 0, function: { arguments: args }, ...more }] })
   const start = chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'respond_json', arguments: '' } }] })
   const bytes = sse(start, call('{"city":'), call('"Oslo"}'), chunk({}, 'tool_calls'), '[DONE]')

@@ -57,14 +57,14 @@ async function echo(message: AssistantMessage): Promise<Record<string, unknown>[
 }
 
 describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_name, sample) => {
-  it('gives what it says', async () => {
+  it('decodes its content', async () => {
     const { message, warnings } = await read([sseOf(sample)])
     holds(message, sample.expect)
     expect(warnings).toHaveLength(sample.expect.opaque?.length ?? 0)
     await echo(message)
   })
 
-  it('is the same wherever it is cut', async () => {
+  it('decodes the same message at any chunk boundary', async () => {
     const bytes = sseOf(sample)
     const whole = await read([bytes])
     for (let at = 1; at < bytes.length; at += 97) {
@@ -80,7 +80,7 @@ function streamOf(...deltas: object[]): Uint8Array {
   return sseOf({ name: 'made', events: [...events, end, { data: '[DONE]' }], expect: {} })
 }
 
-it('sends spoken words by their id while the service has them, then in words', async () => {
+it('sends audio by id before it expires, then its transcript', async () => {
   const spoken = (expires: number) => [{ audio: { id: 'a_1', data: 'AAAA', transcript: 'Hi' } }, { audio: { expires_at: expires } }]
   const { message: fresh } = await read([streamOf(...spoken(Date.now() / 1000 + 600))])
   expect((await echo(fresh))[1]).toMatchObject({ role: 'assistant', content: null, audio: { id: 'a_1' } })
@@ -88,7 +88,7 @@ it('sends spoken words by their id while the service has them, then in words', a
   expect((await echo(gone))[1]).toEqual({ role: 'assistant', content: 'Hi' })
 })
 
-it('sends the text beside spoken words back with them', async () => {
+it('sends the text next to a transcript back with it', async () => {
   const spoken = (expires: number) => [
     { content: 'Read this.' },
     { audio: { id: 'a_1', data: 'AAAA', transcript: 'Hi' } },
@@ -100,20 +100,20 @@ it('sends the text beside spoken words back with them', async () => {
   expect(JSON.stringify((await echo(gone))[1])).toMatch(/Read this\..*Hi/s)
 })
 
-it('sends a picture of the answer back as one of the user', async () => {
+it('sends a generated picture back as a user picture', async () => {
   const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
   const { message } = await read([streamOf({ content: 'Here.' }, { images: [{ type: 'image_url', image_url: { url } }] })])
   const [, , after] = await echo(message)
   expect(after).toMatchObject({ role: 'user', content: expect.arrayContaining([expect.objectContaining({ image_url: { url } })]) })
 })
 
-it('says once what it does not know', async () => {
+it('reports unknown data once', async () => {
   const { message, warnings } = await read([streamOf({ hologram: [1] }, { hologram: [2] }, { content: 'ok' })])
   expect(textOf(message.content)).toBe('ok')
   expect(warnings).toEqual([expect.stringContaining('"hologram"')])
 })
 
-it('keeps what stands beside text in one delta, and what comes unstreamed', async () => {
+it('keeps fields next to text in one delta and in an unstreamed response', async () => {
   const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
   const tool = { index: 0, type: 'search', arguments: '{}', output: 'Tea' }
   const { message } = await read([streamOf({ content: 'ok', executed_tools: [tool], audio: { data: 'AAAA', transcript: 'Hi' } })])
@@ -125,7 +125,7 @@ it('keeps what stands beside text in one delta, and what comes unstreamed', asyn
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
 
-it('shows what code and a browser of Groq gave, beside its words', async () => {
+it('shows results of Groq code execution and browser next to the text', async () => {
   const chart = { type: 'bar', elements: [{ label: 'a', value: 1 }] }
   const ran = { index: 0, type: 'python', arguments: '{"code":"plot()"}' }
   const code = { ...ran, output: 'done', code_results: [{ text: 'done' }, { text: '1', png: pixel }, { png: '?' }, { chart }] }
@@ -141,7 +141,7 @@ it('shows what code and a browser of Groq gave, beside its words', async () => {
   expect(warnings).toEqual([expect.stringContaining('cannot be read'), expect.stringContaining('"weather"')])
 })
 
-it('keeps what a source says, wherever the service says it', async () => {
+it('keeps the content of a source from every field', async () => {
   const cited = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', content: 'Tea is a leaf.' } }
   const found = {
     index: 0,
@@ -161,7 +161,7 @@ it('keeps what a source says, wherever the service says it', async () => {
   })
 })
 
-it('reads pictures and sources among the parts of a content, and says that other parts do not go back', async () => {
+it('reads pictures and sources in content parts and reports parts that cannot go back', async () => {
   const parts = [
     { type: 'text', text: 'ok' },
     { type: 'tool_reference', tool: 'web_search', title: 'T', url: 'https://t.example' },

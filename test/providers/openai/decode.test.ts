@@ -24,7 +24,7 @@ describe('Chat Completions decoder', () => {
     expect(starts).toBe(1)
   })
 
-  it('a chunk, a delta or a message without fields says nothing', async () => {
+  it('ignores a chunk, a delta or a message without fields', async () => {
     const { message, error } = await playBytes(
       sse({}, chunk({}), chunk({ content: 'Hi' }), { choices: [{ index: 0, delta: {}, message: {} }] }, chunk({}, 'stop'), '[DONE]'),
     )
@@ -58,7 +58,7 @@ describe('Chat Completions decoder', () => {
     expect(streamed).toEqual(['Both.', '{"path":"é.ts"}', '{"depth":2}'])
   })
 
-  it('takes absent and empty arguments as none, and calls under "stop" as tool use', async () => {
+  it('treats empty arguments as none and calls with "stop" as tool use', async () => {
     const { message } = await playBytes(answerOf('empty-arguments'))
     expect(message?.content).toEqual([
       { type: 'toolCall', id: 'call_e', name: 'ping', arguments: {} },
@@ -67,12 +67,12 @@ describe('Chat Completions decoder', () => {
     expect(message?.stopReason).toBe('toolUse')
   })
 
-  it('keeps a refusal in its place and stops with guardRail', async () => {
+  it('keeps a refusal in its position and stops with guardRail', async () => {
     const { message } = await playBytes(answerOf('refusal'))
     expect(message).toMatchObject({ content: [], refusal: "I can't do that.", stopReason: 'guardRail' })
   })
 
-  it('marks a call that the length limit cut, also without [DONE]', async () => {
+  it('marks a call truncated by the length limit, also without [DONE]', async () => {
     const { message } = await playBytes(answerOf('length'))
     expect(message?.stopReason).toBe('length')
     expect(message?.content.slice(1)).toEqual([
@@ -81,7 +81,7 @@ describe('Chat Completions decoder', () => {
     ])
   })
 
-  it('merges reasoning_details, shows their text once, and keeps them for the way back', async () => {
+  it('merges reasoning_details, shows their text once and keeps them for the next request', async () => {
     const { message } = await playBytes(answerOf('openrouter'))
     const reasoningDetails = [
       { type: 'reasoning.text', text: 'Hmm.', signature: 'sig==', format: 'anthropic-claude-v1', index: 0 },
@@ -94,7 +94,7 @@ describe('Chat Completions decoder', () => {
     expect(message?.usage).toEqual(usage)
   })
 
-  it('shows reasoning that comes in details alone, and summaries', async () => {
+  it('shows reasoning that arrives only in details, and summaries', async () => {
     const details = (entry: object) => chunk({ content: '', reasoning_details: [entry] })
     const { message } = await playBytes(
       sse(
@@ -140,7 +140,7 @@ describe('Chat Completions oddities', () => {
     ])
   })
 
-  it('takes repeated ids and names as the same call', async () => {
+  it('treats repeated ids and names as the same call', async () => {
     const found = await calls(
       call({ index: 0, id: 'x', function: { name: 'f', arguments: '{"a"' } }),
       call({ index: 0, id: 'x', function: { name: 'f', arguments: ':1}' } }),
@@ -148,7 +148,7 @@ describe('Chat Completions oddities', () => {
     expect(found).toEqual([['x', 'f', { a: 1 }]])
   })
 
-  it('tells calls without an index apart by name and id', async () => {
+  it('separates calls without an index by name and id', async () => {
     const found = await calls(
       call({ id: 'x', function: { name: 'f', arguments: '{"a"' } }),
       call({ function: { arguments: ':1}' } }),
@@ -161,19 +161,19 @@ describe('Chat Completions oddities', () => {
     ])
   })
 
-  it('gives an id where there is none', async () => {
+  it('generates a missing id', async () => {
     const [found] = (await calls(call({ index: 0, function: { name: 'f', arguments: '{"a":1}' } }))) ?? []
     expect(found?.slice(1)).toEqual(['f', { a: 1 }])
     expect(String(found?.[0])).toMatch(/^\S{8,40}$/)
   })
 
-  it('accepts [DONE] as the end of an answer without a finish_reason, but not of an empty one', async () => {
+  it('accepts [DONE] as the end of a nonempty response without finish_reason', async () => {
     const answered = await playBytes(sse(call({ index: 0, id: 'x', function: { name: 'f', arguments: '{}' } }), '[DONE]'))
     expect(answered.message?.stopReason).toBe('toolUse')
     expect((await playBytes(sse(chunk({ role: 'assistant' }), '[DONE]'))).code).toBe('network')
   })
 
-  it('ignores what it does not know', async () => {
+  it('ignores unknown data', async () => {
     const odd = [{}, { choices: null }, { choices: [] }, { choices: [null] }, chunk({ content: null, tool_calls: [null] }), { usage: null }]
     const { message } = await playBytes(sse(...odd, chunk({ content: 'ok', tool_calls: [] }, 'stop')))
     expect(message?.content).toEqual([{ type: 'text', text: 'ok' }])
@@ -189,7 +189,7 @@ describe('Chat Completions oddities', () => {
     ['something_new', 'error'],
     ['constructor', 'error'],
   ]
-  it.each(reasons)('finish_reason %s of plain text is %s', async (reason, expected) => {
+  it.each(reasons)('maps finish_reason %s of plain text to %s', async (reason, expected) => {
     const { message, code } = await playBytes(sse(chunk({ content: 'x' }, reason)))
     expect(code).toBeUndefined()
     expect(message?.stopReason).toBe(expected)
@@ -200,7 +200,7 @@ describe('Chat Completions oddities', () => {
     ['error', 'api'],
     ['network_error', 'network'],
     ['insufficient_system_resource', 'api'],
-  ])('finish_reason %s is a retryable failure', async (reason, code) => {
+  ])('reports finish_reason %s as a retryable failure', async (reason, code) => {
     const outcome = await playBytes(sse(chunk({ content: 'x' }, reason)))
     expect(outcome.error).toMatchObject({ code, isRetryable: true })
     expect(outcome.message?.content).toEqual([{ type: 'text', text: 'x' }])
@@ -216,12 +216,12 @@ describe('Chat Completions usage', () => {
     return message?.usage
   }
 
-  it('never counts below zero', async () => {
+  it('keeps counts at zero or above', async () => {
     const raw = { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } }
     expect(await usageOf(raw)).toMatchObject({ input: 0, cacheRead: 9 })
   })
 
-  it('moves reasoning that is counted beside the completion into the output', async () => {
+  it('adds reasoning counted outside the completion to the output', async () => {
     const raw = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 20, completion_tokens_details: { reasoning_tokens: 6 } }
     expect(await usageOf(raw)).toEqual({ input: 10, output: 10, reasoning: 6, cacheRead: 0, cacheWrite: 0, totalTokens: 20 })
     const untotalled = { prompt_tokens: 10, completion_tokens: 4, completion_tokens_details: { reasoning_tokens: 6 } }
@@ -229,7 +229,7 @@ describe('Chat Completions usage', () => {
     expect(await usageOf(untotalled)).toMatchObject({ output: 4, totalTokens: 14 })
   })
 
-  it('is found in the choice, in x_groq and at the top; the last report counts', async () => {
+  it('reads the last report in the choice, in x_groq or at the top', async () => {
     const inChoice = { choices: [{ delta: { content: 'x' }, finish_reason: 'stop', usage: { prompt_tokens: 3, cached_tokens: 1 } }] }
     expect((await playBytes(sse(inChoice))).message?.usage).toMatchObject({ input: 2, cacheRead: 1 })
     const groq = { ...chunk({ content: 'x' }, 'stop'), x_groq: { usage: { prompt_tokens: 4 } } }

@@ -29,7 +29,7 @@ const call = (id: string): Content => ({ type: 'toolCall', id, name: 'add', argu
 const text = (value: string): Content => ({ type: 'text', text: value })
 
 describe('Chat Completions request', () => {
-  it('is what OpenAI expects', async () => {
+  it('matches the OpenAI format', async () => {
     const model = openai('gpt-4o', { headers: { 'OpenAI-Project': 'p1' } })
     const { url, headers, redactedHeaders, body, warnings } = await encode(model, {
       systemPrompt: 'Be brief.',
@@ -57,7 +57,7 @@ describe('Chat Completions request', () => {
     })
   })
 
-  it('is plain for a backend nobody knows', async () => {
+  it('omits optional fields for an unknown backend', async () => {
     const model = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:1234/v1/' })
     const { url, headers, body } = await encode(model, { systemPrompt: 'S', temperature: 1 })
     expect(url).toBe('http://127.0.0.1:1234/v1/chat/completions')
@@ -83,14 +83,14 @@ describe('Chat Completions request', () => {
     expect((await encode(openaiCompatible('m', { baseUrl }))).url).toBe(url)
   })
 
-  it('names what is wrong with the baseUrl of a configuration', async () => {
+  it('reports an invalid baseUrl of a configuration', async () => {
     const { config, provider } = openaiCompatible('m', { baseUrl: 'https://h/v1' })
     const model = { config: { ...config, baseUrl: 'nonsense' }, provider }
     await expect(encode(model)).rejects.toThrow(/nonsense/)
     await expect(encode(model)).rejects.toBeInstanceOf(ProviderError)
   })
 
-  it('takes the flags of the configuration', async () => {
+  it('follows the flags of the configuration', async () => {
     const compat = { supportsUsageInStreaming: false, maxTokensField: 'maxCompletionTokens', supportsDeveloperRole: true } as const
     const { body } = await encode(openaiCompatible('m', { baseUrl: 'http://h/v1', compat }), { systemPrompt: 'S' })
     expect(body).toEqual({
@@ -103,7 +103,7 @@ describe('Chat Completions request', () => {
     })
   })
 
-  it('knows the flags of OpenAI in a configuration without any', async () => {
+  it('uses the OpenAI flags for a configuration without any', async () => {
     const { compat: _none, ...config } = openai('gpt-4o').config
     const encoded = await openAiProvider().encode(requestFor({ config, provider: openAiProvider() }, { maxTokens: 700 }))
     expect(JSON.parse(encoded.body)).toMatchObject({ store: false, max_completion_tokens: 700 })
@@ -152,7 +152,7 @@ describe('Chat Completions messages', () => {
     ])
   })
 
-  it('joins neighbours of one role', async () => {
+  it('merges consecutive messages of one role', async () => {
     const history = [userMessage('a'), userMessage('b'), answer(model, text('c')), answer(model, text('d')), userMessage('e')]
     expect(await messagesOf(history)).toEqual([
       {
@@ -167,7 +167,7 @@ describe('Chat Completions messages', () => {
     ])
   })
 
-  it('shortens foreign ids on both sides alike, and only where it must', async () => {
+  it('shortens foreign ids in call and result alike, only if necessary', async () => {
     const long = 'x'.repeat(60)
     const other = `${'x'.repeat(59)}y`
     const history = [
@@ -185,7 +185,7 @@ describe('Chat Completions messages', () => {
     expect(results.map((one: { tool_call_id: string }) => one.tool_call_id)).toEqual(ids)
   })
 
-  it('bridges results and questions, names tools, and shortens foreign ids, for Mistral', async () => {
+  it('bridges results and prompts, adds tool names and shortens foreign ids for Mistral', async () => {
     const mistral = openaiCompatible('m', { backend: 'mistral' })
     const history = [userMessage('go'), answer(model, call('call_123456789')), result('call_123456789', text('1')), userMessage('next')]
     const [, calls, toolMessage, bridge, next] = await messagesOf(history, mistral)
@@ -195,13 +195,13 @@ describe('Chat Completions messages', () => {
     expect(next).toEqual({ role: 'user', content: 'next' })
   })
 
-  it('replaces images for a model without eyes, and lone surrogates', async () => {
+  it('replaces images for a text-only model, and lone surrogates', async () => {
     const [only] = await messagesOf([{ role: 'user', content: [text('\ud800!'), image], timestamp: 0 }], openai('gpt-3.5-turbo'))
     expect(only.content[0].text).toBe('\ufffd!')
     expect(JSON.stringify(only)).not.toContain('image_url')
   })
 
-  it('gives OpenRouter its details back unmodified, and to no other model', async () => {
+  it('sends OpenRouter its details back unmodified, but to no other model', async () => {
     const from = openrouter('anthropic/claude-sonnet-5')
     const reasoningDetails = [{ type: 'reasoning.text', text: 'Hmm', signature: 's', index: 0 }]
     const thinking: Content = {
@@ -215,7 +215,7 @@ describe('Chat Completions messages', () => {
     expect((await messagesOf(history))[1]).toEqual({ role: 'assistant', content: 'ok' })
   })
 
-  it('gives DeepSeek its reasoning back, and an empty one where there was none', async () => {
+  it('sends DeepSeek its reasoning back, or an empty one', async () => {
     const from = openaiCompatible('deepseek-v4', { backend: 'deepseek' })
     const history = [
       userMessage('go'),
@@ -229,7 +229,7 @@ describe('Chat Completions messages', () => {
     expect(second).toEqual({ role: 'assistant', content: 'done', reasoning_content: '' })
   })
 
-  it('marks cache breakpoints for Anthropic behind OpenRouter, unless told not to', async () => {
+  it('marks cache breakpoints for Anthropic behind OpenRouter unless disabled', async () => {
     const from = openrouter('anthropic/claude-sonnet-5')
     const mark = { cache_control: { type: 'ephemeral' } }
     const { body } = await encode(from, { systemPrompt: 'S' })
@@ -281,14 +281,14 @@ describe('Chat Completions reasoning', () => {
     expect(await effortOf(id, level)).toEqual([effort, 0])
   })
 
-  it('leaves the effort out, or forces none, where tools forbid it', async () => {
+  it('omits the effort or sends none if the model rejects it with tools', async () => {
     expect(await effortOf('gpt-5.4', 'high', true)).toEqual([undefined, 1])
     expect(await effortOf('gpt-5.5', 'off', true)).toEqual([undefined, 0])
     expect(await effortOf('gpt-5.6', 'high', true)).toEqual(['none', 1])
     expect(await effortOf('gpt-5.2', 'high', true)).toEqual(['high', 0])
   })
 
-  it('warns about a level that a model cannot take, and about models that are not served here', async () => {
+  it('warns about an unsupported level and about models of other endpoints', async () => {
     expect(await effortOf('gpt-4o', 'high')).toEqual([undefined, 1])
     expect((await encode(openai('gpt-5-pro'))).warnings).toHaveLength(1)
   })
@@ -301,12 +301,12 @@ describe('Chat Completions reasoning', () => {
     ['gpt-5.2', 'low', false],
     ['gpt-6-sol', 'off', false],
     ['gpt-9-unheard-of', 'off', false],
-  ])('temperature for %s at %s: %s', async (id, thinking, isSent) => {
+  ])('sends the temperature for %s at %s: %s', async (id, thinking, isSent) => {
     const { body, warnings } = await encode(openai(id), { thinking, temperature: 0.2 })
     expect([body.temperature, warnings.length]).toEqual(isSent ? [0.2, 0] : [undefined, 1])
   })
 
-  it('lets the configuration overrule the table', async () => {
+  it('prefers the configuration over the table', async () => {
     const model = openai('gpt-9-unheard-of', { capabilities: { efforts: ['none', 'high'], sampling: true } })
     const { body } = await encode(model, { temperature: 0.2 })
     expect(body).toMatchObject({ reasoning_effort: 'none', temperature: 0.2 })
@@ -335,7 +335,7 @@ describe('Chat Completions reasoning', () => {
     [openaiCompatible('m', { backend: 'mistral', reasoning: true }), { reasoning_effort: 'none' }, { reasoning_effort: 'high' }],
     [openaiCompatible('m', { backend: 'xai', reasoning: true }), {}, {}],
     [openaiCompatible('gpt-oss-120b', { backend: 'ollama' }), {}, {}],
-  ])('is asked for as the backend wants it', async (model, off, high) => {
+  ])('uses the request format of the backend', async (model, off, high) => {
     const known = ['model', 'stream', 'stream_options', 'max_tokens', 'messages']
     const askedFor = async (thinking: ThinkingLevel) => {
       const { body } = await encode(model, { thinking })

@@ -14,7 +14,7 @@ function resultOf(toolCallId: string): ToolResultMessage {
 }
 
 describe('factories', () => {
-  it('openai', async () => {
+  it('creates an openai model', async () => {
     const { config, provider, credentials } = openai('gpt-4o', { apiKey: 'sk-1' })
     expect(config).toMatchObject({
       id: 'gpt-4o',
@@ -35,7 +35,7 @@ describe('factories', () => {
     expect(openai('gpt-6-sol').credentials).toBeUndefined()
   })
 
-  it('openrouter and local', () => {
+  it('creates openrouter and local models', () => {
     expect(openrouter('a/b').config).toMatchObject({
       provider: 'openrouter',
       baseUrl: 'https://openrouter.ai/api/v1',
@@ -52,20 +52,20 @@ describe('factories', () => {
     })
   })
 
-  it('local takes the id first, and asks Ollama where nothing else is said', () => {
+  it('accepts the id first in local and defaults to Ollama', () => {
     expect(local('qwen3').config).toMatchObject({ id: 'qwen3', provider: 'local', baseUrl: compatPresets.ollama.baseUrl })
     expect(() => local('http://localhost:1234/v1', 'qwen3' as never)).toThrow(/is an address/)
     expect(() => local('http://localhost:1234/v1')).toThrow(/is an address\. The model comes first: local\('qwen3', \{ baseUrl \}\)\./)
   })
 
-  it('openaiCompatible takes a preset, single deviations, or just an address', () => {
+  it('accepts a preset, single flags or only a base URL in openaiCompatible', () => {
     const grok = openaiCompatible('grok', { backend: 'xai', compat: { supportsReasoningEffort: true }, name: 'Grok' })
     expect(grok.config).toMatchObject({ name: 'Grok', provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
     expect(grok.config.compat).toEqual({ ...compatPresets.xai.compat, supportsReasoningEffort: true })
     expect(() => openaiCompatible('m', {})).toThrow(/backend or a baseUrl/)
   })
 
-  it('presets are data: the documented variants', () => {
+  it('exports presets as data: the documented variants', () => {
     expect(compatPresets.xai.compat.thinkingFormat).toBe('xai')
     expect(compatPresets.groq.compat).toEqual(defaultCompat)
     expect(compatPresets.deepseek.compat.maxTokensField).toBe('maxTokens')
@@ -77,13 +77,13 @@ describe('factories', () => {
     expect(JSON.parse(JSON.stringify(compatPresets))).toEqual(compatPresets)
   })
 
-  it('knows every backend by name', () => {
+  it('lists every backend by name', () => {
     const named = ['openai', 'openrouter', 'xai', 'groq', 'cerebras', 'mistral', 'deepseek', 'together', 'fireworks', 'ollama', 'lmstudio']
     const more = ['vllm', 'llamacpp', 'qwen', 'moonshot', 'kimi', 'minimax', 'zai', 'copilot']
     expect(Object.keys(compatPresets).sort()).toEqual([...named, ...more].sort())
   })
 
-  it('tells Copilot what a request is about', async () => {
+  it('sends Copilot the initiator of a request', async () => {
     const model = openaiCompatible('gpt-4o', { backend: 'copilot', headers: { 'Editor-Version': 'mine/1' } })
     const first = await model.provider.encode(requestFor(model))
     expect(first.url).toBe('https://api.individual.githubcopilot.com/chat/completions')
@@ -96,7 +96,7 @@ describe('factories', () => {
     expect(later.headers).toMatchObject({ 'x-initiator': 'agent', 'copilot-vision-request': 'true' })
   })
 
-  it('one provider serves any model', () => {
+  it('serves any model with one provider', () => {
     expect(Object.keys(openAiProvider()).sort()).toEqual(['api', 'checkMedia', 'encode', 'stream'])
   })
 })

@@ -13,7 +13,7 @@ describe('Chat Completions failures inside the stream', () => {
     expect(message).toMatchObject({ stopReason: 'error', content: [{ type: 'text', text: 'So far so good' }] })
   })
 
-  it('takes an end without finish_reason for a broken connection', async () => {
+  it('reports an end without finish_reason as a broken connection', async () => {
     const { error, message } = await playBytes(answerOf('truncated'))
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
     expect(error?.message).toContain('finish_reason')
@@ -31,14 +31,14 @@ describe('Chat Completions failures inside the stream', () => {
     expect((await playBytes(bytes)).code).toBe(code)
   })
 
-  it('names a frame that is not JSON', async () => {
+  it('reports a frame that is not JSON', async () => {
     const outcome = await playBytes(sse(chunk({ content: 'a' }), '{not json'))
     expect(outcome.code).toBe('network')
     expect(outcome.message?.content).toEqual([{ type: 'text', text: 'a' }])
     for (const odd of ['null', '3', '"text"']) expect((await playBytes(sse(odd))).code).toBe('network')
   })
 
-  it('survives any frames: a message or a ProviderError, never a hang', async () => {
+  it('settles any frames with a message or a ProviderError', async () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.record({ choices: fc.array(fc.record({ delta: fc.jsonValue(), finish_reason: fc.jsonValue() })) }),
@@ -81,7 +81,7 @@ describe('Chat Completions refusals over HTTP', () => {
     expect((await refuse(503, '')).error).toMatchObject({ code: 'api', isRetryable: true })
   })
 
-  it('takes an empty 400 for an overflow where the backend answers so', async () => {
+  it('treats an empty 400 as an overflow if the backend does so', async () => {
     const send = async () => new Response('', { status: 400 })
     const model = openaiCompatible('m', { backend: 'cerebras', fetch: send })
     const stream = model.provider.stream(requestFor(model), () => undefined, new AbortController().signal)
@@ -89,7 +89,7 @@ describe('Chat Completions refusals over HTTP', () => {
     expect((await play(send)).code).toBe('api')
   })
 
-  it('keeps the key out of what it says', async () => {
+  it('keeps the key out of its message', async () => {
     const send = async () => new Response(JSON.stringify({ error: { message: 'Incorrect API key provided: sk-123456.' } }), { status: 401 })
     const model = openai('gpt-6-sol', { apiKey: 'sk-123456', fetch: send })
     const request = requestFor(model, { credential: 'sk-123456' })
@@ -102,7 +102,7 @@ describe('Chat Completions refusals over HTTP', () => {
 })
 
 describe('Chat Completions aborts', () => {
-  it('stops at once, with what came before, and lets go of the body', async () => {
+  it('stops at once with partial output and cancels the body', async () => {
     const first = sse(chunk({ content: 'a' }))
     let isReleased = false
     const body = new ReadableStream<Uint8Array>({
@@ -121,7 +121,7 @@ describe('Chat Completions aborts', () => {
     expect(isReleased).toBe(true)
   })
 
-  it('does not send after an abort', async () => {
+  it('sends nothing after an abort', async () => {
     let sent = 0
     const send: typeof fetch = (...args) => {
       sent++

@@ -72,7 +72,7 @@ async function encode(model: Model, messages: Message[], systemPrompt = ''): Pro
   return (await model.provider.encode(requestFor(model, { messages, systemPrompt }))).body
 }
 
-describe('any history becomes a legal Chat Completions request', () => {
+describe('any history as a Chat Completions request', () => {
   it.each(models.map((model) => [model.config.id, model] as const))('%s', async (_id, model) => {
     const history = fc.array(message, { maxLength: 12 })
     await fc.assert(
@@ -104,7 +104,7 @@ describe('any history becomes a legal Chat Completions request', () => {
     )
   })
 
-  it('a longer conversation only appends, so that the service finds the prefix in its cache', async () => {
+  it('extends its prefix as the conversation grows, for the provider cache', async () => {
     const [model] = models
     if (model === undefined) throw new Error('no model')
     const answer = (id: string) =>

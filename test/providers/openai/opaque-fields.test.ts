@@ -26,10 +26,10 @@ async function echoed(model: Model, answer: AssistantMessage): Promise<Record<st
   return body.messages.find(({ role }) => role === 'assistant')
 }
 
-describe('what a service attaches to its calls', () => {
+describe('opaque fields of a tool call', () => {
   const at = (options: object) => (send: typeof fetch) => openaiCompatible('gemini-3', { ...gemini, ...options, fetch: send })
 
-  it('goes back to it, on the call it came with', async () => {
+  it('return to their provider on the same call', async () => {
     const answer = await answerOf(
       at({}),
       calling({ index: 0, id: 'a', type: 'function', function: { name: 'read', arguments: '{}' }, extra_content: extra }),
@@ -43,7 +43,7 @@ describe('what a service attaches to its calls', () => {
     ])
   })
 
-  it('goes to nobody else', async () => {
+  it('stay out of requests to others', async () => {
     const answer = await answerOf(at({}), calling({ id: 'a', function: { name: 'read', arguments: '{}' }, extra_content: extra }), ...done)
     for (const other of [openai('gpt-6-sol'), openaiCompatible('gemini-4', gemini), at({ provider: 'other' })(fetch)]) {
       expect(JSON.stringify(await echoed(other, answer))).not.toContain('c2ln')
@@ -51,7 +51,7 @@ describe('what a service attaches to its calls', () => {
   })
 })
 
-describe('the reasoning of a backend', () => {
+describe('reasoning of a backend', () => {
   const fields: [BackendName | undefined, string][] = [
     [undefined, 'reasoning_content'],
     ['deepseek', 'reasoning_content'],
@@ -70,20 +70,20 @@ describe('the reasoning of a backend', () => {
   const at = (backend: BackendName | undefined) => (send: typeof fetch) =>
     openaiCompatible('m', { ...(backend ? { backend } : { baseUrl: 'http://127.0.0.1:9' }), fetch: send, apiKey: 'k' })
 
-  it.each(fields)('%s: goes back in a loop of tools, as %s, however thinking is asked for', async (backend, field) => {
+  it.each(fields)('%s: returns in a tool loop, as %s, with any thinking setting', async (backend, field) => {
     const call = calling({ index: 0, id: 'a', function: { name: 'read', arguments: '{}' } })
     const answer = await answerOf(at(backend), chunk({ [field]: 'I read.' }), call, ...done)
     expect(await echoed(at(backend)(fetch), answer)).toMatchObject({ [field]: 'I read.', tool_calls: [{ id: 'a' }] })
     expect(JSON.stringify(await echoed(openaiCompatible('other', { baseUrl: 'http://127.0.0.1:9' }), answer))).not.toContain('I read.')
   })
 
-  it('is not sent behind a final answer, where nobody asks for it', async () => {
+  it('stays out of the request after a final response if the backend needs none', async () => {
     const answer = await answerOf(at('vllm'), chunk({ reasoning: 'I say.' }), chunk({ content: 'Hi' }, 'stop'), '[DONE]')
     expect(await echoed(at('vllm')(fetch), answer)).toEqual({ role: 'assistant', content: 'Hi' })
   })
 })
 
-describe('a call that is said twice', () => {
+describe('a call with repeated arguments', () => {
   const at = (send: typeof fetch) => openai('m', { fetch: send })
   const said = (text: string) => calling({ index: 0, id: 'a', function: { name: 'read', arguments: text } })
 
@@ -91,14 +91,14 @@ describe('a call that is said twice', () => {
     ['whole', ['{"q":1}', '{"q":1}'], { q: 1 }],
     ['in pieces, then whole', ['{"q"', ':1}', '{"q":1}'], { q: 1 }],
     ['in pieces that are equal', ['{"q":', '{"q":', '1}}'], { q: { q: 1 } }],
-  ])('has its arguments once: %s', async (_name, pieces, expected) => {
+  ])('counts its arguments once: %s', async (_name, pieces, expected) => {
     const { content } = await answerOf(at, ...pieces.map(said), ...done)
     expect(content).toMatchObject([{ type: 'toolCall', id: 'a', arguments: expected }])
     expect(content[0]).not.toHaveProperty('invalidArguments')
   })
 })
 
-describe('a fragment with a number that nobody has, and neither id nor name', () => {
+describe('a fragment with an unknown index and no id or name', () => {
   const at = (send: typeof fetch) => openai('m', { fetch: send })
   const named = (index: number, id: string, text = '') => ({ index, id, function: { name: 'read', arguments: text } })
   const loose = (index: number, text: string) => ({ index, function: { arguments: text } })
@@ -107,7 +107,7 @@ describe('a fragment with a number that nobody has, and neither id nor name', ()
     ['one call', [named(0, 'a'), loose(1, '{"q":'), loose(2, '1}')], [{ q: 1 }]],
     ['two calls', [named(0, 'a', '{"q":1}'), named(1, 'b'), loose(2, '{"q":2}')], [{ q: 1 }, { q: 2 }]],
     ['one call, and then another of that number', [named(0, 'a'), loose(1, '{"q":1}'), named(1, 'b', '{"q":2}')], [{ q: 1 }, { q: 2 }]],
-  ])('goes on with the last call: %s', async (_name, fragments, expected) => {
+  ])('continues the last call: %s', async (_name, fragments, expected) => {
     const { content } = await answerOf(at, ...fragments.map((fragment) => calling(fragment)), ...done)
     expect(content.map((block) => block.type === 'toolCall' && [block.arguments, block.invalidArguments])).toEqual(
       expected.map((args) => [args, undefined]),

@@ -12,27 +12,27 @@ async function callsOf(...pieces: object[]) {
 const whole = (args: string, more: object = {}): object => ({ type: 'function', function: { name: 'pay', arguments: args }, ...more })
 const pay = (amount: number, id: string): object => ({ type: 'toolCall', id, name: 'pay', arguments: { amount } })
 
-describe('a call that comes whole once more', () => {
-  it('is one call, without an id and an index', async () => {
+describe('a call that a provider repeats in full', () => {
+  it('counts once without an id and an index', async () => {
     expect(await callsOf(whole('{"amount":5}', { index: 0, id: 'a' }), whole('{"amount":5}'))).toEqual([pay(5, 'a')])
   })
 
-  it('is one call after its fragments', async () => {
+  it('counts once after its fragments', async () => {
     const fragment = { index: 0, function: { arguments: '5}' } }
     expect(await callsOf(whole('{"amount":', { index: 0, id: 'a' }), fragment, whole('{"amount":5}'))).toEqual([pay(5, 'a')])
   })
 
-  it('is one call each, if several come once more', async () => {
+  it('counts once each if several repeat', async () => {
     const [first, second] = ['{"amount":5}', '{"amount":6}'] as const
     const calls = await callsOf(whole(first, { index: 0, id: 'a' }), whole(second, { index: 1, id: 'b' }), whole(first), whole(second))
     expect(calls).toEqual([pay(5, 'a'), pay(6, 'b')])
   })
 
-  it('is another call where its service issues no ids', async () => {
+  it('counts as another call if the provider issues no ids', async () => {
     expect(await callsOf(whole('{"amount":5}'), whole('{"amount":5}'))).toHaveLength(2)
   })
 
-  it('is another call with other arguments, with an index, or with an id', async () => {
+  it('counts as another call with other arguments, an index or an id', async () => {
     const first = whole('{"amount":5}', { index: 0, id: 'a' })
     expect(await callsOf(first, whole('{"amount":6}'))).toHaveLength(2)
     expect(await callsOf(first, whole('{"amount":5}', { index: 1 }))).toHaveLength(2)

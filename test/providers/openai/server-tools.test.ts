@@ -8,8 +8,8 @@ import { plainRequest, sentBody } from '../model-call.ts'
 const read = { name: 'read', description: 'Reads.', parameters: { type: 'object' } }
 const bodyOf = ({ provider, config }: Model, changes = {}) => sentBody(provider, plainRequest(config, changes))
 
-describe('tools that a service runs behind Chat Completions', () => {
-  it('stand before ours', async () => {
+describe('hosted tools of Chat Completions', () => {
+  it('precede client tools', async () => {
     const { tools } = await bodyOf(openrouter('m', { serverTools: [openrouterTools.webSearch({ maxResults: 3 })] }), { tools: [read] })
     expect(tools).toMatchObject([
       { type: 'openrouter:web_search', parameters: { max_results: 3 } },
@@ -17,13 +17,13 @@ describe('tools that a service runs behind Chat Completions', () => {
     ])
   })
 
-  it('stand alone, and raw', async () => {
+  it('stand alone in raw form', async () => {
     const serverTools = [chatTools.groqBrowserSearch(), { type: 'new_tool', beam: 1 }]
     const body = await bodyOf(openaiCompatible('openai/gpt-oss-120b', { backend: 'groq', serverTools }))
     expect(body.tools).toEqual([{ type: 'browser_search' }, { type: 'new_tool', beam: 1 }])
   })
 
-  it('stand beside the tools where the service wants them there; plugins are one list', async () => {
+  it('use separate fields if the provider has them, with plugins in one list', async () => {
     const plugins = [openrouterTools.plugin('web'), openrouterTools.plugin('file-parser', { pdf: { engine: 'native' } })]
     expect((await bodyOf(openrouter('m', { serverTools: plugins }))).plugins).toEqual([
       { id: 'web' },
@@ -47,12 +47,12 @@ describe('tools that a service runs behind Chat Completions', () => {
     ['an empty entry', {}, /empty/],
     ['domains that are allowed and excluded', openrouterTools.webSearch({ allowedDomains: ['a'], excludedDomains: ['b'] }), /one of them/],
     ['nothing that is there at once', { type: 'openrouter:tool_search', defer_loading: true }, /defer_loading/],
-  ])('are refused by name: %s', (_name, tool, words) => {
+  ])('reject invalid ones by name: %s', (_name, tool, words) => {
     expect(() => openrouter('m', { serverTools: [tool] })).toThrow(words)
     expect(() => openAiProvider({ serverTools: [tool] })).toThrow(words)
   })
 
-  it('are refused by OpenAI, which runs a search and nothing else', () => {
+  it('reject all except a search on OpenAI', () => {
     expect(() => openai('m', { serverTools: [chatTools.groqBrowserSearch()] })).toThrow(/openaiResponses/)
   })
 
