@@ -22,7 +22,7 @@ async function saidBy({ config, provider }: Model, changes: Partial<StreamReques
   return Object.entries(found).find(([name]) => name.startsWith('max'))?.[1]
 }
 
-describe('without maxTokens, an answer may be as long as the model can make it', () => {
+describe('the output limit without maxTokens', () => {
   it.each([
     ['claude-3-haiku-20240307', anthropic, 4096],
     ['claude-3-5-haiku-latest', anthropic, 8192],
@@ -52,15 +52,15 @@ describe('without maxTokens, an answer may be as long as the model can make it',
     ['gemini-3.8-flash', vertex, 65_536],
     ['gemini-3-pro-image', google, 32_768],
     ['gemma-3-27b-it', google, 8192],
-  ])('%s', (id, factory, tokens) => {
+  ])('follows the model: %s', (id, factory, tokens) => {
     expect(factory(id, {}).config.maxTokens).toBe(tokens)
   })
 
-  it('a deployment is as long as the model behind it', () => {
+  it('follows the model behind a deployment', () => {
     expect(azure('mine', { resource: 'r', underlyingModel: 'gpt-4o' }).config.maxTokens).toBe(16_384)
   })
 
-  it('of a model that nothing is known of, it is 0: the service decides', () => {
+  it('defaults to 0 for an unknown model, so the provider decides', () => {
     for (const model of [
       openrouter('vendor/model'),
       openaiCompatible('house-model', { baseUrl }),
@@ -70,14 +70,14 @@ describe('without maxTokens, an answer may be as long as the model can make it',
       expect(model.config.maxTokens).toBe(0)
   })
 
-  it('a model of one’s own says it by maxOutputTokens; maxTokens goes first', () => {
+  it('follows maxOutputTokens of a custom model, after maxTokens', () => {
     expect(anthropic('house', { capabilities: { maxOutputTokens: 12_000 } }).config.maxTokens).toBe(12_000)
     expect(openaiCompatible('house', { baseUrl, capabilities: { maxOutputTokens: 12_000 }, maxTokens: 500 }).config.maxTokens).toBe(500)
   })
 })
 
-describe('what a request says', () => {
-  it('Claude is always told how long, because it must be', async () => {
+describe('the output limit in a request', () => {
+  it('appears in every request to Claude, which requires it', async () => {
     expect(await saidBy(anthropic('claude-opus-4-8'))).toBe(128_000)
     expect(await saidBy(bedrock('us.anthropic.claude-opus-4-8'))).toBe(128_000)
     expect(await saidBy(anthropic('house-model'))).toBe(8192)
@@ -95,13 +95,13 @@ describe('what a request says', () => {
     ['openaiCompatible, described', openaiCompatible('house', { baseUrl, capabilities: { maxOutputTokens: 12_000 } })],
     ['google', google('gemini-3.5-flash')],
     ['bedrock', bedrock('us.amazon.nova-2-lite-v1:0')],
-  ])('%s: the model’s own limit is not said, a smaller one is', async (_name, model) => {
+  ])('omits the own limit of the model and sends a smaller one: %s', async (_name, model) => {
     expect(await saidBy(model)).toBeUndefined()
     expect(await saidBy(model, { maxTokens: 700 })).toBe(700)
     expect(await saidBy({ ...model, config: { ...model.config, maxTokens: 900 } })).toBe(900)
   })
 
-  it('a budget of thinking fits beside an answer without a limit', async () => {
+  it('reserves a thinking budget without an explicit limit', async () => {
     const { config, provider } = google('gemini-2.5-flash')
     const request = plainRequest(config, { messages: [userMessage('Hi.')], thinking: 'high' })
     expect((await sentBody(provider, request)).generationConfig).toEqual({

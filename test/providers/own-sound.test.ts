@@ -21,14 +21,14 @@ async function sentAfter(author: Model, block: Content, model: Model) {
 const stateOf = ({ config: { api, id } }: Model) => ({ api, model: id, payload: {} })
 const soundOf = (author: Model): Content => ({ type: 'file', mimeType: 'audio/wav', data: 'UklGRg==', providerState: stateOf(author) })
 
-describe('sound that a model made', () => {
-  it('goes back as sound to a Gemini model that hears', async () => {
+describe('audio that a model generated', () => {
+  it('returns as audio to a Gemini model that accepts it', async () => {
     const { body, warnings } = await sentAfter(hearing, soundOf(hearing), hearing)
     expect(body).toContain('UklGRg==')
     expect(warnings).toEqual([])
   })
 
-  it('warns if the Gemini model that made it does not hear', async () => {
+  it('warns if the Gemini model of its origin accepts no audio', async () => {
     const { body, warnings } = await sentAfter(speaker, soundOf(speaker), speaker)
     expect(body).not.toContain('UklGRg==')
     expect(body).toContain('left out: this model does not take audio/wav')
@@ -40,20 +40,20 @@ describe('sound that a model made', () => {
     ['Chat Completions', openai('gpt-5.1', key)],
     ['Responses', openaiResponses('gpt-5.1', key)],
     ['Gemini', speaker],
-  ])('warns if another model does not hear: %s', async (_name, model) => {
+  ])('warns if another model accepts no audio: %s', async (_name, model) => {
     const { body, warnings } = await sentAfter(hearing, soundOf(hearing), model)
     expect(body).not.toContain('UklGRg==')
     expect(warnings).toEqual([expect.stringContaining('audio/wav')])
   })
 
-  it('goes to another model that hears, without a warning', async () => {
+  it('goes to another model that accepts audio without a warning', async () => {
     const { body, warnings } = await sentAfter(hearing, soundOf(hearing), google('gemini-2.5-pro', key))
     expect(body).toContain('UklGRg==')
     expect(warnings).toEqual([])
   })
 })
 
-it('warns of a picture that a model made if another model does not see', async () => {
+it('warns about a generated picture if another model accepts none', async () => {
   const picture: Content = { type: 'image', mimeType: 'image/png', data: 'iVBORw==', providerState: stateOf(hearing) }
   const { warnings } = await sentAfter(hearing, picture, openai('gpt-3.5-turbo', key))
   expect(warnings).toEqual([expect.stringContaining('this model takes text only')])

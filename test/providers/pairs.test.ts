@@ -141,8 +141,8 @@ const pairs = Object.entries(sides).flatMap(([author, side]) =>
   Object.entries(sides).map(([reader, target]) => ({ author, side, reader, target })),
 )
 
-describe('a conversation goes on with another service', () => {
-  it.each(pairs)('from $author to $reader', async ({ author, side, reader, target }) => {
+describe('a conversation continued with another provider', () => {
+  it.each(pairs)('encodes a history from $author for $reader', async ({ author, side, reader, target }) => {
     const { provider, config } = target.model
     await fc.assert(
       fc.asyncProperty(historyOf(author, side), async (messages) => {

@@ -22,14 +22,14 @@ const seven: ApiProtocol[] = [
 const { config } = anthropic('claude-test')
 
 describe('a new registry', () => {
-  it('knows the seven protocols', () => {
+  it('contains the seven protocols', () => {
     const registry = new ProviderRegistry()
     expect(registry.protocols()).toEqual(seven)
     for (const protocol of seven) expect(registry.has(protocol)).toBe(true)
     expect(registry.has('scripted')).toBe(false)
   })
 
-  it.each(seven)('speaks %s once it is called', async (api) => {
+  it.each(seven)('supports %s once called', async (api) => {
     const provider = new ProviderRegistry().get(api)
     expect(provider.api).toBe(api)
     const baseUrl = 'https://resource.openai.azure.com'
@@ -44,8 +44,8 @@ describe('a new registry', () => {
   })
 })
 
-describe('a registry of one’s own', () => {
-  it('knows what was registered, and nothing else', async () => {
+describe('a custom registry', () => {
+  it('contains only registered protocols', async () => {
     const { provider, config: model } = scripted(() => ({ text: 'Hello.' }))
     const registry = new ProviderRegistry({})
     expect(registry.protocols()).toEqual([])
@@ -62,7 +62,7 @@ describe('a registry of one’s own', () => {
     expect(loads).toBe(1)
   })
 
-  it('says which protocol nobody speaks', () => {
+  it('reports an unregistered protocol by name', () => {
     const registry = new ProviderRegistry({})
     const refusals = [() => registry.get('googleVertex'), () => registry.createModel({ ...config, api: 'googleVertex' })]
     for (const refused of refusals) {
@@ -81,7 +81,7 @@ describe('a registry of one’s own', () => {
     expect(await new Agent({ model: registry.createModel(config) }).prompt('Hi').text()).toBe('Mine.')
   })
 
-  it('fails the call whose provider cannot be loaded, and tries again at the next', async () => {
+  it('fails a call if its provider cannot load, and retries the load next time', async () => {
     const registry = new ProviderRegistry({})
     let isOnline = false
     registry.register('scripted', async () => {
@@ -98,8 +98,8 @@ describe('a registry of one’s own', () => {
   })
 })
 
-describe('an abort while a provider is loaded', () => {
-  it('ends the call at once, and leaves no listener', async () => {
+describe('an abort while a provider loads', () => {
+  it('ends the call at once and leaves no listener', async () => {
     const registry = new ProviderRegistry({ scripted: () => new Promise(() => undefined) })
     const { config: model } = scripted([])
     const controller = new AbortController()
@@ -109,7 +109,7 @@ describe('an abort while a provider is loaded', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
   })
 
-  it('or before, too', async () => {
+  it('ends the call before the load too', async () => {
     const registry = new ProviderRegistry({ scripted: () => Promise.reject(new Error('offline')) })
     const { config: model } = scripted([])
     const call = registry.get('scripted').stream(plainRequest(model), () => undefined, AbortSignal.abort())
@@ -117,8 +117,8 @@ describe('an abort while a provider is loaded', () => {
   })
 })
 
-describe('a model of a configuration', () => {
-  it('is called with the key and the fetch it is given', async () => {
+describe('a model from a configuration', () => {
+  it('uses the given key and fetch', async () => {
     const sent: Headers[] = []
     const play = answering([fixture('anthropic/text.sse')])
     const send: typeof fetch = (input, init) => {
@@ -131,7 +131,7 @@ describe('a model of a configuration', () => {
     expect(sent.map((headers) => headers.get('x-api-key'))).toEqual(['key-0123456789'])
   })
 
-  it('takes a credential provider, or none', async () => {
+  it('accepts a credential provider or none', async () => {
     const registry = new ProviderRegistry()
     const credentials = { current: () => 'key', invalidate: () => undefined }
     expect(registry.createModel(config, { credentials }).credentials?.current(new AbortController().signal)).toBe('key')
@@ -139,7 +139,7 @@ describe('a model of a configuration', () => {
   })
 })
 
-describe('the name of a protocol', () => {
+describe('the protocol name', () => {
   it.each([
     ['anthropic_messages', 'anthropicMessages'],
     ['anthropic', 'anthropicMessages'],
@@ -157,12 +157,12 @@ describe('the name of a protocol', () => {
     ['bedrock_converse_stream', 'bedrockConverseStream'],
     ['bedrock', 'bedrockConverseStream'],
     ['scripted', 'scripted'],
-  ])('%s is %s', (name, api) => {
+  ])('maps %s to %s', (name, api) => {
     expect(protocolOf(name)).toBe(api)
     expect(protocolOf(api)).toBe(api)
   })
 
-  it('is no other word', () => {
+  it('rejects any other name', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'OpenAI', '')), (word) => {
         expect([undefined, ...seven, 'scripted']).toContain(protocolOf(word))

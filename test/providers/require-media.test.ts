@@ -39,7 +39,7 @@ const asked = (...content: Content[]) => ({ messages: [{ role: 'user' as const, 
 describe.each(models)('requireMedia: %s', (_name, { config, provider }) => {
   const request = (content: Content[]) => ({ ...plainRequest(config, asked(...content)), credential: 'k-0123456789' })
 
-  it('refuses what the model does not take before anything is sent: the block, the model, what it takes', async () => {
+  it('rejects unsupported media before sending and names block, model and supported types', async () => {
     sent = 0
     for (const block of [odd, bmp]) {
       const { error, events } = await outcomeOf(provider, request([block]))
@@ -54,27 +54,27 @@ describe.each(models)('requireMedia: %s', (_name, { config, provider }) => {
     expect(sent).toBe(0)
   })
 
-  it('takes text files, which are sent as text, and says no word of failed answers', async () => {
+  it('accepts text files, sent as text, and ignores failed responses', async () => {
     const failed = answerBy(authorOf(config), [odd], { stopReason: 'error', errorMessage: 'gone' })
     const messages = [user('Hi'), failed, { role: 'user' as const, content: [csv], timestamp: 1 }]
     const { body } = await provider.encode({ ...plainRequest(config, { messages }), credential: 'k-0123456789' })
     expect(body).toContain('a.csv')
   })
 
-  it('looks at tool results too', async () => {
+  it('checks tool results too', async () => {
     const call = { type: 'toolCall' as const, id: 'c1', name: 'read', arguments: {} }
     const messages = [user('Hi'), answerBy(authorOf(config), [call], { stopReason: 'toolUse' }), result('c1', [odd])]
     const { error } = await outcomeOf(provider, { ...plainRequest(config, { messages }), credential: 'k-0123456789' })
     expect(error).toMatchObject({ code: 'unsupportedMedia' })
   })
 
-  it('is what the request says, where it says something', async () => {
+  it('prefers the setting of the request', async () => {
     const { body } = await provider.encode({ ...request([odd]), requireMedia: false })
     expect(body).toContain('left out')
   })
 })
 
-it('an address that the service does not fetch is refused too', async () => {
+it('rejects a URL that the provider does not fetch', async () => {
   const { config, provider } = google('gemini-3-pro', options)
   const { error } = await outcomeOf(
     provider,
@@ -83,7 +83,7 @@ it('an address that the service does not fetch is refused too', async () => {
   expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('does not fetch odd.bin') })
 })
 
-it('media that cannot be fetched are refused with the beginning of the reason, or stand as a line with it', async () => {
+it('rejects unfetchable media with the cause, or replaces them with a note', async () => {
   const { config, provider } = google('gemini-2.0-flash', options)
   const reason = `Refused: ${'x'.repeat(2000)}`
   const request = {
@@ -97,7 +97,7 @@ it('media that cannot be fetched are refused with the beginning of the reason, o
   expect(body).toContain(`${said})`)
 })
 
-it('an agent says it of all its requests, and its run ends with the error', async () => {
+it('applies to all requests of an agent and ends its run with the error', async () => {
   const { requireMedia: _, ...quiet } = options
   const agent = new Agent({ model: openai('gpt-5.1', quiet), requireMedia: true, logger: false })
   sent = 0
@@ -105,7 +105,7 @@ it('an agent says it of all its requests, and its run ends with the error', asyn
   expect([status, error?.code, sent]).toEqual(['error', 'unsupportedMedia', 0])
 })
 
-it('a prompt says it of its own requests, and a hook of one turn; the nearest word counts', async () => {
+it('applies per prompt or per turn by a hook, with the nearest setting first', async () => {
   const { requireMedia: _, ...quiet } = options
   const agent = new Agent({ model: openai('gpt-5.1', quiet), logger: false, retry: false })
   const picture = { role: 'user' as const, content: [odd] }
@@ -118,7 +118,7 @@ it('a prompt says it of its own requests, and a hook of one turn; the nearest wo
   expect(sent).toBe(1)
 })
 
-it('an agent file says it of a model, or of an agent', async () => {
+it('applies per model or per agent in an agent file', async () => {
   const ofAgent = await agentOf(`${providerOfFile}[agent.profile]\nrequire_media = true\n`)
   expect(ofAgent.settings.requireMedia).toBe(true)
   const { model } = (await agentOf(`${providerOfFile}require_media = true\n`, { trust: true })).settings

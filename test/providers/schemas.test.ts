@@ -143,7 +143,7 @@ function anyArguments(isWhole: boolean): fc.Arbitrary<Sample> {
 }
 
 describe.each(Object.entries(wires))('%s', (_, wire) => {
-  it('sends nothing in tools that its row leaves out, and takes every call that fits', async () => {
+  it('sends only supported keywords in tools and accepts every valid call', async () => {
     await fc.assert(
       fc.asyncProperty(anyArguments(false), async ({ schema, value }) => {
         const { schema: sent } = await toolSent(wire, schema)
@@ -154,7 +154,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     )
   })
 
-  it('holds answers to nothing that its row leaves out, and to nothing that the schema forbids', async () => {
+  it('sends only supported keywords in output schemas and adds no constraint', async () => {
     await fc.assert(
       fc.asyncProperty(anyArguments(true), async ({ schema, value }) => {
         const { schema: sent } = await formatSent(wire, schema)
@@ -168,7 +168,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     )
   })
 
-  it('sends a plain schema with a list of words as it is', async () => {
+  it('sends a plain schema with an enum unchanged', async () => {
     const kind = { type: 'string', enum: ['a', 'b'] }
     const parameters = { type: 'object', properties: { kind }, required: ['kind'], additionalProperties: false }
     const { schema, warnings } = await toolSent(wire, parameters)
@@ -176,7 +176,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     expect(warnings).toEqual([])
   })
 
-  it('can still be called by every variant of a union', async () => {
+  it('accepts calls of every union variant', async () => {
     const variant = (kind: string, name: string): JsonSchema => ({
       type: 'object',
       properties: { kind: { const: kind }, [name]: { type: 'string' } },
@@ -202,7 +202,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
   })
 })
 
-it('merges what a hostile schema refers to in bounded time', async () => {
+it('merges references of a hostile schema in bounded time', async () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [`d${at}`, { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] }]),
   )
@@ -210,7 +210,7 @@ it('merges what a hostile schema refers to in bounded time', async () => {
   for (const wire of Object.values(wires)) expect(await toolSent(wire, parameters)).toBeDefined()
 })
 
-it.each(['chat', 'responses', 'azure'])('refuses by name what OpenAI refuses: more than 128 tools (%s)', async (name) => {
+it.each(['chat', 'responses', 'azure'])('rejects by name what OpenAI rejects: more than 128 tools (%s)', async (name) => {
   const { model } = wires[name] as Wire
   const tools = Array.from({ length: 129 }, (_, at) => ({ name: `t${at}`, description: 'A tool.', parameters: { type: 'object' } }))
   const encoding = model.provider.encode(plainRequest(model.config, { tools }))
@@ -221,8 +221,8 @@ it.each(['chat', 'responses', 'azure'])('refuses by name what OpenAI refuses: mo
   expect(await model.provider.encode(plainRequest(model.config, { tools: tools.slice(1) }))).toBeDefined()
 })
 
-describe('a schema for the items that no other keyword has taken', () => {
-  it.each(Object.entries(wires))('%s: holds to the row as every schema within does', async (_, wire) => {
+describe('the schema of unevaluated items', () => {
+  it.each(Object.entries(wires))('%s: follows the row like every nested schema', async (_, wire) => {
     const item = { type: 'object', propertyNames: { minLength: 1 }, properties: { a: { $ref: '#/$defs/a' } } }
     const list = { type: 'array', unevaluatedItems: item, 'x-phi': true }
     const parameters = { type: 'object', properties: { list }, $defs: { a: { type: 'string', pattern: '^(?=a)' } } }

@@ -18,22 +18,22 @@ async function failure({ config, provider }: Model, credential?: string): Promis
 /** Some engines quote the whole address. */
 const quoting: typeof fetch = (input) => Promise.reject(new TypeError(`error sending request for url (${input})`))
 
-describe('an address in an error', () => {
-  it('is without the key of its query, also as the URL spells it', async () => {
+describe('a URL in an error', () => {
+  it('hides the key of its query, URL-encoded or not', async () => {
     const key = 'AQ.canary+key/with=signs'
     const message = await failure(google('gemini-3.5-flash', { keyInQuery: true, fetch: quoting }), key)
     expect(message).toContain('error sending request')
     expect(message).not.toContain('canary')
   })
 
-  it('is without a query of baseUrl', async () => {
+  it('hides the query of baseUrl', async () => {
     const model = anthropic('claude-test', { baseUrl: 'https://proxy.example/v1?subscription=canary-0123456789', fetch: quoting })
     const message = await failure(model)
     expect(message).toContain('https://proxy.example/v1/messages')
     expect(message).not.toContain('canary')
   })
 
-  it('that is no URL is without a query too', async () => {
+  it('hides the query of an invalid URL too', async () => {
     const { config, provider } = anthropic('claude-test', { apiKey: 'k' })
     const message = await failure({ config: { ...config, baseUrl: 'proxy.example/v1?subscription=canary-0123456789' }, provider })
     expect(message).toContain('"proxy.example/v1"')
@@ -41,23 +41,23 @@ describe('an address in an error', () => {
   })
 })
 
-it('a key that is cut off where a quotation ends is taken out as well', () => {
+it('redacts a key that is truncated at the end of a quotation', () => {
   const credential = 'canary-'.repeat(10)
   const body = `${' '.repeat(1960)}${credential}`
   expect(classifyError({ service: 'X', status: 500, body, credential }).message).not.toContain('canary')
 })
 
-describe('a key goes to no other host', () => {
-  it.each(['evil.example/', 'us-east-1.evil.example#', ''])('by the region %j', (region) => {
+describe('a key sent to a foreign host', () => {
+  it.each(['evil.example/', 'us-east-1.evil.example#', ''])('is prevented for the region %j', (region) => {
     expect(() => bedrock('x.y', { region })).toThrow(ConfigError)
   })
 
-  it('by an ARN', () => {
+  it('is prevented for an ARN', () => {
     const { baseUrl } = bedrock('arn:aws:bedrock:evil.example/#:1:inference-profile/x').config
     expect(new URL(baseUrl).host).toBe('bedrock-runtime.us-east-1.amazonaws.com')
   })
 
-  it.each(['evil.example/', 'a@evil.example#', ''])('by the resource %j', (resource) => {
+  it.each(['evil.example/', 'a@evil.example#', ''])('is prevented for the resource %j', (resource) => {
     expect(() => azure('d', { resource })).toThrow(ConfigError)
   })
 })
@@ -94,7 +94,7 @@ function expectNoKey(text: string): void {
 }
 
 describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make) => {
-  it.each([400, 429, 500])('with status %i', async (status) => {
+  it.each([400, 429, 500])('disappears at status %i', async (status) => {
     const text = await seen(
       make('m', { fetch: answered(JSON.stringify({ error: { message: `Bad: ${echo}` } }), status, 'application/json') }),
     )
@@ -106,24 +106,24 @@ describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make)
     [401, 'Bad zebra'],
     [403, 'Bad key: zebra'],
     [403, 'This token is no zebra'],
-  ])('with status %i and what is said of it is not quoted at all: %s', async (status, message) => {
+  ])('at status %i drops the whole message: %s', async (status, message) => {
     const text = await seen(make('m', { fetch: answered(JSON.stringify({ error: { message } }), status) }))
     expect(text).toContain('rejected the API key')
     expect(text).not.toContain('zebra')
   })
 
-  it('in what is no event', async () => {
+  it('disappears from data that is no event', async () => {
     expectNoKey(await seen(make('m', { fetch: answered(`data: ${echo}\n\n`) })))
   })
 
-  it('of a header that the caller set', async () => {
+  it('disappears for a header that the caller set', async () => {
     const headers = { 'cf-aig-authorization': `Bearer ${key}`, authorization: `Basic ${btoa(`me:${key}`)}` }
     const body = JSON.stringify({ error: { message: `Bad: ${echo}` } })
     expectNoKey(await seen(make('m', { headers, fetch: answered(body, 500, 'application/json') }), 'another-0123456789'))
   })
 })
 
-describe('an echo of the key in why a service stopped', () => {
+describe('an echo of the key in a stop reason', () => {
   const cases: Record<string, Model> = {
     'Chat Completions': openai('m', { fetch: answered(frames({ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: echo }] })) }),
     Gemini: google('m', { fetch: answered(frames({ candidates: [{ finishReason: 'OTHER', finishMessage: echo }] })) }),
@@ -137,7 +137,7 @@ describe('an echo of the key in why a service stopped', () => {
       fetch: answered(JSON.stringify({ error: { code: 'content_filter', message: echo } }), 400, 'application/json'),
     }),
   }
-  it.each(Object.entries(cases))('%s', async (_name, model) => {
+  it.each(Object.entries(cases))('disappears: %s', async (_name, model) => {
     const text = await seen(model)
     expect(text).toContain('[redacted]')
     expectNoKey(text)

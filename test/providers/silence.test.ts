@@ -49,12 +49,12 @@ const headersFirst: Play = [
   [4 * minute, whole],
 ]
 
-describe('a service that is silent', () => {
+describe('a silent provider', () => {
   it.each([
     ['before its headers', thinksFirst],
     ['behind its headers', headersFirst],
     ['but for pings', [[0, 'headers'], ...Array.from({ length: 9 }, () => [minute, ping] as const), [30_000, whole]] as Play],
-  ])('%s for nine minutes is waited for', async (_name, play) => {
+  ])('accepts nine minutes of silence %s', async (_name, play) => {
     const { message, error } = await settled(chat({ fetch: playing(play) }))
     expect(error).toBeUndefined()
     expect(message).toMatchObject({ stopReason: 'stop' })
@@ -78,7 +78,7 @@ describe('a service that is silent', () => {
       10,
       'no content for 600000 ms (progressTimeoutMs)',
     ],
-  ])('%s fails in its time, and is worth one more try', async (_name, play, minutes, words) => {
+  ])('times out a stream %s and allows one retry', async (_name, play, minutes, words) => {
     vi.setSystemTime(0)
     const { error, tookMs } = await settled(chat({ fetch: playing(play) }))
     expect(error).toMatchObject({ code: 'network', isRetryable: true, maxRetries: 1, message: expect.stringContaining(words) })
@@ -107,7 +107,7 @@ describe('a service that is silent', () => {
       ],
       2,
     ],
-  ])('fails when %s says so, on every factory', async (limit, options, play, minutes) => {
+  ])('fails after %s in every factory', async (limit, options, play, minutes) => {
     for (const model of [chat({ ...options, fetch: playing(play) }), anthropic('m', { ...options, apiKey: 'k', fetch: playing(play) })]) {
       const { error, tookMs } = await settled(model)
       if (model.config.api === 'anthropicMessages' && play.length > 0) continue
@@ -117,7 +117,7 @@ describe('a service that is silent', () => {
   })
 })
 
-describe('a local server that reads a long prompt', () => {
+describe('a local server with a long prompt', () => {
   const slow: Play = [
     [50 * minute, 'headers'],
     [30 * minute, whole],
@@ -128,11 +128,11 @@ describe('a local server that reads a long prompt', () => {
       backend,
       () => openaiCompatible('m', { backend, fetch: playing(slow) }),
     ]),
-  ])('%s is waited for as long as it takes', async (_name, make) => {
+  ])('sets no time limit: %s', async (_name, make) => {
     expect((await settled(make())).message).toMatchObject({ stopReason: 'stop' })
   })
 
-  it('is given up on where that was asked for', async () => {
+  it('fails after a configured timeout', async () => {
     const { error } = await settled(local('m', { baseUrl: 'http://127.0.0.1:9', fetch: playing(slow), firstByteTimeoutMs: minute }))
     expect(error).toMatchObject({ message: expect.stringContaining('(firstByteTimeoutMs)') })
     vi.clearAllTimers()
@@ -145,7 +145,7 @@ describe("the runtime's own fetch", () => {
     server?.close()
   })
 
-  it('is told to leave the waiting to us, by whatever connections the process has', async () => {
+  it('uses our timeouts instead of those of any connection pool', async () => {
     vi.useRealTimers()
     server = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(whole))
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))

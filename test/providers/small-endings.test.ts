@@ -24,12 +24,12 @@ const claude = (...bytes: Uint8Array[]) => anthropic('claude-test', { fetch: ans
 const part = (fields: Json, finishReason?: string) => ({ candidates: [{ content: { parts: [fields] }, finishReason }] })
 
 describe('the end of a response', () => {
-  it.each(['{}', 'null', '{"x":1}'])('is known by the name of the event alone: message_stop with the data %s', async (data) => {
+  it.each(['{}', 'null', '{"x":1}'])('follows from the event name alone: message_stop with the data %s', async (data) => {
     const { message } = await read(claude(sse(begun, spoken, ended[0]), utf8(`event: message_stop\ndata: ${data}\n\n`)))
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }] })
   })
 
-  it('is [DONE] also as a text of JSON', async () => {
+  it('accepts [DONE] as a JSON string too', async () => {
     const chunk = { choices: [{ index: 0, delta: { content: 'Tea.' } }] }
     const { message } = await read(openai('m', { fetch: answering([sse(chunk, '"[DONE]"')]) }))
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }] })
@@ -38,12 +38,12 @@ describe('the end of a response', () => {
   it.each([
     ['Anthropic', () => claude(sse(begun, spoken, '"[DONE]"', ...ended))],
     ['Gemini', () => google('m', { fetch: answering([sse(part({ text: 'Tea.' }, 'STOP'), '"[DONE]"')]) })],
-  ] as const)('is passed over in that form where it means nothing: %s', async (_name, make) => {
+  ] as const)('ignores that form if it has no meaning: %s', async (_name, make) => {
     expect((await read(make())).message.content).toMatchObject([{ text: 'Tea.' }])
   })
 })
 
-describe('an id that a service gave to two of its tools', () => {
+describe('a duplicate id of two hosted tools', () => {
   const call = (index: number) => ({
     type: 'content_block_start',
     index,
@@ -68,7 +68,7 @@ describe('an id that a service gave to two of its tools', () => {
     ['Gemini', (times) => google('m', { fetch: answering([sse(...Array(times).fill(executable), part({ text: '.' }, 'STOP'))]) })],
     ['Bedrock', (times) => bedrock('m', { fetch: awsAnswering([...[start(0), start(1)].slice(0, times), ...stop]) })],
     ['Responses', (times) => openaiResponses('m', { fetch: answering([sse(...[item(0), item(1)].slice(0, times), completed)]) })],
-  ])('is warned of: %s', async (_name, make) => {
+  ])('produces a warning: %s', async (_name, make) => {
     expect((await read(make(2))).warnings).toEqual([expect.stringContaining('"st_1"')])
     expect((await read(make(1))).warnings).toEqual([])
   })
@@ -78,13 +78,13 @@ describe('responseModel after a fallback', () => {
   it.each([
     ['its name', 'claude-b'],
     ['an object', { model: 'claude-b' }],
-  ])('is the model that answered: Anthropic, by %s', async (_name, to) => {
+  ])('names the responding model: Anthropic, by %s', async (_name, to) => {
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'fallback', from: 'claude-a', to, trigger: 'refusal' } }
     const { message } = await read(claude(sse(begun, block, { type: 'content_block_stop', index: 0 }, spoken, ...ended)))
     expect(message.responseModel).toBe('claude-b')
   })
 
-  it('is the model of the finished response: Responses', async () => {
+  it('names the model of the finished response: Responses', async () => {
     const events = [
       { type: 'response.created', response: { id: 'r', model: 'a' } },
       { type: 'response.completed', response: { id: 'r', model: 'b', status: 'completed' } },
@@ -93,7 +93,7 @@ describe('responseModel after a fallback', () => {
   })
 })
 
-describe('what goes back to Chat Completions', () => {
+describe('history sent back to Chat Completions', () => {
   const chat = async (model: Model) => {
     const { message } = await read(model)
     const body = await sentBody<{ messages: Json[] }>(
@@ -105,7 +105,7 @@ describe('what goes back to Chat Completions', () => {
   const annotation = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 4 } }
   const delta = (fields: Json, more: Json = {}) => ({ choices: [{ index: 0, delta: fields, ...more }] })
 
-  it('are the annotations of OpenRouter, as they came', async () => {
+  it('contains the OpenRouter annotations unchanged', async () => {
     const chunks = [delta({ content: 'Tea.', annotations: [annotation] }, { finish_reason: 'stop' }), '[DONE]']
     const model = openaiCompatible('m', { backend: 'openrouter', fetch: answering([sse(...chunks)]) })
     expect(await chat(model)).toMatchObject({ content: 'Tea.', annotations: [annotation] })
@@ -114,7 +114,7 @@ describe('what goes back to Chat Completions', () => {
   it.each([
     ['is there', 9_999_999_999, { content: 'Tea.', audio: { id: 'audio_1' } }],
     ['is gone', 1, { content: 'Tea.\nIt is hot.' }],
-  ])('is the text beside sound that %s', async (_name, expires_at, expected) => {
+  ])('contains the text next to audio that %s', async (_name, expires_at, expected) => {
     const audio = { id: 'audio_1', data: 'AAAA', transcript: 'It is hot.', expires_at }
     const chunks = [delta({ content: 'Tea.' }), delta({ audio }, { finish_reason: 'stop' }), '[DONE]']
     expect(await chat(openai('gpt-audio', { fetch: answering([sse(...chunks)]) }))).toMatchObject(expected)

@@ -13,7 +13,7 @@ const claude = (...events: object[]) => {
   return outcomeOf(provider, plainRequest(config))
 }
 
-it('a refusal of Anthropic says why', async () => {
+it('explains a refusal of Anthropic', async () => {
   const stop_details = { type: 'refusal', category: 'bio', explanation: 'This is dangerous.' }
   const { message } = await claude(
     { type: 'message_start', message: {} },
@@ -22,7 +22,7 @@ it('a refusal of Anthropic says why', async () => {
   expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: 'Anthropic refused to answer (bio): This is dangerous.' })
 })
 
-it('a compaction by Anthropic is a pause', async () => {
+it('treats a compaction by Anthropic as a pause', async () => {
   const { message } = await claude({ type: 'message_start', message: {} }, { type: 'message_delta', delta: { stop_reason: 'compaction' } })
   expect(message?.stopReason).toBe('paused')
 })
@@ -31,14 +31,14 @@ it.each([
   [{ promptTokenCount: 12, cachedContentTokenCount: 2, toolUsePromptTokenCount: 30 }, 10],
   [{ promptTokenCount: 12, cachedContentTokenCount: 20, toolUsePromptTokenCount: 30 }, 22],
   [{ toolUsePromptTokenCount: 30 }, 30],
-])('what tools of Google read never makes the prompt nothing: %j', async (usageMetadata, input) => {
+])('keeps the prompt count at zero or above with Google tool input: %j', async (usageMetadata, input) => {
   const body = sse({ candidates: [{ content: { parts: [{ text: 'A' }] }, finishReason: 'STOP' }], usageMetadata })
   const { provider, config } = google('m', { apiKey: 'k', fetch: answering([body]) })
   expect((await outcomeOf(provider, plainRequest(config))).message?.usage.input).toBe(input)
 })
 
 describe('a local server that is not running', () => {
-  it('is told once, without a wait, and not to people with a browser', async () => {
+  it('fails at once, without advice about browsers', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
@@ -61,7 +61,7 @@ describe('a local server that is not running', () => {
   })
 })
 
-it('gives no advice for browsers where the reason is known: a browser never tells it', async () => {
+it('gives no browser advice if the cause is known', async () => {
   const fetch = async () => {
     throw new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND api.example') })
   }
@@ -70,7 +70,7 @@ it('gives no advice for browsers where the reason is known: a browser never tell
   expect(String(error)).toMatch(/\(getaddrinfo ENOTFOUND api\.example\)\. Check the network and baseUrl\.$/)
 })
 
-it('says how the key of the environment is passed', () => {
+it('explains how to pass the key from the environment', () => {
   expect(() => new Agent({ model: anthropic('m', {}) })).toThrow(
     'pass apiKey: process.env.ANTHROPIC_API_KEY, or use modelFromEnv of phi-core/env.',
   )

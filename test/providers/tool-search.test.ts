@@ -61,21 +61,21 @@ const others: [string, Model][] = [
   ['where the caller says so', anthropic('claude-sonnet-5', { apiKey, capabilities: { toolSearch: false } })],
 ]
 
-describe('a search among tools', () => {
-  it.each(searching)('is left to the service: %s', async (_name, { config, provider }, names) => {
+describe('tool search', () => {
+  it.each(searching)('uses the hosted search: %s', async (_name, { config, provider }, names) => {
     const body = await sentBody<Body>(provider, plainRequest(config, asked))
     expect(namesIn(body.tools)).toEqual(names)
     // Of what it may search nothing is missing.
     expect(JSON.stringify(body.tools).split('Does second.')).toHaveLength(2)
   })
 
-  it.each(others)('is ours, and no tool stands twice: %s', async (_name, { config, provider }) => {
+  it.each(others)('uses our search and lists each tool once: %s', async (_name, { config, provider }) => {
     const body = await sentBody<Body & { toolConfig?: { tools: object[] } }>(provider, plainRequest(config, asked))
     expect(namesIn(body.toolConfig?.tools ?? body.tools)).toEqual(['ask', 'search_tools', 'first'])
     expect(JSON.stringify(body)).not.toContain('defer_loading')
   })
 
-  it.each(searching)('shows a tool that must be called, and no other: %s', async (_name, { config, provider }) => {
+  it.each(searching)('shows only the tool that must be called: %s', async (_name, { config, provider }) => {
     const forced = plainRequest(config, { ...asked, toolChoice: { tool: 'second' } })
     const { tools } = await sentBody<Body>(provider, forced)
     expect(namesIn(tools)).toEqual(expect.arrayContaining(['ask', 'second', '(first)']))
@@ -83,7 +83,7 @@ describe('a search among tools', () => {
     expect(namesIn(searches.tools)).toEqual(['ask', 'search_tools', 'first'])
   })
 
-  it('the breakpoint of the cache never stands on a deferred tool, and a search that is declared stands once', async () => {
+  it('sets the cache breakpoint on no deferred tool and declares a search once', async () => {
     const only = { tools: [search], searchable: { tools: [first], foundBy: ['search_tools'] } }
     const { config, provider } = anthropic('claude-sonnet-5', { apiKey })
     const { tools } = await sentBody<Body>(provider, plainRequest(config, only))
@@ -100,7 +100,7 @@ describe('a search among tools', () => {
   })
 })
 
-describe('what Anthropic found', () => {
+describe('tool references found by Anthropic', () => {
   const { config, provider } = anthropic('claude-sonnet-5', { apiKey })
   const call = { type: 'server_tool_use', id: 'srv_1', name: 'tool_search_tool_bm25', input: { query: 'x' } }
   const found = {
@@ -124,7 +124,7 @@ describe('what Anthropic found', () => {
   const echoed = async (changes: Partial<StreamRequest>) =>
     (await sentBody<Body>(provider, plainRequest(config, { messages, ...changes }))).messages[1]?.content.map(({ type }) => type)
 
-  it('goes back as long as the tools that it names are declared, and is told in words where they are not', async () => {
+  it('return while their tools are declared and become text otherwise', async () => {
     expect(await echoed(asked)).toEqual(['server_tool_use', 'tool_search_tool_result', 'text'])
     expect(await echoed({ tools: [ask, search], searchable: { tools: [first], foundBy: ['search_tools'] } })).toEqual(['text', 'text'])
     expect(await echoed({ ...asked, toolChoice: { tool: 'search_tools' } })).toEqual(['text', 'text'])
@@ -174,7 +174,7 @@ describe('toolSearch with native', () => {
   }
   const said = (messages: readonly AgentMessage[]): string => JSON.stringify(messages)
 
-  it('runs what the service has found, and asks with the same tools each time', async () => {
+  it('runs tools found by the provider and sends the same tools each time', async () => {
     const { bodies, model } = service(events(found, 'tool_use'), events([{ type: 'text', text: 'Done.' }], 'end_turn'))
     const agent = new Agent({ model, tools })
     const { text, messages } = await agent.prompt('Do thing 7.').result
@@ -185,7 +185,7 @@ describe('toolSearch with native', () => {
     expect(bodies[1]?.messages[1]?.content.map(({ type }) => type)).toEqual(['server_tool_use', 'tool_search_tool_result', 'tool_use'])
   })
 
-  it('what OpenAI has found is called, and goes back as it came', async () => {
+  it('runs tools found by OpenAI and sends the search back unchanged', async () => {
     const items = [
       { type: 'tool_search_call', id: 'tsc_1', call_id: null, status: 'completed', execution: 'server', arguments: { query: 'thing 7' } },
       {
@@ -234,7 +234,7 @@ describe('toolSearch with native', () => {
     ])
   })
 
-  it('a model without a search goes on with ours, and with what was called', async () => {
+  it('continues with our search and the called tools for a model without one', async () => {
     const { model } = service(events(found, 'tool_use'))
     const second = scripted([
       { toolCalls: [{ name: 'search_tools', arguments: { query: 'thing 9' } }] },
@@ -251,7 +251,7 @@ describe('toolSearch with native', () => {
     ])
   })
 
-  it('a turn whose hook names its tools has no others to search', async () => {
+  it('searches only the tools that the hook of a turn names', async () => {
     const { bodies, model } = service(events([{ type: 'text', text: 'Done.' }], 'end_turn'))
     const activeTools = ['search_tools', 'tool_7', 'tool_9']
     await new Agent({ model, tools, hooks: { prepareTurn: () => ({ activeTools }) } }).prompt('go').result

@@ -42,27 +42,27 @@ describe('a body that does not end', () => {
     ['two seconds, where nothing is missing', [data({ ...stop, usage })], 3],
     ['two, where usage is', [data(stop)], 3],
     ['not at all behind its end mark', [data({ ...stop, usage }), utf8('data: [DONE]\n\n')], 0],
-  ])('is waited for %s', async (_name, pieces, expected) => {
+  ])('waits %s', async (_name, pieces, expected) => {
     const { seconds, message, error } = await settledAfter(answered(pieces))
     expect(error).toBeUndefined()
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'A' }] })
     expect(seconds).toBe(expected)
   })
 
-  it('is never waited for longer than the caller waits for bytes', async () => {
+  it('respects the idle timeout of the caller', async () => {
     const { seconds, message } = await settledAfter(answered([data(stop)], 200, { idleTimeoutMs: 1000 }))
     expect(message?.stopReason).toBe('stop')
     expect(seconds).toBe(2)
   })
 
-  it('of a refusal is told by its status, and by what came of it', async () => {
+  it('reports an HTTP error by its status and the partial body', async () => {
     const { seconds, error } = await settledAfter(answered([utf8('{"error":{"message":"the kitchen is ')], 503))
     expect(error).toMatchObject({ code: 'api', status: 503, isRetryable: true, message: expect.stringContaining('the kitchen is') })
     expect(seconds).toBe(16)
   })
 })
 
-it('of a refusal 64 KiB are read', async () => {
+it('reads up to 64 KiB of an error body', async () => {
   let pulls = 0
   const endless = function* () {
     for (;;) {
@@ -77,7 +77,7 @@ it('of a refusal 64 KiB are read', async () => {
   expect([4, 5]).toContain(pulls)
 })
 
-it('the arguments of a call are read up to 16 Mi characters', async () => {
+it('reads up to 16 Mi characters of tool arguments', async () => {
   const mebibyte = 1024 * 1024
   const call = (delta: object) => data({ id: '1', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...delta }] } }] })
   const begin = call({ id: 'c1', function: { name: 'write', arguments: '{"text":"' } })
@@ -102,14 +102,14 @@ it('the arguments of a call are read up to 16 Mi characters', async () => {
   expect(pulls).toBeLessThan(20)
 })
 
-describe('an answer without end', () => {
+describe('a response without end', () => {
   const mebibyte = 1024 * 1024
   const words = data({ id: '1', choices: [{ index: 0, delta: { content: 'x'.repeat(mebibyte - 100) } }] })
   it.each([
     ['of text', words],
     ['of lines that mean nothing', utf8(`: ${'x'.repeat(mebibyte - 3)}\n`)],
     ['of one line that means nothing', utf8('x'.repeat(mebibyte))],
-  ])('%s is read up to 256 MiB', async (_, piece) => {
+  ])('reads up to 256 MiB %s', async (_, piece) => {
     let pulls = 0
     const pieces = function* () {
       for (;;) {

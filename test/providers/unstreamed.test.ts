@@ -41,12 +41,12 @@ const chunks = [
   },
 ]
 
-describe.each(['application/json', 'text/event-stream', 'text/plain'])('a service that did not stream, under %s', (type) => {
+describe.each(['application/json', 'text/event-stream', 'text/plain'])('an unstreamed response under %s', (type) => {
   it.each<[string, Factory, object, string]>([
     ['Chat Completions', openai, completion, 'Whole,\nand "well"'],
     ['Messages', anthropic, message, 'Whole'],
     ['Gemini', google, chunks, 'Whole'],
-  ])('%s: its answer is read', async (_name, factory, body, text) => {
+  ])('decodes the response: %s', async (_name, factory, body, text) => {
     for (const written of [JSON.stringify(body), `\n ${JSON.stringify(body, null, 2)}\n`]) {
       const { message: read, error } = await answered(factory, written, type)
       expect(error).toBeUndefined()
@@ -55,17 +55,17 @@ describe.each(['application/json', 'text/event-stream', 'text/plain'])('a servic
     }
   })
 
-  it('is told where its answer cannot be read', async () => {
+  it('reports an unreadable response', async () => {
     const { error } = await answered(openaiResponses, JSON.stringify({ object: 'list', data: [] }), type)
     expect(error).toMatchObject({ code: 'api', isRetryable: false, message: expect.stringContaining('did not stream') })
   })
 
-  it('is tried again where its answer was cut', async () => {
+  it('retries a truncated response', async () => {
     const { error } = await answered(openai, JSON.stringify(completion).slice(0, -20), type)
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
   })
 
-  it('fails with the error it sent', async () => {
+  it('fails with the error in the response', async () => {
     const { error } = await answered(openai, JSON.stringify({ error: { type: 'overloaded_error', message: 'busy' } }), type)
     expect(error).toMatchObject({ code: 'api', status: 529, isRetryable: true })
     const refused = await answered(
@@ -77,7 +77,7 @@ describe.each(['application/json', 'text/event-stream', 'text/plain'])('a servic
   })
 })
 
-it('events are read as they come, whatever the content type says', async () => {
+it('reads events on arrival, whatever the content type', async () => {
   const { message: read, events } = await answered(anthropic, fixture('anthropic/text.sse'), 'application/json')
   expect(read?.stopReason).toBe('stop')
   expect(events.length).toBeGreaterThan(2)

@@ -6,7 +6,7 @@ it.each([
   ['a parameter', 'https://proxy.example/v1?token=canary-0123456789', 'canary-0123456789'],
   ['a user', 'https://canary-user-0123:pass-0123456789@proxy.example/v1', 'canary-user-0123'],
   ['a password', 'https://me:canary-pass-0123@proxy.example/v1', 'canary-pass-0123'],
-])('%s of baseUrl that is echoed stays out of the error', async (_name, baseUrl, secret) => {
+])('redacts %s of baseUrl that the provider echoes', async (_name, baseUrl, secret) => {
   const fetch = async () => Response.json({ error: { message: `nothing known about ${secret} here` } }, { status: 400 })
   const { config, provider } = openai('m', { baseUrl, apiKey: 'key-0123456789', fetch })
   const { error } = await outcomeOf(provider, plainRequest(config))

@@ -175,7 +175,7 @@ describe('MiniMax', () => {
     expect(content.map(({ type }) => type)).toEqual(['thinking', 'text'])
   })
 
-  it('is the only family whose text is read so', async () => {
+  it('parses tags in no other family unless configured', async () => {
     expect((await answerOf(at(gateway), ...told(written))).content).toEqual([{ type: 'text', text: written }])
     const options: Options = { ...gateway, compat: { thinkingField: 'thinkTags' } }
     expect((await answerOf(at(options), ...told(written))).content).toMatchObject([{ type: 'thinking' }, { type: 'text' }])

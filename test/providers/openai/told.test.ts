@@ -24,80 +24,80 @@ async function read(...chunks: readonly unknown[]) {
   return { message, content, warnings: events.flatMap((event) => (event.type === 'warning' ? [event.warning] : [])) }
 }
 
-describe('what is not known is told, once', () => {
+describe('unknown data in a Chat Completions stream', () => {
   it.each<[string, Json]>([
     ['beside text', delta({ content: 'x', hologram: [1] })],
     ['in a delta of its own', delta({ hologram: { a: 1 } })],
     ['beside a delta', delta({ content: 'x' }, { hologram: 'y' })],
     ['beside the choices', delta({ content: 'x' }, {}, { hologram: 'y' })],
     ['in a message that did not stream', { choices: [{ index: 0, message: { content: 'x', hologram: 'y' } }] }],
-  ])('%s', async (_name, chunk) => {
+  ])('produces one warning: %s', async (_name, chunk) => {
     expect((await read(chunk, delta({ content: 'y' }), chunk)).warnings).toEqual([expect.stringContaining('"hologram"')])
   })
 
-  it('but neither counts nor flags nor nothing', async () => {
+  it('produces no warning for counts, flags and empty values', async () => {
     expect((await read(delta({ content: 'x', weight: 1, isOdd: true, gone: null, blank: ' ', none: [] }))).warnings).toEqual([])
   })
 
-  it('as are further choices', async () => {
+  it('produces a warning for further choices', async () => {
     const { content, warnings } = await read({ choices: [0, 1].map((index) => ({ index, delta: { content: `t${index}` } })) })
     expect(content).toEqual([{ type: 'text', text: 't0' }])
     expect(warnings).toEqual([expect.stringContaining('more than one answer')])
   })
 
-  it('as is a picture that nobody can read', async () => {
+  it('produces a warning for an unreadable picture', async () => {
     const urls = ['http://[bad', 'http://a/x.png', 'data:text/html;base64,AAAA', 'data:image/png;base64,%%', undefined]
     const { content, warnings } = await read(delta({ content: 'x', images: urls.map((url) => ({ image_url: { url } })) }))
     expect(content).toEqual([{ type: 'text', text: 'x' }])
     expect(warnings).toEqual(urls.map(() => expect.stringContaining('picture')))
   })
 
-  it('as is sound that is no base64, whose words are kept', async () => {
+  it('produces a warning for invalid base64 audio and keeps its transcript', async () => {
     const { content, warnings } = await read(delta({ audio: { id: 'a', data: 'no base64!', transcript: 'Hi' } }))
     expect(content).toEqual([{ type: 'text', text: 'Hi' }])
     expect(warnings).toEqual([expect.stringContaining('no base64')])
   })
 })
 
-it('sources of an answer without text are kept', async () => {
+it('keeps sources of a response without text', async () => {
   const { content } = await read(delta({ images: [{ image_url: { url: red } }] }), delta({ annotations: [link] }))
   expect(content).toMatchObject([{ type: 'image' }, { type: 'text', text: '', citations: [{ url: 'https://a', title: 'A' }] }])
 })
 
-it('the log probabilities of a refusal are kept', async () => {
+it('keeps the log probabilities of a refusal', async () => {
   const logprobs = { content: null, refusal: [{ token: 'No', logprob: -1 }] }
   expect((await read(delta({ refusal: 'No' }, { logprobs }))).message.logprobs).toEqual([{ token: 'No', logprob: -1 }])
 })
 
-it('a tool of the service whose end never comes has failed', async () => {
+it('fails a hosted tool whose result never arrives', async () => {
   const call = { index: 0, type: 'search', arguments: '{"q":1}' }
   const { content } = await read(delta({ executed_tools: [call] }), delta({ content: 'x' }))
   expect(content[0]).toMatchObject({ type: 'serviceTool', name: 'search', status: 'failed', error: { code: 'interrupted' } })
 })
 
-it.each([Number.POSITIVE_INFINITY, -1, 'x'])('a cost of %s is none', async (cost) => {
+it.each([Number.POSITIVE_INFINITY, -1, 'x'])('ignores a cost of %s', async (cost) => {
   const usage = JSON.stringify({ prompt_tokens: 1, cost }).replace('null', '1e400')
   const { message } = await read(delta({ content: 'x' }), `{"choices":[],"usage":${usage}}`)
   expect(message.usage.reportedCost).toBeUndefined()
 })
 
-describe('what goes back', () => {
+describe('history sent back to Chat Completions', () => {
   const { provider, config } = openai('gpt-5.2')
   const sent = async (messages: Parameters<typeof plainRequest>[1]) =>
     (await sentBody<{ messages: Json[] }>(provider, plainRequest(config, messages))).messages
 
-  it('is a refusal where the model refused', async () => {
+  it('contains a refusal if the model refused', async () => {
     const { message } = await read(delta({ refusal: 'No.' }))
     const messages = await sent({ messages: [user('a'), message, user('b')] })
     expect(messages[1]).toEqual({ role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] })
   })
 
-  it('is text where it said something beside it', async () => {
+  it('contains text if the model also returned text', async () => {
     const said = answerBy(authorOf(config), [{ type: 'text', text: 'Well. No.' }], { refusal: 'No.' })
     expect((await sent({ messages: [user('a'), said, user('b')] }))[1]).toEqual({ role: 'assistant', content: 'Well. No.' })
   })
 
-  it('is a file under a name that says its type', async () => {
+  it('contains a file under a name with its type', async () => {
     const file: Content = { type: 'file', mimeType: 'application/pdf', data: 'JVBERi0=' }
     const [message] = await sent({ messages: [{ role: 'user', content: [file], timestamp: 1 }] })
     expect(message?.content).toMatchObject([{ type: 'file', file: { filename: 'document.pdf' } }])

@@ -35,7 +35,7 @@ describe('scripted', () => {
     expect(JSON.parse(JSON.stringify(config))).toEqual(config)
   })
 
-  it('streams thinking, text and tool calls in order, and the deltas add up to the message', async () => {
+  it('streams thinking, text and tool calls in order with deltas that form the message', async () => {
     const step: ScriptedStep = {
       thinking: 'first I think about it for a while',
       text: ['Let ', 'me ', 'look.'],
@@ -62,7 +62,7 @@ describe('scripted', () => {
     expect(message.usage).toEqual({ input: 3, output: 4, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 7 })
   })
 
-  it('numbers default call ids over the whole history, so that they stay unique', async () => {
+  it('numbers default call ids over the whole history', async () => {
     const model = scripted(() => ({ toolCalls: [{ name: 'a', arguments: {} }] }))
     const first = (await play(model)).message
     const second = (await play(model, [userMessage('hello'), first])).message
@@ -73,14 +73,14 @@ describe('scripted', () => {
     ['"hi"', 'hi'],
     ['undefined', undefined],
     ['a list', [{ text: 'hi' }]],
-  ])('fails when a function gives %s in place of an answer', async (shown, given) => {
+  ])('fails if a function returns %s instead of a response', async (shown, given) => {
     const agent = new Agent({ model: scripted((() => given) as never), logger: false })
     await expect(agent.prompt('hi').text()).rejects.toThrow(
       `The script failed: it gave ${shown} for call 1 of the model; it must give an answer, such as { text: 'hi' }.`,
     )
   })
 
-  it('fails when the list has run out, with the count of both', async () => {
+  it('fails with both counts if the list is exhausted', async () => {
     const model = scripted([{ text: 'one' }])
     expect(textOf((await play(model)).message.content)).toBe('one')
     const error = await failureOf(play(model))
@@ -90,14 +90,14 @@ describe('scripted', () => {
     )
   })
 
-  it('fails the run, where a test would pass on an answer that nobody wrote', async () => {
+  it('fails the run if the script has no response for it', async () => {
     const agent = new Agent({ model: scripted([]) })
     const { status, error } = await agent.prompt('hi').result
     expect([status, error?.code]).toEqual(['error', 'other'])
     await expect(agent.prompt('hi').text()).rejects.toThrow('The script has run out: call 2 of the model came, and the list has 0 answers.')
   })
 
-  it('computes answers from the request, and remembers what it saw', async () => {
+  it('computes responses from the request and records the requests', async () => {
     const model = scripted(async (request, turn) => ({ text: `turn ${turn}: ${request.messages.length} messages` }))
     const history: Message[] = [userMessage('a')]
     expect(textOf((await play(model, history)).message.content)).toBe('turn 0: 1 messages')
@@ -106,7 +106,7 @@ describe('scripted', () => {
     expect(model.provider.requests.map((request) => request.messages.length)).toEqual([1, 2])
   })
 
-  it('shows a delta before the answer is finished', async () => {
+  it('shows a delta before the response is finished', async () => {
     let open: () => void = () => undefined
     let gates = 0
     const model = scripted([{ text: ['early', 'late'] }], {
@@ -122,25 +122,25 @@ describe('scripted', () => {
     expect(textOf((await run).content)).toBe('earlylate')
   })
 
-  it('never splits a surrogate pair', async () => {
+  it('keeps surrogate pairs together', async () => {
     const { message, events } = await play(scripted([{ text: '😀a😀b😀' }], { chunkSize: 1 }))
     expect(textOf(message.content)).toBe('😀a😀b😀')
     for (const event of events) if (event.type === 'text') expect(() => encodeURIComponent(event.delta)).not.toThrow()
   })
 
-  it('waits between pieces when asked to', async () => {
+  it('waits between pieces if configured', async () => {
     const { message } = await play(scripted([{ text: 'slowly', delayMs: 1, chunkSize: 3 }]))
     expect(textOf(message.content)).toBe('slowly')
   })
 
-  it('encodes what it was asked, without the key', async () => {
+  it('encodes the request without the key', async () => {
     const model = scripted([])
     const encoded = await model.provider.encode({ ...requestFor(model), credential: 'very-secret' })
     expect(JSON.stringify(encoded)).not.toContain('very-secret')
     expect(JSON.parse(encoded.body).messages[0].role).toBe('user')
   })
 
-  it('refuses a pace that cannot be kept', async () => {
+  it('rejects an invalid pace', async () => {
     expect(() => scripted([], { chunkSize: 0 })).toThrow(/chunkSize.*must be a whole number/)
     expect(() => scripted([], { delayMs: -1 })).toThrow(/delayMs/)
     expect((await failureOf(play(scripted([{ text: 'x', chunkSize: 0.5 }])))).message).toContain('chunkSize')
@@ -148,7 +148,7 @@ describe('scripted', () => {
 })
 
 describe('scripted failures', () => {
-  it('fails before any output, with what the step says', async () => {
+  it('fails before any output with the error of the step', async () => {
     const model = scripted([{ fail: { code: 'rateLimited', message: 'slow down', retryAfterMs: 10, status: 429 } }, { text: 'ok' }])
     const events: StreamEvent[] = []
     const error = await failureOf(model.provider.stream(requestFor(model), (event) => events.push(event), new AbortController().signal))
@@ -158,7 +158,7 @@ describe('scripted failures', () => {
     expect(textOf((await play(model)).message.content)).toBe('ok')
   })
 
-  it('fails after the text, with the message so far', async () => {
+  it('fails after the text with the partial message', async () => {
     const model = scripted([
       { text: 'half', toolCalls: [{ name: 'never', arguments: {} }], fail: { code: 'network', message: 'gone', afterText: true } },
     ])
@@ -167,7 +167,7 @@ describe('scripted failures', () => {
     expect(error.partial?.content).toEqual([{ type: 'text', text: 'half' }])
   })
 
-  it('reports what a script throws', async () => {
+  it('reports errors that a script throws', async () => {
     const thrown = await failureOf(
       play(
         scripted(() => {
@@ -189,7 +189,7 @@ describe('scripted aborts', () => {
     ['in a delay', () => scripted([{ text: 'x', delayMs: 1_000_000 }])],
     ['in a tool call', () => scripted([{ toolCalls: [{ name: 'a', arguments: {} }], delayMs: 1_000_000 }])],
   ]
-  it.each(endings)('%s', async (_name, make) => {
+  it.each(endings)('stops at once: %s', async (_name, make) => {
     const model = make()
     const controller = new AbortController()
     const run = failureOf(model.provider.stream(requestFor(model), () => undefined, controller.signal))
@@ -198,7 +198,7 @@ describe('scripted aborts', () => {
     expect((await run).code).toBe('cancelled')
   })
 
-  it('before the call, and from within a listener', async () => {
+  it('stops before the call and from within a listener', async () => {
     const model = scripted(() => ({ text: 'a long text in many pieces', chunkSize: 1 }))
     expect((await failureOf(model.provider.stream(requestFor(model), () => undefined, AbortSignal.abort()))).code).toBe('cancelled')
     const controller = new AbortController()

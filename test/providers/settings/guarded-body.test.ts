@@ -107,7 +107,7 @@ describe.each(protocols)('body of %s', (_, make, guarded) => {
     expect(requests).toHaveLength(before)
   })
 
-  it('may hold what the service has beside them', async () => {
+  it('accepts provider fields next to the settings', async () => {
     const body = { metadata: { team: 'a' }, toolConfig: { retrievalConfig: {} }, additionalModelRequestFields: { top_k: 3 } }
     await new Agent({ model: make({ ...options, body }), logger: false, retry: { maxRetries: 0 } }).prompt('Hi.').result
     expect(JSON.parse(requests.at(-1) ?? '{}')).toMatchObject(body)

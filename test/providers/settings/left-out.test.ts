@@ -9,7 +9,7 @@ import { vertex } from '../../../src/providers/vertex/index.ts'
 import { plainRequest } from '../model-call.ts'
 import { apiKey, encoded, models } from './asked-models.ts'
 
-describe('what would be refused is left out', () => {
+describe('unsupported settings', () => {
   it.each([
     ['topP beside temperature', { topP: 0.5, temperature: 0.5 }, {}, 'top_p', 'topP'],
     ['a temperature while it thinks', { temperature: 0.5 }, { thinking: 'high' }, 'temperature', 'temperature'],
@@ -17,18 +17,18 @@ describe('what would be refused is left out', () => {
     ['one call at a time without tools', { parallelToolCalls: false }, { tools: [] }, 'tool_choice', undefined],
     ['a forced call while it thinks', { toolChoice: 'required' }, { thinking: 'high' }, 'tool_choice', 'toolChoice'],
     ['a tool that there is not', { toolChoice: { tool: 'mul' } }, {}, 'tool_choice', 'toolChoice'],
-  ] as const)('%s', async (_name, settings, changes, field, warned) => {
+  ] as const)('disappear with a warning: %s', async (_name, settings, changes, field, warned) => {
     const { body, warnings } = await encoded(models.anthropic, settings, changes)
     expect(JSON.parse(body)).not.toHaveProperty(field)
     if (warned !== undefined) expect(warnings.join('\n')).toContain(`${warned} left out`)
   })
 
-  it('a call that cannot be forced is asked for by the tools that are offered', async () => {
+  it('reduce the offered tools if a call cannot be forced', async () => {
     const { body } = await encoded(models.anthropic, { toolChoice: { tool: 'sub' } }, { thinking: 'high' })
     expect(JSON.parse(body).tools.map(({ name }: { name: string }) => name)).toEqual(['sub'])
   })
 
-  it('capabilities say which settings a model refuses', async () => {
+  it('follow the capabilities of the model', async () => {
     const { body, warnings } = await encoded(openai('gpt-4.1', { apiKey, capabilities: { refuses: ['seed'] } }), { seed: 7 })
     expect(JSON.parse(body)).not.toHaveProperty('seed')
     expect(warnings).toEqual(['seed left out: gpt-4.1 does not take it'])
@@ -36,7 +36,7 @@ describe('what would be refused is left out', () => {
     expect(JSON.parse(taken.body)).toMatchObject({ generationConfig: { presencePenalty: 1 } })
   })
 
-  it('with strict it is an error, before anything is sent', async () => {
+  it('reject before sending with strict', async () => {
     const { config, provider } = models.anthropic
     const request = plainRequest(config, { messages: [userMessage('Hi.')], seed: 7, strict: true })
     await expect(provider.encode(request)).rejects.toMatchObject({
@@ -72,7 +72,7 @@ describe('thinking', () => {
       `${low} max to high`,
     ],
     ['Bedrock', models.bedrock, 'xhigh', { additionalModelRequestFields: { output_config: { effort: 'max' } } }, undefined],
-  ] as const)('%s, %#: as deep as asked for, or a warning, or an error with strict', async (_name, model, thinking, sent, warning) => {
+  ] as const)('%s, %#: applies the requested level, warns, or rejects with strict', async (_name, model, thinking, sent, warning) => {
     const { body, warnings } = await encoded(model, { thinking, tools: [] })
     expect(JSON.parse(body)).toMatchObject(sent)
     const strictly = encoded(model, { thinking, tools: [], strict: true })
@@ -89,7 +89,7 @@ describe('thinking', () => {
     ['claude-sonnet-4-5', 'max', { thinking: { type: 'enabled', budget_tokens: 24_576 } }],
     ['claude-opus-4-6', 'xhigh', { output_config: { effort: 'max' } }],
     ['claude-opus-4-8', 'xhigh', { output_config: { effort: 'xhigh' } }],
-  ] as const)('%s thinks at %s', async (id, thinking, sent) => {
+  ] as const)('maps %s to thinking at %s', async (id, thinking, sent) => {
     expect(JSON.parse((await encoded(anthropic(id, { apiKey }), {}, { thinking })).body)).toMatchObject(sent)
   })
 
@@ -99,19 +99,19 @@ describe('thinking', () => {
     [google('gemini-2.5-flash', { apiKey }), { thinkingBudget: 99_999 }, /^thinkingBudget changed from 99999 to/],
     [google('gemini-2.5-flash', { apiKey }), { thinkingBudget: 3000, maxTokens: 1000 }, /^maxOutputTokens raised from 1000 to 4000/],
     [openaiResponses('gpt-5.1', { apiKey }), { maxTokens: 5 }, /^maxTokens raised from 5 to 16/],
-  ] as const)('a figure that does not fit is told of, or an error with strict: %#', async (model, settings, sentence) => {
+  ] as const)('warns about an invalid budget, or rejects with strict: %#', async (model, settings, sentence) => {
     const { warnings } = await encoded(model, settings)
     expect(warnings).toEqual([typeof sentence === 'string' ? sentence : expect.stringMatching(sentence)])
     await expect(encoded(model, { ...settings, strict: true })).rejects.toMatchObject({ code: 'unsupported' })
   })
 
-  it('is lowered to what a model knows, with a warning', async () => {
+  it('lowers the level to a supported one with a warning', async () => {
     const { body, warnings } = await encoded(openai('o3', { apiKey }), {}, { thinking: 'max', tools: [] })
     expect(JSON.parse(body).reasoning_effort).toBe('high')
     expect(warnings).toEqual(['thinking lowered from max to high: o3 knows no more'])
   })
 
-  it('a budget of tokens switches it on where a model counts', async () => {
+  it('enables thinking by a token budget on models that count', async () => {
     const claude = await encoded(anthropic('claude-sonnet-4-5', { apiKey }), { thinkingBudget: 3000, thinkingSummary: 'none' })
     expect(JSON.parse(claude.body).thinking).toEqual({ type: 'enabled', budget_tokens: 3000, display: 'omitted' })
     const gemini = await encoded(google('gemini-2.5-flash', { apiKey }), { thinkingBudget: 3000 })
@@ -121,13 +121,13 @@ describe('thinking', () => {
   })
 })
 
-describe('where a setting is said', () => {
-  it('the request wins over the model', async () => {
+describe('precedence of settings', () => {
+  it('prefers the request over the model', async () => {
     const model = openai('gpt-4.1', { apiKey, seed: 1, topP: 0.9, temperature: 0.3 })
     expect(JSON.parse((await encoded(model, { seed: 2 })).body)).toMatchObject({ seed: 2, top_p: 0.9, temperature: 0.3 })
   })
 
-  it('fields of the body are merged last, and headers added', async () => {
+  it('merges body fields last and adds headers', async () => {
     const model = openai('gpt-4.1', { apiKey, headers: { a: '1' } })
     const { body, headers } = await encoded(model, {
       body: { stream_options: { include_obfuscation: false } },
@@ -137,12 +137,12 @@ describe('where a setting is said', () => {
     expect(headers).toMatchObject({ a: '2', b: '3' })
   })
 
-  it('a body may not speak for the conversation', () => {
+  it('rejects body fields that replace the conversation', () => {
     expect(() => openai('gpt-4.1', { apiKey, body: { messages: [] } })).toThrow(/body\.messages cannot be set/)
     expect(() => openai('gpt-4.1', { apiKey, body: { stream: false } })).toThrow(/body\.stream/)
   })
 
-  it('a signature holds for the body as it is sent', async () => {
+  it('signs the body as it is sent', async () => {
     const aws = { accessKeyId: 'AKIA', secretAccessKey: 'secret' }
     const model = bedrock('anthropic.claude-sonnet-4-6', { ...aws, region: 'us-east-1' })
     const request = plainRequest(model.config, {

@@ -265,7 +265,7 @@ const mapping: readonly (readonly [Asked, { readonly [wire in Wire]?: object | u
   ],
 ]
 
-describe('what is asked for is said in the words of each protocol', () => {
+describe('settings in each protocol', () => {
   const rows = mapping.flatMap(([settings, wires]) => Object.entries(wires).map(([wire, sent]) => ({ settings, wire: wire as Wire, sent })))
   it.each(rows.map((row) => [JSON.stringify(row.settings), row.wire, row] as const))('%s, %s', async (_name, wire, { settings, sent }) => {
     const { body, warnings } = await encoded(models[wire], settings)
@@ -281,7 +281,7 @@ describe('what is asked for is said in the words of each protocol', () => {
     await expect(strictly).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining(`${name} left out`) })
   })
 
-  it('each setting is looked at in each protocol', () => {
+  it('covers each setting for each protocol', () => {
     const protocols: readonly Wire[] = ['anthropic', 'chat', 'responses', 'azure', 'google', 'vertex', 'bedrock']
     // Those that no codec writes: what is left out, and which headers go along.
     const beside = new Set<SettingName>(['headers', 'requireMedia', 'strict'])
@@ -290,18 +290,18 @@ describe('what is asked for is said in the words of each protocol', () => {
     expect(wanted.filter((pair) => !seen.has(pair))).toEqual([])
   })
 
-  it('the rest of a list of tools is not offered where the service knows no subsets', async () => {
+  it('omits the other tools if the provider supports no subsets', async () => {
     const { body } = await encoded(models.anthropic, { toolChoice: { allowed: ['sub'] } })
     expect(JSON.parse(body).tools.map(({ name }: { name: string }) => name)).toEqual(['sub'])
   })
 
-  it('Vertex AI reads the tier from a header', async () => {
+  it('sends the tier to Vertex AI in a header', async () => {
     const { headers, body } = await encoded(models.vertex, { serviceTier: 'flex' })
     expect(headers['x-vertex-ai-llm-shared-request-type']).toBe('flex')
     expect(body).not.toContain('serviceTier')
   })
 
-  it.each(['anthropic', 'bedrock'] as const)('all breakpoints of the cache have one lifetime, %s', async (wire) => {
+  it.each(['anthropic', 'bedrock'] as const)('uses one lifetime for all cache breakpoints, %s', async (wire) => {
     const { body } = await encoded(
       models[wire],
       { cacheTtl: '1h' },

@@ -125,8 +125,8 @@ async function asked(model: Model, settings: RequestSettings, options: Partial<A
   return { result: await agent.prompt('go').result, warnings }
 }
 
-describe('a setting that a service refuses by name', () => {
-  it.each(table)('%s: is left out, with one warning, and remembered', async (_, wire, settings, said, left, fields) => {
+describe('a setting that a provider rejects by name', () => {
+  it.each(table)('omits the setting with one warning and remembers it: %s', async (_, wire, settings, said, left, fields) => {
     const { model, sent } = server.service(wire, said, fine)
     const one = model()
     const first = await asked(one, settings)
@@ -145,7 +145,7 @@ describe('a setting that a service refuses by name', () => {
     expect(second.warnings).toEqual(first.warnings)
   })
 
-  it('is the error with strict, at once and later', async () => {
+  it('rejects with strict, now and later', async () => {
     const { model, sent } = server.service(
       'openai',
       openAi("Unsupported parameter: 'top_p' is not supported with this model.", 'top_p'),
@@ -159,7 +159,7 @@ describe('a setting that a service refuses by name', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('one after the other, where there are several; of two that exclude each other temperature stays, and nothing is remembered', async () => {
+  it('omits several one by one and keeps temperature of an exclusive pair', async () => {
     const two = server.service('openai', openAi("'seed' is not supported", 'seed'), openAi("'top_p' is not supported", 'top_p'), fine)
     const several = await asked(two.model(), { seed: 1, topP: 0.5, temperature: 0.5 })
     expect(several.result.status).toBe('completed')
@@ -176,14 +176,14 @@ describe('a setting that a service refuses by name', () => {
     expect(sent[2]).toMatchObject({ top_p: 0.5 })
   })
 
-  it('both penalties, where the service names neither', async () => {
+  it('omits both penalties if the provider names neither', async () => {
     const { model, sent } = server.service('openai', gemini('Penalty is not enabled for this model'), fine)
     const { result } = await asked(model(), { frequencyPenalty: 1, presencePenalty: 1 })
     expect(result.status).toBe('completed')
     expect(JSON.stringify(sent[1])).not.toContain('penalty')
   })
 
-  it('another word of the same setting, and another model, are asked for again', async () => {
+  it('sends another value of the setting, and another model, again', async () => {
     const said = openAi("Unsupported value: 'service_tier' does not support 'flex'.", 'service_tier', 'unsupported_value')
     const { model, sent } = server.service('openai', said, fine)
     const one = model()
@@ -216,14 +216,14 @@ describe('a setting that a service refuses by name', () => {
     ['a field of `body`', { body: { top_p: 0.5 } }, openAi("'top_p' is not supported", 'top_p')],
     ['a choice of tools', { toolChoice: 'none' }, openAi("'tool_choice' is not supported", 'tool_choice')],
     ['nothing', { seed: 1 }, refusal('')],
-  ])('%s is no such thing: the call fails as it did', async (_, settings, said) => {
+  ])('keeps the original error: %s', async (_, settings, said) => {
     const { model, sent } = server.service('openai', said, fine)
     const { result } = await asked(model(), settings)
     expect(result).toMatchObject({ status: 'error', error: { code: 'api' } })
     expect(sent).toHaveLength(1)
   })
 
-  it('a service that refuses for ever ends: each setting is left out once', async () => {
+  it('ends after each setting was omitted once', async () => {
     const said = openAi('temperature, top_p and seed are not supported', null)
     const { model, sent } = server.service('openai', said)
     const { result } = await asked(model(), { temperature: 0.5, topP: 0.5 })

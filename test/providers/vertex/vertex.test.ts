@@ -15,7 +15,7 @@ const encoded = (options: VertexOptions, id = 'gemini-test') => {
 }
 const signal = new AbortController().signal
 
-describe('where a request goes', () => {
+describe('the request URL', () => {
   const method = 'gemini-test:streamGenerateContent?alt=sse'
 
   it.each([
@@ -25,7 +25,7 @@ describe('where a request goes', () => {
     ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
     ['us-central1', 'https://us-central1-aiplatform.googleapis.com'],
     ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com'],
-  ])('location %s', async (location, host) => {
+  ])('contains the location %s', async (location, host) => {
     const { url } = await encoded(location === undefined ? { project: 'my-p' } : { project: 'my-p', location })
     expect(url).toBe(`${host}/v1/projects/my-p/locations/${location ?? 'global'}/publishers/google/models/${method}`)
   })
@@ -48,22 +48,22 @@ describe('where a request goes', () => {
       { baseUrl: 'https://proxy.example/v1/projects/p/locations/l/endpoints' },
       `https://proxy.example/v1/projects/p/locations/l/endpoints/${method}`,
     ],
-  ])('%o', async (options, url) => {
+  ])('matches the options %o', async (options, url) => {
     expect((await encoded(options)).url).toBe(url)
   })
 
-  it('a location that is none is refused: a key would go elsewhere', () => {
+  it('rejects an invalid location so that no key reaches another host', () => {
     for (const location of ['', 'evil.example/', 'US', 'a.b']) {
       expect(() => vertex('gemini-test', { project: 'p', location })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
     }
   })
 
-  it('refuses a base that is no URL', () => {
+  it('rejects an invalid base URL', () => {
     expect(() => encoded({ baseUrl: 'proxy' })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
 
-describe('the key', () => {
+describe('the API key', () => {
   it.each([
     [{ project: 'p' }, 'authorization', `Bearer ${canary}`],
     [{}, 'x-goog-api-key', canary],
@@ -71,18 +71,18 @@ describe('the key', () => {
     [{ auth: 'bearer' }, 'authorization', `Bearer ${canary}`],
     [{ project: 'p', baseUrl: 'https://proxy.example/models' }, 'authorization', `Bearer ${canary}`],
     [{ baseUrl: 'https://proxy.example/projects/p/models' }, 'authorization', `Bearer ${canary}`],
-  ] as const)('of %o', async (options, header, value) => {
+  ] as const)('sends the credential of %o', async (options, header, value) => {
     const { headers, redactedHeaders, url, body } = await encoded(options)
     expect(headers).toEqual({ 'content-type': 'application/json', [header]: value })
     expect(JSON.stringify(redactedHeaders) + url + body).not.toContain(canary)
   })
 
-  it('a provider alone decides by the address', async () => {
+  it('selects the header by the base URL in a provider without a model', async () => {
     const model = vertex('gemini-test', { project: 'p' })
     expect((await vertexProvider().encode(requestFor(model))).headers.authorization).toBe(`Bearer ${canary}`)
   })
 
-  it('may come from whoever renews it', async () => {
+  it('accepts a refreshing source', async () => {
     const tokens = { current: () => canary, invalidate: () => undefined }
     const { config, credentials, provider } = vertex('gemini-test', { project: 'p', apiKey: tokens })
     expect(credentials?.current(new AbortController().signal)).toBe(canary)
@@ -91,13 +91,13 @@ describe('the key', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   const answered = async (name: string): Promise<AssistantMessage> => {
     const model = vertex('gemini-3.5-flash', { project: 'p', fetch: answering([fixture(`google/${name}.sse`)]) })
     return await model.provider.stream(requestFor(model), () => undefined, signal)
   }
 
-  it('is bound to Vertex AI: the Gemini API does not get its signatures', async () => {
+  it('binds its signatures to Vertex AI, so the Gemini API receives none', async () => {
     const message = await answered('empty-arguments')
     const [call] = message.content
     const state = { api: 'googleVertex', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'bm93' } }
@@ -110,7 +110,7 @@ describe('an answer', () => {
     expect(foreign).not.toContain('bm93')
   })
 
-  it('names the service in what it says', async () => {
+  it('names the provider in its messages', async () => {
     await expect(answered('malformed-call')).rejects.toThrow(/Vertex AI gave up/)
   })
 })
