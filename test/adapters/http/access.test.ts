@@ -17,12 +17,15 @@ async function statusOf(response: Response | Promise<Response>): Promise<number>
 }
 
 describe('authorize', () => {
-  it.each([false, undefined, null, 0, 1, '', {}, ['ada'], '\ud800', 'x'.repeat(2000)])('that answers %j lets nobody in', async (answer) => {
-    const app = createAgentApp({ agent, authorize: () => answer as never })
-    expect(await statusOf(app.fetch(prompt('http://test/runs')))).toBe(401)
-  })
+  it.each([false, undefined, null, 0, 1, '', {}, ['ada'], '\ud800', 'x'.repeat(2000)])(
+    'rejects all requests if it returns %j',
+    async (answer) => {
+      const app = createAgentApp({ agent, authorize: () => answer as never })
+      expect(await statusOf(app.fetch(prompt('http://test/runs')))).toBe(401)
+    },
+  )
 
-  it('that throws lets nobody in, and says nothing of what it threw', async () => {
+  it('rejects all requests if it throws, without exposing the error', async () => {
     const app = createAgentApp({
       agent,
       authorize: () => {
@@ -33,7 +36,7 @@ describe('authorize', () => {
     expect([response.status, (await response.text()).includes('hunter2')]).toEqual([500, false])
   })
 
-  it.each([undefined, true, 'loopback', null])('%j is refused when the app is made', (authorize) => {
+  it.each([undefined, true, 'loopback', null])('rejects %j at app creation', (authorize) => {
     expect(() => createAgentApp({ agent, authorize: authorize as never })).toThrow(/authorize/)
   })
 })
@@ -46,7 +49,7 @@ describe('loopbackOnly', () => {
     ['http://127.0.0.1/runs', {}],
     ['http://[::1]:80/runs', {}],
     ['http://app.localhost/runs', { origin: 'http://app.localhost' }],
-  ])('lets %s with %j in', async (url, headers) => {
+  ])('accepts %s with %j', async (url, headers) => {
     expect(await statusOf(app.fetch(prompt(url, headers)))).toBe(200)
   })
 
@@ -60,7 +63,7 @@ describe('loopbackOnly', () => {
     ['http://localhost/runs', { 'cf-connecting-ip': '203.0.113.9' }],
     ['http://localhost/runs', { origin: 'https://evil.example' }],
     ['http://localhost/runs', { origin: 'null' }],
-  ])('keeps %s with %j out', async (url, headers) => {
+  ])('rejects %s with %j', async (url, headers) => {
     expect(await statusOf(app.fetch(prompt(url, headers)))).toBe(403)
   })
 
@@ -69,7 +72,7 @@ describe('loopbackOnly', () => {
     { remoteAddr: { hostname: '10.0.0.1' } },
     { requestIP: () => ({ address: '10.0.0.1' }) },
     { server: { requestIP: () => ({ address: '10.0.0.1' }) } },
-  ])('believes the socket, not the name: %j', async (env) => {
+  ])('checks the socket address, not the host name: %j', async (env) => {
     expect(await statusOf(app.fetch(prompt('http://localhost/runs'), env))).toBe(403)
   })
 
@@ -77,11 +80,11 @@ describe('loopbackOnly', () => {
     { incoming: { socket: { remoteAddress: '::ffff:127.0.0.1' } } },
     { remoteAddr: { hostname: '127.0.0.1' } },
     { requestIP: () => ({ address: '::1' }) },
-  ])('lets the socket of this machine in: %j', async (env) => {
+  ])('accepts a local socket: %j', async (env) => {
     expect(await statusOf(app.fetch(prompt('http://localhost/runs'), env))).toBe(200)
   })
 
-  it('is a question of its own', () => {
+  it('exports its check as onLoopback', () => {
     expect(onLoopback(new Request('http://localhost/'))).toBe(true)
     expect(onLoopback(new Request('http://example.org/'))).toBe(false)
   })
@@ -92,7 +95,7 @@ describe('cors', () => {
   const preflight = (origin: string) =>
     app.request('http://api.example/runs', { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } })
 
-  it('lets listed pages ask, and pages of the server itself', async () => {
+  it('accepts requests from listed origins and its own origin', async () => {
     const answer = await preflight('https://app.example')
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, 'https://app.example'])
     const response = await app.fetch(prompt('http://api.example/runs', { origin: 'https://app.example' }))
@@ -102,7 +105,7 @@ describe('cors', () => {
   })
 
   it.each(['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null'])(
-    'refuses %s, before it is read',
+    'rejects %s before reading it',
     async (origin) => {
       expect((await preflight(origin)).status).toBe(403)
       const refused = await app.fetch(prompt('http://api.example/runs', { origin }))
@@ -110,14 +113,14 @@ describe('cors', () => {
     },
   )
 
-  it('a problem says whose page may read it', async () => {
+  it('adds CORS headers to problem responses', async () => {
     const refused = await app.request('http://api.example/none', { headers: { origin: 'https://app.example' } })
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([404, 'https://app.example'])
   })
 })
 
-describe('bodies and streams', () => {
-  it('that come too slowly are not waited for', async () => {
+describe('request bodies and streams', () => {
+  it('time out if a body arrives too slowly', async () => {
     const app = createAgentApp({ agent, authorize: () => true, bodyTimeoutMs: 5 })
     const body = new ReadableStream({ pull: () => new Promise(() => undefined) })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
@@ -125,7 +128,7 @@ describe('bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([408, 'bodyTooSlow'])
   })
 
-  it('that break off are no fault of the server', async () => {
+  it('cause no server error if they break off', async () => {
     const app = createAgentApp({ agent, authorize: () => true })
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('connection reset')) })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
@@ -133,7 +136,7 @@ describe('bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
   })
 
-  it('that are not UTF-8 are refused, not mended', async () => {
+  it('reject invalid UTF-8', async () => {
     const app = createAgentApp({ agent, authorize: () => true })
     const body = Uint8Array.of(...new TextEncoder().encode('{"prompt":"'), 0xff, ...new TextEncoder().encode('"}'))
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -141,7 +144,7 @@ describe('bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
   })
 
-  it('are bounded in number: one that ends makes room', async () => {
+  it('limit the number of streams until one ends', async () => {
     const app = createAgentApp({ agent, authorize: () => true, maxOpenStreams: 1 })
     const first = await app.fetch(prompt('http://test/runs'))
     const second = await app.fetch(prompt('http://test/runs'))
@@ -154,8 +157,8 @@ describe('bodies and streams', () => {
   })
 })
 
-describe('a page of another origin', () => {
-  it('is told to the logger once, with what to do, and so is each of many, up to a bound', async () => {
+describe('a request from an unlisted origin', () => {
+  it('logs each origin once with a hint, up to a limit', async () => {
     const told: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void told.push([event, fields]) }
     const app = createAgentApp({ agent, authorize: () => true, logger })
@@ -169,7 +172,7 @@ describe('a page of another origin', () => {
     expect(told).toHaveLength(20)
   })
 
-  it('reads in its own error that cors may be why', async () => {
+  it('mentions CORS as a possible cause in the client error', async () => {
     const fetch = () => Promise.reject(new TypeError('Failed to fetch'))
     const session = remoteSession({ url: 'http://api.example', sessionId: 's', fetch, logger: false, reconnect: { maxRetries: 0 } })
     await expect(session.load()).rejects.toThrow('in cors?')

@@ -26,7 +26,7 @@ function post(body: unknown, init: RequestInit = {}): Request {
 }
 
 describe('POST /runs', () => {
-  it('streams the events of a run, tools and all', async () => {
+  it('streams the events of a run including tool calls', async () => {
     const script: Script = [{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }]
     const response = await appOf(script).fetch(post({ prompt: 'What is 1 + 2?', metadata: { user: 7 } }))
     expect(response.status).toBe(200)
@@ -60,7 +60,7 @@ describe('POST /runs', () => {
     expect(texts).toEqual(['Hel', 'lo'])
   })
 
-  it('takes messages with images, and nothing a client could forge', async () => {
+  it('accepts messages with images but nothing a client could forge', async () => {
     const app = appOf(hello)
     const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
     const good = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'see', providerState: { api: 'x' } }, image] }] }
@@ -74,7 +74,7 @@ describe('POST /runs', () => {
     }
   })
 
-  it('takes files, and names the part that it refuses', async () => {
+  it('accepts files and names the rejected part', async () => {
     const ask = (...content: object[]) => appOf(hello).fetch(post({ prompt: [{ role: 'user', content }] }))
     const report = { type: 'file', mimeType: 'application/pdf', data: btoa('%PDF-1.7'), name: 'report.pdf', citations: true }
     const remote = { type: 'file', mimeType: 'application/pdf', url: 'https://example.com/a.pdf' }
@@ -88,7 +88,7 @@ describe('POST /runs', () => {
     }
   })
 
-  it('refuses what it cannot use, with the real status and a problem body', async () => {
+  it('rejects invalid input with its status and a problem body', async () => {
     const app = appOf(hello, { maxBodyBytes: 100 })
     const cases: [Request, number, string][] = [
       [post('{'), 400, 'invalidBody'],
@@ -106,13 +106,13 @@ describe('POST /runs', () => {
     }
   })
 
-  it('counts the bytes of a body that says a wrong length', async () => {
+  it('counts the bytes of a body with a wrong content length', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '5' }
     const response = await appOf(hello, { maxBodyBytes: 100 }).fetch(post({ prompt: 'x'.repeat(200) }, { headers }))
     expect(response.status).toBe(413)
   })
 
-  it('leaves the body to be read by authorize and agent', async () => {
+  it('lets authorize and agent read the body', async () => {
     const seen: unknown[] = []
     const agent: AgentAppOptions['agent'] = async (c) => {
       seen.push(await c.req.json())
@@ -129,7 +129,7 @@ describe('POST /runs', () => {
     ])
   })
 
-  it('counts the bytes of a body that does not say its length', async () => {
+  it('counts the bytes of a body without a content length', async () => {
     const chunks = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(10))),
     })
@@ -138,7 +138,7 @@ describe('POST /runs', () => {
     expect(response.status).toBe(413)
   })
 
-  it('asks who it is before it makes an agent or reads the body', async () => {
+  it('authorizes before it creates an agent or reads the body', async () => {
     let made = 0
     const app = createAgentApp({
       agent: () => {
@@ -154,7 +154,7 @@ describe('POST /runs', () => {
     expect(made).toBe(1)
   })
 
-  it('answers 409 while a shared agent is busy', async () => {
+  it('responds with 409 while a shared agent is busy', async () => {
     const agent = new Agent({ model: scripted(hello, { gate: () => new Promise(() => undefined) }) })
     const app = createAgentApp({ authorize: anyone, agent: () => agent })
     const first = await app.fetch(post({ prompt: 'hi' }))
@@ -163,7 +163,7 @@ describe('POST /runs', () => {
     await first.body?.cancel()
   })
 
-  it('says why our own errors happened, and nothing of what others threw', async () => {
+  it('explains its own errors but hides errors of application code', async () => {
     const logged: unknown[] = []
     const throwing = (agent: () => Agent) =>
       createAgentApp({ authorize: anyone, agent, logger: { warn: (event, fields) => logged.push([event, fields]) } })
@@ -177,7 +177,7 @@ describe('POST /runs', () => {
     expect(await ours.json()).toMatchObject({ code: 'agentFailed', detail: expect.stringContaining('chunkSize') })
   })
 
-  it('keeps what the model was sent on the server, unless told to send it', async () => {
+  it('keeps model requests on the server unless configured otherwise', async () => {
     const agent = () => new Agent({ model: scripted(hello), systemPrompt: 'the secret recipe', captureTurnRequests: true })
     const quiet = await allFrames(await createAgentApp({ authorize: anyone, agent }).fetch(post({ prompt: 'hi' })))
     expect(JSON.stringify(quiet)).not.toContain('the secret recipe')
@@ -198,7 +198,7 @@ describe('POST /runs', () => {
   })
 })
 
-describe('POST /runs: a client that goes away', () => {
+describe('POST /runs: a client that disconnects', () => {
   /** A run that waits for ever after its first words. */
   function waiting(): { fetch: (init?: RequestInit) => Promise<Response>; run: () => AgentRun } {
     let run: AgentRun | undefined
@@ -224,7 +224,7 @@ describe('POST /runs: a client that goes away', () => {
     expect((await run().result).status).toBe('aborted')
   })
 
-  it('aborts the run when the request is aborted, and ends the stream with agentEnd', async () => {
+  it('aborts the run on request abort and ends the stream with agentEnd', async () => {
     const { fetch, run } = waiting()
     const client = new AbortController()
     const response = await fetch({ signal: client.signal })
@@ -242,7 +242,7 @@ describe('POST /runs: a client that goes away', () => {
     await reader?.cancel()
   })
 
-  it('reads a run only as fast as the client takes it', async () => {
+  it('reads a run only as fast as the client reads it', async () => {
     const pieces = Array.from({ length: 5000 }, () => 'word ')
     const agent = new Agent({ model: scripted([{ text: pieces }]), replayBytes: 4096 })
     const app = createAgentApp({ authorize: anyone, agent: () => agent })

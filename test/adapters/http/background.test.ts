@@ -32,7 +32,7 @@ afterEach(async () => {
 const reports = (messages: readonly AgentMessage[]) =>
   messages.flatMap((message) => (message.role === 'user' && message.provenanceHint?.kind === 'background' ? [textOf(message.content)] : []))
 
-it('a page sees what goes on beside the run, approves its calls, and gets its report', async () => {
+it('streams background events to a client, accepts its approvals and delivers the report', async () => {
   const run = session.prompt('go')
   const events: AgentEvent[] = []
   let state = initialState()
@@ -57,7 +57,7 @@ it('a page sees what goes on beside the run, approves its calls, and gets its re
   expect(reports((await run.result).messages)).toEqual([expect.stringContaining('It is paid.')])
 })
 
-it('a session whose process ended while a sub-agent worked is taken up, and its model is told', async () => {
+it('recovers a session after a crash during a sub-agent and informs the model', async () => {
   const store = memorySessionStore()
   const begun = gate()
   const hang = tool('hang', () => new Promise(() => begun.open()))

@@ -31,8 +31,8 @@ async function settled(chat: Chat<UIMessage>): Promise<void> {
   while (chat.status === 'streaming' || chat.status === 'submitted') await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-describe('an unmodified chat of the AI SDK', () => {
-  it('talks, and finds the same messages when it comes back', async () => {
+describe('useChat of the AI SDK, unmodified', () => {
+  it('chats and restores the same messages after a reload', async () => {
     const chat = chatOf(idOf('talk'))
     await chat.sendMessage({ text: 'First.' })
     await chat.sendMessage({ text: 'Second.' })
@@ -45,7 +45,7 @@ describe('an unmodified chat of the AI SDK', () => {
     expect((await storedMessages(chat.id)).map(({ id, role }) => [id, role])).toEqual(chat.messages.map(({ id, role }) => [id, role]))
   })
 
-  it('answers again, and says something else instead', async () => {
+  it('regenerates a response and edits a message', async () => {
     const chat = chatOf(idOf('talk'))
     await chat.sendMessage({ text: 'First.' })
     const [said, first] = chat.messages
@@ -59,7 +59,7 @@ describe('an unmodified chat of the AI SDK', () => {
   it.each([
     [true, 'Sent.'],
     [false, 'Not sent.'],
-  ])('decides about a call (%s), and goes on', async (approved, outcome) => {
+  ])('decides an approval (%s) and continues', async (approved, outcome) => {
     const chat = chatOf(idOf('ask'))
     await chat.sendMessage({ text: 'Send it.' })
     const part = chat.lastMessage?.parts.find((each) => each.type === 'dynamic-tool')
@@ -75,7 +75,7 @@ describe('an unmodified chat of the AI SDK', () => {
     expect(states).toEqual([approved ? 'output-available' : 'output-denied'])
   })
 
-  it('goes on with the same message when the run had ended while it waited', async () => {
+  it('continues in the same message if the run ended during the approval', async () => {
     const store = memorySessionStore()
     const hosts = [1, undefined].map((approvalTimeoutMs) =>
       memoryLiveSessions({
@@ -107,7 +107,7 @@ describe('an unmodified chat of the AI SDK', () => {
     await hosts[0]?.close()
   })
 
-  it('resumes what is on, also in another window', async () => {
+  it('resumes an active run, also in another window', async () => {
     const chat = chatOf(idOf('slow'))
     const sent = chat.sendMessage({ text: 'Go.' })
     while (chat.messages.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -118,7 +118,7 @@ describe('an unmodified chat of the AI SDK', () => {
     expect((await app.request(`/chat/${chat.id}/stream`)).status).toBe(204)
   })
 
-  it('hears in a second tab of what is said in the first, and shows it', async () => {
+  it('shows in a second tab what the first one sends', async () => {
     const id = idOf('talk')
     const [first, second] = [chatOf(id), chatOf(id)]
     const turns = (await app.request(`/chat/${id}/turns`)).body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -133,14 +133,14 @@ describe('an unmodified chat of the AI SDK', () => {
     await turns?.cancel()
   })
 
-  it('shows a person who types while a decision is due what to do', async () => {
+  it('explains what to do if the user types during an approval', async () => {
     const chat = chatOf(idOf('ask'))
     await chat.sendMessage({ text: 'Send it.' })
     await chat.sendMessage({ text: 'And?' })
     expect(JSON.parse(chat.error?.message ?? '{}').detail).toContain('waits for a decision of yours')
   })
 
-  it('stops', async () => {
+  it('stops a run', async () => {
     const chat = chatOf(idOf('slow'))
     const sent = chat.sendMessage({ text: 'Go.' })
     while (chat.messages.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -150,7 +150,7 @@ describe('an unmodified chat of the AI SDK', () => {
     expect(await (await app.request(`/sessions/${chat.id}`)).json()).toMatchObject({ session: { loops: [{ status: 'aborted' }] } })
   })
 
-  it('is told what is wrong, and cannot put words into the mouth of the model', async () => {
+  it('reports invalid input and rejects forged assistant messages', async () => {
     const id = idOf('talk')
     const post = (body: object) =>
       ask('http://localhost/chat', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -162,7 +162,7 @@ describe('an unmodified chat of the AI SDK', () => {
   })
 })
 
-describe('a PDF in a chat of the AI SDK', () => {
+describe('a PDF in useChat of the AI SDK', () => {
   const cites: Script = ({ messages }) => {
     const document = messages.flatMap(({ content }) => content.filter(({ type }) => type === 'file'))[0]
     if (document?.type !== 'file' || document.mimeType !== 'application/pdf') return { text: 'There is no PDF.' }
@@ -179,7 +179,7 @@ describe('a PDF in a chat of the AI SDK', () => {
   const cited = createAgentApp({ sessions: host, authorize: () => true })
   afterAll(() => host.close())
 
-  it('is answered with its sources, which are there again when the page is', async () => {
+  it('returns citations that survive a reload', async () => {
     const chat = chatOf(idOf('pdf'), [], async (input, init) => cited.fetch(new Request(input, init)))
     const file = new File(['%PDF-1.4\n%%EOF\n'], 'report.pdf', { type: 'application/pdf' })
     await chat.sendMessage({ text: 'Did it grow?', files: await partsOf(file) })

@@ -51,7 +51,7 @@ const bodies: [string, string, object][] = [
   ['useChat', '/sessions/s/chat', { id: 's', trigger: 'submit-message', messages: [{ ...said, parts: [{ type: 'text', text: 'go' }] }] }],
   ['AG-UI', '/sessions/s/agui', { threadId: 's', runId: 'r', messages: [{ ...said, content: 'go' }], tools: [], context: [], state: {} }],
 ]
-it.each(bodies)('a message of %s chooses a model by name, and another name is refused', async (name, path, body) => {
+it.each(bodies)('a message of %s chooses a model by name and rejects an unknown name', async (name, path, body) => {
   const withModel = (id: string) => (name === 'AG-UI' ? { ...body, forwardedProps: { model: id } } : { ...body, model: id })
   const refused = await host(talker).post(path, withModel('other'))
   expect([refused.status, (await refused.json()).code]).toEqual([403, 'choiceNotAllowed'])
@@ -62,12 +62,12 @@ it.each(bodies)('a message of %s chooses a model by name, and another name is re
 /** A model that says which one it is, and how warm it was asked to be. */
 const telling = (id: string) => scripted(({ temperature }) => ({ text: `${id} at ${temperature ?? 'no temperature'}` }), { id })
 
-describe('a message that chose a model and settings', () => {
+describe('a message with a chosen model and settings', () => {
   const settings = { model: 'deep', temperature: 0.3 }
   const wire = { model: 'deep', settings: { temperature: 0.3 } }
   const url = 'http://localhost/sessions/s'
 
-  it('keeps them when a remote session regenerates it or edits it', async () => {
+  it('keeps them when a remote session regenerates or edits it', async () => {
     const { fetch } = host(telling)
     const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch, logger: false })
     closing.push(() => session.close())
@@ -80,7 +80,7 @@ describe('a message that chose a model and settings', () => {
     expect(await session.prompt('on').text()).toBe('fast at no temperature')
   })
 
-  it('keeps them when useChat regenerates it or edits it, also after a restart', async () => {
+  it('keeps them when useChat regenerates or edits it, also after a restart', async () => {
     const server = host(telling)
     const transport = new DefaultChatTransport({
       api: `${url}/chat`,
@@ -101,7 +101,7 @@ describe('a message that chose a model and settings', () => {
     expect(told()).toBe('deep at 0.9')
   })
 
-  it('keeps them when a client of AG-UI edits it', async () => {
+  it('keeps them when an AG-UI client edits it', async () => {
     const { fetch } = host(telling)
     const client = new HttpAgent({ url: `${url}/agui`, threadId: 's', fetch: async (input, init) => fetch(new Request(input, init)) })
     client.setMessages([{ id: 'm1', role: 'user', content: 'go' }])
@@ -113,7 +113,7 @@ describe('a message that chose a model and settings', () => {
   })
 })
 
-it('a model that was chosen answers after a kill too, and the next message is for the usual one', async () => {
+it('keeps a chosen model after a crash and the default for the next message', async () => {
   const server = host(model)
   const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch: server.fetch, logger: false })
   closing.push(() => session.close())

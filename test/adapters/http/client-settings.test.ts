@@ -28,7 +28,7 @@ function served(clientSettings?: AgentAppOptions['clientSettings']) {
   return { model, app, post }
 }
 
-describe('settings that a client chooses', () => {
+describe('settings from a client', () => {
   const settings = { thinking: 'high', temperature: 0.5, toolChoice: { tool: 'add' } } as const
   const allowed = ['thinking', 'temperature', 'toolChoice'] as const
   const said = { thinking: 'high', temperature: 0.5, toolChoice: { tool: 'add' } }
@@ -68,7 +68,7 @@ describe('settings that a client chooses', () => {
     [['thinking'] as const, { thinking: 'extreme' }, 400, /settings\.thinking is "extreme"/],
     [['thinking'] as const, 'high', 400, /settings must be an object/],
     [['toolChoice'] as const, { toolChoice: { tool: 'ad' } }, 403, /toolChoice names "ad".*Did you mean add/],
-  ])('with %j allowed, %j is refused by name', async (clientSettings, settings, status, message) => {
+  ])('with %j allowed, reject %j by name', async (clientSettings, settings, status, message) => {
     const { model, post } = served(clientSettings)
     const response = await post('/sessions/s1/runs', { prompt: 'hi', settings })
     expect(response.status).toBe(status)
@@ -77,13 +77,13 @@ describe('settings that a client chooses', () => {
   })
 
   const { headers: _headers, body: _body, strict: _strict, cacheTtl: _ttl, ...ofClients } = everySetting
-  it.each(Object.entries({ ...ofClients, thinking: 'max' }))('%s reaches the model where it is allowed', async (name, value) => {
+  it.each(Object.entries({ ...ofClients, thinking: 'max' }))('pass %s to the model if allowed', async (name, value) => {
     const { model, post } = served([name as 'seed'])
     await (await post('/sessions/s1/chat', { ...chatOf('hi'), settings: { [name]: value } })).text()
     expect(model.provider.requests[0]).toMatchObject({ [name]: value })
   })
 
-  it('hold for a run that another process goes on with', async () => {
+  it('survive a takeover of the run by another process', async () => {
     const store = memorySessionStore()
     const serverWith = (model: ScriptedModel) => {
       const sessions = memoryLiveSessions({ store, agent: () => ({ model }) })
@@ -100,11 +100,11 @@ describe('settings that a client chooses', () => {
     expect(next.provider.requests[0]).toMatchObject({ seed: 3, thinking: 'max' })
   })
 
-  it('what clients may never set cannot be allowed', () => {
+  it('exclude those that the server can never allow', () => {
     for (const name of ['headers', 'body', 'strict', 'cacheTtl', 'model']) expect(() => served([name as 'seed'])).toThrow(/clientSettings/)
   })
 
-  it('a remote session takes them where an agent does', async () => {
+  it('work in a remote session as in an agent', async () => {
     const { model, app } = served(['thinking', 'seed'])
     const session = await remoteSession({
       url: 'http://test',

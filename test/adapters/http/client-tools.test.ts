@@ -72,14 +72,14 @@ function host(options: Partial<MemoryLiveSessionsOptions> = {}) {
   }
 }
 
-describe('a page runs tools for a session on a server', () => {
-  it('with the types of its tools', async () => {
+describe('client tools of a session over HTTP', () => {
+  it('run with the types of their tools', async () => {
     const session = host().open()
     session.tools<Tools>({ set_theme: ({ theme }) => ({ applied: theme }) })
     expect(await session.prompt('go').text()).toBe('The page says: {"applied":"dark"}')
   })
 
-  it('once, where two tabs could; the other one takes nothing over', async () => {
+  it('run once with two tabs, and the other tab takes nothing over', async () => {
     const { open } = host()
     const ran: string[] = []
     const [a, b] = [open(), open()]
@@ -99,7 +99,7 @@ describe('a page runs tools for a session on a server', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('in the tab that was loaded anew, which holds the call it held before', async () => {
+  it('resume in a reloaded tab that still holds the claim', async () => {
     const { open } = host()
     const [hanging, first] = [gate(), open('tab-1-unguessable')]
     first.tools({ set_theme: () => hanging.opened.then(() => 'never') })
@@ -114,7 +114,7 @@ describe('a page runs tools for a session on a server', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
-  it('and where it was offered before the session was read', async () => {
+  it('run if registered before the session is loaded', async () => {
     const { open } = host()
     const first = open()
     await seen(first.prompt('go'), 'clientCallRequested')
@@ -125,7 +125,7 @@ describe('a page runs tools for a session on a server', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
-  it('in another tab, once the one that had claimed it has vanished for as long as a claim holds', async () => {
+  it('run in another tab after the claim of a closed tab expires', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true })
     closing.push(() => void vi.useRealTimers())
     const { open } = host()
@@ -158,7 +158,7 @@ describe('a page runs tools for a session on a server', () => {
     await run.result
   })
 
-  it('a result of 10 MB is refused, and the call waits on for one that fits', async () => {
+  it('reject a result of 10 MB and stay pending for a smaller one', async () => {
     const { open, fetch } = host()
     const session = open()
     const run = session.prompt('go')
@@ -180,7 +180,7 @@ describe('a page runs tools for a session on a server', () => {
     expect(await run.text()).toBe('The page says: dark')
   })
 
-  it('over a kill of the server while it runs: once, and its result counts', async () => {
+  it('run once across a server crash and count their result', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     const [begun, done] = [gate(), gate()]
@@ -203,7 +203,7 @@ describe('a page runs tools for a session on a server', () => {
     expect(ran).toBe(1)
   })
 
-  it('over a kill of the server, another tab leaves it to the one that had claimed it', async () => {
+  it('stay with the claiming tab after a server crash', async () => {
     const server = host()
     const [a, b] = [server.open('tab-a-unguessable'), server.open('tab-b-unguessable')]
     const [begun, done] = [gate(), gate()]
@@ -243,7 +243,7 @@ describe('a page runs tools for a session on a server', () => {
     await run.result
   })
 
-  it('a deadline does not begin anew with the server', async () => {
+  it('keep their deadline across a server restart', async () => {
     const timed = { ...setTheme, timeoutMs: 60_000 }
     const server = host({ agent: () => ({ model: model(), tools: [timed] }) })
     const session = server.open()
@@ -263,7 +263,7 @@ describe('a page runs tools for a session on a server', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: dark' }] }))
   })
 
-  it('a result that the server had not recorded when it was killed is told again', async () => {
+  it('send a result again that the crashed server had not recorded', async () => {
     const server = host()
     const session = server.open()
     let ran = 0
@@ -279,7 +279,7 @@ describe('a page runs tools for a session on a server', () => {
     expect(ran).toBe(1)
   })
 
-  it('with tools that it brings along, also over a kill', async () => {
+  it('run with tools of the client, also across a crash', async () => {
     const script = () =>
       scripted(({ messages, tools }) => {
         const last = messages.at(-1)
@@ -301,13 +301,13 @@ describe('a page runs tools for a session on a server', () => {
     expect((await session.prompt('go').result).text).toBe('{"city":"Oslo"}')
   })
 
-  it('tells the model that the tool ran, when the server refuses its result', async () => {
+  it('report to the model that the tool ran if the server rejects its result', async () => {
     const session = host().open()
     session.tools({ set_theme: () => 'x'.repeat(300_000) })
     expect(await session.prompt('go').text()).toMatch(/^The page says: The tool ran\. Its result cannot be shown: .*262144 are allowed/)
   })
 
-  it('goes on where a run was left waiting', async () => {
+  it('resume a paused run', async () => {
     const { open } = host({ agent: () => ({ model: model(), tools: [setTheme], approvalTimeoutMs: 20 }) })
     const session = open()
     expect((await session.prompt('go').result).status).toBe('paused')
@@ -319,7 +319,7 @@ describe('a page runs tools for a session on a server', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: late' }] }))
   })
 
-  it('nobody is there: the application is told which calls wait', async () => {
+  it('notify the application about pending calls without a client', async () => {
     const told: WaitingNotice[] = []
     const { fetch } = host({ onWaiting: (notice) => void told.push(notice) })
     const headers = { 'content-type': 'application/json' }
@@ -332,14 +332,14 @@ describe('a page runs tools for a session on a server', () => {
     ['no function', { set_theme: 1 }],
     ['no run', { set_theme: { description: 'x', parameters: {} } }],
     ['a name twice', { other: () => 1 }],
-  ])('refuses %s', (_name, handlers) => {
+  ])('reject %s', (_name, handlers) => {
     const session = host().open()
     session.tools({ other: () => 1 })
     expect(() => session.tools(handlers as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
 
-describe.each([5, 6, 7] as const)('a chat of AI SDK %d, unmodified', (version) => {
+describe.each([5, 6, 7] as const)('useChat of AI SDK %d, unmodified', (version) => {
   const chatOf = (fetch: (request: Request) => Promise<Response>, outputs: string[]): PageChat =>
     new pageChats[version]({
       api: 'http://localhost/chat',
@@ -352,7 +352,7 @@ describe.each([5, 6, 7] as const)('a chat of AI SDK %d, unmodified', (version) =
     })
   const textIn = (chat: PageChat) => (chat.messages.at(-1)?.parts ?? []).map(({ text }) => text ?? '').join('')
 
-  it('runs what onToolCall is asked, and sends the result', async () => {
+  it('runs onToolCall and sends the result', async () => {
     const asked: string[] = []
     const chat = chatOf(host().fetch, asked)
     await chat.sendMessage({ text: 'go' })
@@ -360,7 +360,7 @@ describe.each([5, 6, 7] as const)('a chat of AI SDK %d, unmodified', (version) =
     expect(asked).toEqual(['{"theme":"dark"}'])
   })
 
-  it('that is loaded in the middle is asked again', async () => {
+  it('runs the call again after a reload during it', async () => {
     const { fetch, open } = host()
     const session = open()
     await seen(session.prompt('go'), 'clientCallRequested')
@@ -373,7 +373,7 @@ describe.each([5, 6, 7] as const)('a chat of AI SDK %d, unmodified', (version) =
   })
 })
 
-it('a client of AG-UI, unmodified, runs the tools that it brings along', async () => {
+it('runs tools of an unmodified AG-UI client', async () => {
   const choices = { clientTools: ['set_theme'] }
   const { fetch } = host({ agent: () => ({ model: model(), choices }) })
   const agent = new HttpAgent({ url: 'http://localhost/agui', threadId: 's', fetch: (input, init) => fetch(new Request(input, init)) })

@@ -95,9 +95,9 @@ async function sessionOfSteps(store: SessionStore, steps: readonly Step[], anew:
 describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
-])('pages of a history: %s', (name, make) => {
+])('history pages: %s', (name, make) => {
   const cases = name === 'memory' ? runs(8, 500) : runs(4, 100)
-  it('are the history, whatever was edited, branched, or waits', async () => {
+  it('cover the whole history after edits, branches and pauses', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }),
@@ -142,7 +142,7 @@ describe('the first page of a long session', () => {
     return { store: logSessionStore(counted), lines: () => lines }
   }
 
-  it('costs what that of a short one does, and so do its approvals', async () => {
+  it('costs as much as that of a short session, approvals included', async () => {
     const costs: number[][] = []
     for (const prompts of [25, 1000]) {
       const { store, lines } = counting()
@@ -165,7 +165,7 @@ describe('the first page of a long session', () => {
     for (const [at, cost] of (long ?? []).entries()) expect(cost).toBeLessThanOrEqual(2 * (short?.[at] ?? 0))
   })
 
-  it('refuses what is no page', async () => {
+  it('rejects an invalid page', async () => {
     const store = memorySessionStore()
     await sessionOfSteps(store, [{ say: 'hello' }], false)
     const read = readerOf(store)

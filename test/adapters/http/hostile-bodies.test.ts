@@ -16,7 +16,7 @@ function appOf() {
   return { model, post }
 }
 
-describe('a body', () => {
+describe('a request body', () => {
   it.each([
     ['metadata nested too deep', `{"prompt":"go","metadata":${nested(250)}}`],
     ['metadata nested absurdly deep', `{"prompt":"go","metadata":${nested(100_000)}}`],
@@ -30,7 +30,7 @@ describe('a body', () => {
       JSON.stringify({ prompt: Array.from({ length: 1001 }, () => ({ role: 'user', content: 'x' })) }),
     ],
     ['content that is none', '{"prompt":[{"role":"user","content":[{"type":"text","text":7}]}]}'],
-  ])('with %s is answered with 400, and nothing is sent', async (_, body) => {
+  ])('gets a 400 for %s and nothing is sent', async (_, body) => {
     const { model, post } = appOf()
     const response = await post(body)
     expect(response.status).toBe(400)
@@ -38,7 +38,7 @@ describe('a body', () => {
     expect(model.provider.requests).toEqual([])
   })
 
-  it('that has a system message is told whose the systemPrompt is', async () => {
+  it('points to systemPrompt if it contains a system message', async () => {
     const response = await appOf().post('{"prompt":[{"role":"user","content":"hi"},{"role":"system","content":"Obey."}]}')
     expect(await response.json()).toMatchObject({ detail: expect.stringMatching(/prompt\[1\].*systemPrompt/) })
   })
@@ -47,7 +47,7 @@ describe('a body', () => {
     '{"prompt":"hi"}',
     '{"prompt":{"role":"user","content":"hi"}}',
     '{"prompt":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}',
-  ])('as people write it is taken: %s', async (body) => {
+  ])('accepts common forms: %s', async (body) => {
     const { model, post } = appOf()
     const response = await post(body)
     expect(response.status).toBe(200)
@@ -56,7 +56,7 @@ describe('a body', () => {
   })
 })
 
-describe('an event that cannot be written as JSON', () => {
+describe('an event that JSON cannot represent', () => {
   /** Says something odd, and then nothing more until it is stopped. */
   function odd(): Model {
     const model = scripted([])
@@ -80,7 +80,7 @@ describe('an event that cannot be written as JSON', () => {
     return { ...model, provider: { api: 'scripted', encode: model.provider.encode, stream } }
   }
 
-  it('ends its reader, and the run that nobody can come back to', async () => {
+  it('ends its reader and a run without a session', async () => {
     const agent = new Agent({ model: odd() })
     const app = createAgentApp({ authorize: () => true, agent: () => agent })
     const response = await app.fetch(post('/runs'))
@@ -89,7 +89,7 @@ describe('an event that cannot be written as JSON', () => {
     expect((await run?.result)?.status).toBe('aborted')
   })
 
-  it('ends its reader alone where another can come', async () => {
+  it('ends only its reader in a session', async () => {
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: odd() }) })
     const app = createAgentApp({ authorize: () => true, sessions })
     expect((await allFrames(await app.fetch(post('/sessions/s1/runs')))).at(-1)).toMatchObject({ event: 'error' })

@@ -26,7 +26,7 @@ afterEach(async () => {
   await sessions.close()
 })
 
-it('a page answers what a running call asks', async () => {
+it('submits a user input response from a web client', async () => {
   const run = session.prompt('go')
   await seen(run, 'inputRequested')
   const [pending] = run.pendingInputs()
@@ -37,7 +37,7 @@ it('a page answers what a running call asks', async () => {
   expect(() => run.answer(pending ?? '', { action: 'decline' })).toThrow('No request for input')
 })
 
-it('the routes refuse what is no answer, and what nobody asked', async () => {
+it('rejects an invalid response and an unknown request id', async () => {
   const run = session.prompt('go')
   await seen(run, 'inputRequested')
   const path = 'http://localhost/sessions/one/inputs'

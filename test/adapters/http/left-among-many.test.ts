@@ -71,7 +71,7 @@ async function recover(store: SessionStore) {
 
 const inMemory = runs(1000, 5000)
 
-it(`three runs among ${inMemory} sessions in memory are taken up without a look at the others`, async () => {
+it(`takes over three runs among ${inMemory} sessions in memory without reading the others`, async () => {
   const driver = memoryDriver()
   let given = 0
   const list: LogDriver['list'] = async (query) => {
@@ -87,7 +87,7 @@ it(`three runs among ${inMemory} sessions in memory are taken up without a look 
 
 const inFiles = runs(500, 2000)
 
-it(`three runs among ${inFiles} sessions in files are taken up with a look at those that were written since the last time`, async () => {
+it(`takes over three runs among ${inFiles} session files and reads only recent ones`, async () => {
   const { root } = temporaryRoot()
   const operations = nodeFileOperations()
   const looks = new Set<string>()

@@ -46,7 +46,7 @@ describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
 ])('runs of named users over one store: %s', (_name, make) => {
-  it('are taken up without a word about who they are, several at the same time', async () => {
+  it('resume without credentials, several at once', async () => {
     const store = make()
     const one = processOver(store, hanging())
     const headers = (name: string) => ({ 'x-user': name })
@@ -74,7 +74,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('say their owner to the server alone', async () => {
+  it('expose their owner only to the server', async () => {
     const store = make()
     const one = processOver(store, scripted([{ text: 'Hello.' }]))
     await (await one.post('/s/runs', { prompt: 'Hello.' }, { 'x-user': userName })).text()
@@ -97,7 +97,7 @@ describe.each([
 describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
-])('what was said to a run that is cut off: %s', (_name, make) => {
+])('a message to an interrupted run: %s', (_name, make) => {
   const answering = () => scripted(({ messages }) => ({ text: `Heard ${messages.filter(({ role }) => role === 'user').length}.` }))
   const say = (host: ReturnType<typeof processOver>, path: string, prompt: string, key: string) =>
     host.post(path, { prompt }, { 'idempotency-key': key })
@@ -106,7 +106,7 @@ describe.each([
     return messages.flatMap((message: { role: string; content: [] }) => (message.role === 'user' ? [textOf(message.content)] : []))
   }
 
-  it('is heard in the next process, once, and its receipt can be read all the time', async () => {
+  it('reaches the next process once, with a readable receipt all the time', async () => {
     const store = make()
     const { model, isAsked } = silent()
     const one = processOver(store, model)
@@ -135,7 +135,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('is heard where only the end of the run was missing', async () => {
+  it('reaches the next process if only the end of the run was missing', async () => {
     const all = make()
     let isCut = false
     const store: SessionStore = {
@@ -179,7 +179,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('is returned with the end of its run', async () => {
+  it('returns with the end of its run', async () => {
     const { model, isAsked } = silent()
     const one = processOver(make(), model)
     await one.post('/s/runs', { prompt: 'Go.' })
@@ -191,7 +191,7 @@ describe.each([
   })
 })
 
-it('takes up only those that are meant', async () => {
+it('resumes only the selected runs', async () => {
   const store = memorySessionStore()
   const one = processOver(store, hanging())
   for (const id of ['s1', 's2', 's3']) await one.post(`/${id}/runs`, { prompt: 'Go.' })
@@ -219,7 +219,7 @@ function stuckable(store: SessionStore): { store: SessionStore; stuck: Set<strin
   }
 }
 
-it('ends in time though a tool, an export and an import hang and people are asked; all of it goes on in the next process', async () => {
+it('closes in time despite hanging tools and pending approvals, and the next process continues', async () => {
   const all = memorySessionStore()
   const { store, stuck } = stuckable(all)
   const steps: Record<string, ScriptedStep> = Object.fromEntries(
@@ -266,7 +266,7 @@ it('ends in time though a tool, an export and an import hang and people are aske
   await two.sessions.close()
 })
 
-describe('a process that is thought to be gone, and writes on while its run is taken up', () => {
+describe('a stale process that still writes during a takeover', () => {
   /** A store that has `left` records of a run; the others are written once somebody has read those. */
   async function storeOf(left: number, rest: number) {
     const before = memorySessionStore()
@@ -296,7 +296,7 @@ describe('a process that is thought to be gone, and writes on while its run is t
   it.each([
     ['its answer', 1],
     ['its answer and the end', 2],
-  ])('has completed it with %s', async (_, rest) => {
+  ])('completes the run with %s', async (_, rest) => {
     const { store, seen } = await storeOf(left, rest)
     const two = processOver(seen, scripted([]))
     await (await two.post('/s/continue', {})).text()

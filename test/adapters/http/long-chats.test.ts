@@ -13,8 +13,8 @@ function keptOf(text: string, size: number): string {
   return last.text
 }
 
-describe('of a list that is read as it comes', () => {
-  it('the last element is kept, with all that stands around the list', () => {
+describe('the streaming list parser', () => {
+  it('keeps the last element and everything around the list', () => {
     const body = fc.dictionary(fc.constantFrom('id', 'messages', 'other', 'mess', '"', '\\'), fc.jsonValue())
     fc.assert(
       fc.property(
@@ -33,14 +33,14 @@ describe('of a list that is read as it comes', () => {
     )
   })
 
-  it('keeps the last element before it that is asked for too', () => {
+  it('keeps the element before it if requested', () => {
     const text = (of: number[]) => JSON.stringify({ id: 'x', messages: of.map((at) => ({ at, text: `"${at}",` })), more: [1] })
     const last = new LastOfList('messages', (element) => /"at":\d*0,/.test(element))
     for (const piece of text([1, 10, 2, 20, 3, 4]).match(/.{1,7}/gs) ?? []) last.add(piece)
     expect(last.text).toBe(text([20, 4]))
   })
 
-  it('keeps keys and strings with escapes that are cut at any character', () => {
+  it('keeps keys and strings with escapes cut at any character', () => {
     const odd = ['"', '\\', '\\"', '"]', ',"messages":[', '\\\\"', '}', '[', '\n"\\', 'messages"', '\u2028']
     for (const one of odd)
       for (const two of odd) {
@@ -52,7 +52,7 @@ describe('of a list that is read as it comes', () => {
       }
   })
 
-  it('what is no such JSON stays as it is', () => {
+  it('leaves other JSON unchanged', () => {
     const texts = [
       '',
       '[1,[2,3],{"messages":[1,2]}]',
@@ -65,7 +65,7 @@ describe('of a list that is read as it comes', () => {
   })
 })
 
-it('a chat with photos is no body that is too large, however long it is', async () => {
+it('accepts a chat with photos at any length', async () => {
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
   const app = createAgentApp({ sessions, authorize: () => true, maxBodyBytes: 100_000 })
   const chat = async (messages: object[]) => {

@@ -39,7 +39,7 @@ async function played(work: Promise<void>): Promise<void> {
 describe('webhook', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('is signed so that its receiver can check it, and has no argument and no word of the conversation', async () => {
+  it('signs its requests and includes no arguments or conversation text', async () => {
     const { got, send } = receiver(204)
     await send(ended)
     await send(waiting)
@@ -54,7 +54,7 @@ describe('webhook', () => {
     })
   })
 
-  it('is refused with another key, another body, another time, without a signature, and when it is old', async () => {
+  it('fails verification with a wrong key, body, time or signature, or if too old', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 })
     const { got, send } = receiver(200)
     await send(ended)
@@ -77,7 +77,7 @@ describe('webhook', () => {
     expect((await again(body, signature)).problem).toContain('too old')
   })
 
-  it('is sent again where nobody answered or the receiver was busy, with a new signature and the same id', async () => {
+  it('retries after no response or a busy receiver, with a new signature and the same id', async () => {
     vi.useFakeTimers()
     const { got, warnings, send } = receiver(
       new Error('connection refused'),
@@ -95,7 +95,7 @@ describe('webhook', () => {
     ['is not sent again where it is refused', [403], 1, 'it answered 403'],
     ['follows no redirect', [new Response(null, { status: 307, headers: { location: 'https://evil.example' } })], 1, 'it answered 307'],
     ['is given up after five tries more', [500], 6, 'it answered 500'],
-  ])('%s, and the logger is told without the key', async (_, answers, tries, reason) => {
+  ])('%s, and logs without the key', async (_, answers, tries, reason) => {
     vi.useFakeTimers()
     const { got, warnings, send } = receiver(...answers)
     await played(send(ended))
@@ -107,7 +107,7 @@ describe('webhook', () => {
     expect(JSON.stringify(warnings)).not.toContain(key)
   })
 
-  it.each([0.5, 1e12, Number.POSITIVE_INFINITY])('is sent where its answer may take %s ms', async (timeoutMs) => {
+  it.each([0.5, 1e12, Number.POSITIVE_INFINITY])('waits up to %s ms for its response', async (timeoutMs) => {
     let asked = 0
     const fetch = async () => {
       asked += 1
@@ -119,7 +119,7 @@ describe('webhook', () => {
     expect(asked).toBe(1)
   })
 
-  it('has at most 100 on their way', async () => {
+  it('limits its requests in flight to 100', async () => {
     const warnings: unknown[] = []
     let answer = (_: Response): void => undefined
     const held = new Promise<Response>((resolve) => {
@@ -137,11 +137,11 @@ describe('webhook', () => {
     await send.settled()
   })
 
-  it.each(['http://hooks.example', 'https://me:secret@hooks.example', 'file:///etc', 'no address'])('refuses to send to %s', (url) => {
+  it.each(['http://hooks.example', 'https://me:secret@hooks.example', 'file:///etc', 'no address'])('rejects the URL %s', (url) => {
     expect(() => webhook({ url, key })).toThrow('address of https')
   })
 
-  it('sends to this machine without https, and refuses a short key', () => {
+  it('accepts a local URL without https and rejects a short key', () => {
     expect(() => webhook({ url: 'http://127.0.0.1:1/x', key })).not.toThrow()
     expect(() => webhook({ url: 'https://hooks.example', key: 'short' })).toThrow('at least 32')
   })
@@ -174,7 +174,7 @@ function asking() {
 describe('onWaiting', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('is not told of a page that is loaded again, and once of one that stays away', async () => {
+  it('ignores a page reload and fires once for a client that stays away', async () => {
     const { told, app, untilAsked } = asking()
     const { stream, loopId } = await untilAsked()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -194,7 +194,7 @@ describe('onWaiting', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('leaves no timer when the server ends, and does not call what is handed over an end', async () => {
+  it('leaves no timer after close and ignores runs handed over', async () => {
     const { told, sessions, untilAsked } = asking()
     const { stream } = await untilAsked()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

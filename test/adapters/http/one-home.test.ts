@@ -62,7 +62,7 @@ async function askSlowly(of: keyof typeof apps, options: Shared): Promise<number
 }
 
 describe.each(['sessions', 'proxy'] as const)('%s', (of) => {
-  it('answers its own page behind a server that rewrites Host, and no other', async () => {
+  it('accepts only its own origin behind a server that rewrites Host', async () => {
     const headers = { origin: 'https://app.example', host: 'internal:3000' }
     expect(await ask(of, {}, { ...headers, 'sec-fetch-site': 'same-origin' })).toBe(200)
     for (const site of ['cross-site', 'same-site', 'none'])
@@ -70,11 +70,11 @@ describe.each(['sessions', 'proxy'] as const)('%s', (of) => {
     expect(await ask(of, {}, headers)).toBe(403)
   })
 
-  it.each([3e9, Number.MAX_SAFE_INTEGER])('waits for a slow body where it may take %d ms', async (patienceMs) => {
+  it.each([3e9, Number.MAX_SAFE_INTEGER])('waits up to %d ms for a slow body', async (patienceMs) => {
     expect(await askSlowly(of, { patienceMs })).toBe(200)
   })
 
-  it('refuses bodies that are compressed', async () => {
+  it('rejects compressed bodies', async () => {
     expect(await ask(of, {}, { 'content-encoding': 'gzip' })).toBe(415)
   })
 
@@ -115,11 +115,11 @@ describe.each(['sessions', 'proxy'] as const)('%s', (of) => {
     ['x-anything', '[2001:db8::1]:443'],
     ['x-anything', '::1'],
   ]
-  it.each(forwarding)('loopbackOnly refuses what was passed on: %s: %s', async (name, value) => {
+  it.each(forwarding)('rejects forwarded requests with loopbackOnly: %s: %s', async (name, value) => {
     expect(await ask(of, { authorize: 'loopbackOnly' }, { [name]: value })).toBe(403)
   })
 
-  it('loopbackOnly lets in what browsers and programs of this machine send', async () => {
+  it('accepts local browsers and programs with loopbackOnly', async () => {
     const usual = {
       accept: 'text/event-stream',
       'accept-language': 'de, en;q=0.5',

@@ -43,8 +43,8 @@ function appOf({ script = [{ text: 'Hello.' }], gate, store = memorySessionStore
   return { app, sessions, ask, prompt }
 }
 
-describe('health', () => {
-  it('is told to anybody, and says nothing of anybody', async () => {
+describe('the health routes', () => {
+  it('respond to everyone and reveal no user data', async () => {
     const { ask } = appOf()
     for (const path of ['/healthz', '/readyz']) {
       const answer = await ask(path, { as: '' })
@@ -52,7 +52,7 @@ describe('health', () => {
     }
   })
 
-  it('is not ready while it drains, and lives on', async () => {
+  it('report not ready but alive while draining', async () => {
     const { ask, sessions } = appOf()
     await sessions.drain({ deadlineMs: 0 })
     const answer = await ask('/readyz', { as: '' })
@@ -60,7 +60,7 @@ describe('health', () => {
     expect((await ask('/healthz', { as: '' })).status).toBe(200)
   })
 
-  it('is not ready where the store fails, or does not answer, and asks it once a second at most', async () => {
+  it('report not ready if the store fails or hangs, checking it once a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const list = vi.fn(() => never)
@@ -78,8 +78,8 @@ describe('health', () => {
   })
 })
 
-describe('what is told of requests', () => {
-  it('goes to a logger with info, by route, without ids, words and secrets', async () => {
+describe('request logging', () => {
+  it('logs at level info by route, without ids, content and secrets', async () => {
     const told: [string, JsonObject][] = []
     const logger = { warn: () => undefined, info: (event: string, fields: JsonObject) => void told.push([event, fields]) }
     const { ask, prompt } = appOf({ app: { logger } })
@@ -100,7 +100,7 @@ describe('what is told of requests', () => {
     expect(JSON.stringify(told)).not.toMatch(/secret|own|Hi\./)
   })
 
-  it('has no say in what happens', async () => {
+  it('leaves responses unaffected if a logger or observer throws', async () => {
     const fail = () => {
       throw new Error('no room')
     }
@@ -109,7 +109,7 @@ describe('what is told of requests', () => {
   })
 })
 
-it('figures say what goes on in the process', async () => {
+it('reports metrics of the process', async () => {
   let figures = (): AppFigures => {
     throw new Error('begin was not called.')
   }
@@ -130,8 +130,8 @@ it('figures say what goes on in the process', async () => {
   await expect.poll(figures).toMatchObject({ runs: 0, waiting: 0, queued: 0, openStreams: 0 })
 })
 
-describe('too much at once', () => {
-  it('is refused for now where all callers together have as many streams as there may be', async () => {
+describe('overload protection', () => {
+  it('responds with a retryable error if all callers together reach the stream limit', async () => {
     const { prompt, ask } = appOf({ gate: () => never, app: { maxStreams: 2 } })
     const first = await prompt('s1', 'ada')
     await prompt('s2', 'bob')
@@ -143,7 +143,7 @@ describe('too much at once', () => {
     expect((await prompt('s3', 'bob')).status).toBe(200)
   })
 
-  it('is refused for now while the event loop is late', async () => {
+  it('responds with a retryable error while the event loop lags', async () => {
     let lagMs = (): number => 0
     const observer: AppObserver = {
       begin: (figures) => {
@@ -164,7 +164,7 @@ describe('too much at once', () => {
 })
 
 describe('an operator', () => {
-  it('sees the sessions of everybody by status, reads them, and stops their runs', async () => {
+  it('lists the sessions of all users by status, reads them and stops their runs', async () => {
     const told: [string, JsonObject][] = []
     const logger = { warn: () => undefined, info: (event: string, fields: JsonObject) => void told.push([event, fields]) }
     const { ask, prompt } = appOf({ script: [{ toolCalls: [{ name: 'pay', arguments: {} }] }], app: { logger } })
@@ -186,7 +186,7 @@ describe('an operator', () => {
     ])
   })
 
-  it('says nothing for anybody, and decides nothing', async () => {
+  it('sends no prompts and decides no approvals', async () => {
     const { ask, prompt } = appOf()
     await (await prompt('one', 'ada')).text()
     const paths = ['/runs', '/steer', '/approvals/call', '/import', '/title', '/continue']
@@ -199,7 +199,7 @@ describe('an operator', () => {
     expect(messages).toHaveLength(2)
   })
 
-  it.each(['ada', ''])('is nobody else: %j', async (as) => {
+  it.each(['ada', ''])('rejects other users: %j', async (as) => {
     const { ask, prompt } = appOf()
     await (await prompt('one', 'bob')).text()
     for (const path of ['/operator/sessions', '/operator/sessions/one/history?identity=bob', '/operator/sessions/one?identity=bob'])
@@ -207,7 +207,7 @@ describe('an operator', () => {
     expect((await ask('/operator/sessions/one/stop?identity=bob', { as, method: 'POST' })).status).toBe(401)
   })
 
-  it('is not there where nobody is one', async () => {
+  it('gets a 404 if no operator is configured', async () => {
     const store = memorySessionStore()
     const sessions = memoryLiveSessions({ store, agent: () => ({ model: scripted([]) }) })
     onTestFinished(() => sessions.close())

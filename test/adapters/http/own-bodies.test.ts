@@ -22,8 +22,8 @@ function paying() {
   return { app, get, post, begin }
 }
 
-describe('while a run waits for a person', () => {
-  it('exports the session, with what waits', async () => {
+describe('a session with a pending approval', () => {
+  it('exports its history and pending calls', async () => {
     const { get, begin } = paying()
     await begin()
     const response = await get('/export')
@@ -34,7 +34,7 @@ describe('while a run waits for a person', () => {
     expect(JSON.stringify(records)).toContain('"pay"')
   })
 
-  it('answers every read', async () => {
+  it('serves every read', async () => {
     const { get, begin } = paying()
     await begin()
     const { loops } = await (await get('/loops')).json()
@@ -45,7 +45,7 @@ describe('while a run waits for a person', () => {
   })
 })
 
-describe('an unknown key of a body', () => {
+describe('an unknown key in a body', () => {
   it.each([
     ['/runs', { prompt: 'Hi.', modle: 'fast' }, '"modle", which this route does not know. Did you mean model?'],
     ['/send', { promt: 'Hi.' }, 'Did you mean prompt?'],
@@ -58,7 +58,7 @@ describe('an unknown key of a body', () => {
     ['/client-calls/c/claim', { argumentsHash: 'h', client: 'x' }, 'Did you mean clientId?'],
     ['/schedules', { prompt: 'Hi.', every: 5000 }, 'Did you mean everyMs?'],
     ['/title', { name: 'x' }, 'Known: title.'],
-  ])('is refused by name at %s', async (path, body, sentence) => {
+  ])('rejects by name at %s', async (path, body, sentence) => {
     const { post, get } = paying()
     const response = await post(path, body)
     expect(response.status).toBe(400)
@@ -71,14 +71,14 @@ describe('an unknown key of a body', () => {
     ['/regenerate', { id: 'x' }, '"id", which this route does not know.'],
     ['/edit', { messageId: 'x', prompts: 'Hi.' }, 'Did you mean prompt?'],
     ['/branch', { loop: 'x', prompt: 'Hi.' }, 'Did you mean loopId?'],
-  ])('is refused by name at %s', async (path, body, sentence) => {
+  ])('rejects by name at %s', async (path, body, sentence) => {
     const { post, begin } = paying()
     await begin()
     const response = await post(path, body)
     expect([response.status, (await response.json()).detail]).toEqual([400, expect.stringContaining(sentence)])
   })
 
-  it('is refused by name at a run without a session', async () => {
+  it('rejects by name at a run without a session', async () => {
     const model = scripted(() => ({ text: 'Hi.' }))
     const app = createAgentApp({ agent: () => new Agent({ model }), authorize: () => true })
     const headers = { 'content-type': 'application/json' }

@@ -84,15 +84,15 @@ async function agUiLooks(threadId: string): Promise<unknown[]> {
   return looks
 }
 
-describe.each(Object.entries(kinds))('an answer that is written over HTTP: %s', (kind, { value }) => {
-  it('is a value of a remote run, without its wrapper', async () => {
+describe.each(Object.entries(kinds))('partial output over HTTP: %s', (kind, { value }) => {
+  it('updates the output of a remote run without its wrapper', async () => {
     const run = open(kind).prompt('Tea?')
     const seen = await all<unknown>(run.partial())
     expect(seen.length).toBeGreaterThan(1)
     expect(seen.at(-1)).toEqual(value)
   })
 
-  it('is a value of a store', async () => {
+  it('updates the value of a store', async () => {
     const session = open(kind)
     const store = createStore(session)
     const seen: unknown[] = []
@@ -107,25 +107,25 @@ describe.each(Object.entries(kinds))('an answer that is written over HTTP: %s', 
     expect(seen.at(-1)).toEqual(value)
   })
 
-  it('is a value of a message of useChat', async () => {
+  it('updates the value of a useChat message', async () => {
     const looks = await chatLooks(`${kind}-${crypto.randomUUID()}`)
     expect(new Set(looks.map((look) => JSON.stringify(look))).size).toBeGreaterThan(2)
     expect(looks.at(-1)).toEqual(value)
   })
 
-  it('is a value of what a client of AG-UI hears', async () => {
+  it('updates the value of an AG-UI client', async () => {
     const looks = await agUiLooks(`${kind}-${crypto.randomUUID()}`)
     expect(looks.length).toBeGreaterThan(2)
     expect(looks.at(-1)).toEqual(value)
   })
 })
 
-it('elements of a remote run need no name of the wrapper', async () => {
+it('streams elements of a remote run without the wrapper name', async () => {
   expect(await all<unknown>(open('list').prompt('Tea?').elements())).toEqual(steps)
   expect(await all<unknown>(open('object').prompt('Tea?').elements('steps'))).toEqual(steps)
 })
 
-it('who joins a run that has begun has the same value', async () => {
+it('gives a late subscriber of a run the same value', async () => {
   const first = open('gated')
   const run = first.prompt('Tea?')
   for await (const { type } of run) if (type === 'turnStart') break
@@ -140,7 +140,7 @@ it('who joins a run that has begun has the same value', async () => {
   for (const store of stores) store.close()
 })
 
-it('an answer that need not be JSON is none, also where it looks like some', async () => {
+it('ignores JSON-like text if the output is plain text', async () => {
   const session = open('plain')
   const store = createStore(session)
   await session.prompt('How many?').result

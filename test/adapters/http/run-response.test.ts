@@ -25,7 +25,7 @@ async function messageOf(response: Response) {
   return last
 }
 
-it('answers with the events of a run, or with what the AI SDK reads', async () => {
+it('responds with the events of a run or with AI SDK chunks', async () => {
   const native = await allFrames(runResponse(agentOf().prompt('Go.')))
   expect(native.map(({ event }) => event)).toContain('messageUpdate')
   expect(native.at(-1)?.data.status).toBe('completed')
@@ -37,7 +37,7 @@ it('answers with the events of a run, or with what the AI SDK reads', async () =
 it.each([
   [true, 'aborted'],
   [false, 'completed'],
-])('when the client leaves and stopOnLeave is %s, the run is %s', async (stopOnLeave, status) => {
+])('handles a disconnect with stopOnLeave %s: the run is %s', async (stopOnLeave, status) => {
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => {
     open = resolve
@@ -48,14 +48,14 @@ it.each([
   expect((await run.result).status).toBe(status)
 })
 
-it('refuses what is no option, and the run goes on', async () => {
+it('rejects an unknown option and the run continues', async () => {
   const run = agentOf().prompt('Go.')
   expect(() => runResponse(run, { protocol: 'ai-sdk' as never })).toThrow(ConfigError)
   expect(await run.text()).toBe('one two')
 })
 
 it.each(['aiSdk', 'agUi'] as const)(
-  'whoever joins by %s after a decision gets the rest, also where events come one at a time',
+  'streams the rest to a client joining by %s after a decision, also event by event',
   async (protocol) => {
     const send = defineTool({
       name: 'send',
@@ -86,7 +86,7 @@ it.each(['aiSdk', 'agUi'] as const)(
   },
 )
 
-it('leaves the console alone when its client is told how the run failed, and what waits', async () => {
+it('logs nothing if the client learns of the failure and the pending calls', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
   try {
     const failing = scripted([{ fail: { code: 'auth', message: 'The key of this response is wrong.' } }])

@@ -41,7 +41,7 @@ async function until(store: SessionStore, count: number): Promise<string[]> {
 describe('scheduled prompts', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('are said when they are due, and every so often, in step with the first time', async () => {
+  it('run when due and repeatedly, aligned with the first time', async () => {
     clock()
     const store = memorySessionStore()
     const sessions = hosted(store, memorySchedules())
@@ -68,7 +68,7 @@ describe('scheduled prompts', () => {
     expect(await saidIn(store)).toHaveLength(3)
   })
 
-  it('survive a restart, and say once what was missed', async () => {
+  it('survive a restart and run once for missed times', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'phi-schedules-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
     const file = join(directory, 'deep', 'schedules.json')
@@ -85,7 +85,7 @@ describe('scheduled prompts', () => {
     await second.close()
   })
 
-  it('are said once each, where several processes look at the same store', async () => {
+  it('run once across several processes on one store', async () => {
     const store = memorySchedules()
     for (let at = 0; at < 30; at++) await store.add({ address, id: `${at}`, prompt: 'x', at, ...(at % 2 === 0 && { everyMs: minute }) })
     const keys: string[] = []
@@ -97,7 +97,7 @@ describe('scheduled prompts', () => {
     expect([keys.length, new Set(keys).size]).toEqual([30, 30])
   })
 
-  it('are put off where the session can begin nothing, and told to the logger where they fail', async () => {
+  it('wait while the session is busy and log failures', async () => {
     clock()
     const warnings: unknown[] = []
     const store = memorySessionStore()
@@ -119,7 +119,7 @@ describe('scheduled prompts', () => {
     expect(warnings).toEqual([])
   })
 
-  it('go to the run that is on, and go with the session', async () => {
+  it('enqueue into an active run and disappear with the session', async () => {
     const store = memorySessionStore()
     const asked: string[] = []
     let open = (): void => undefined
@@ -147,7 +147,7 @@ describe('scheduled prompts', () => {
     expect([await gone.json(), await schedules.list()]).toEqual([true, []])
   })
 
-  it('are refused without a store, without words, too often, and too far', async () => {
+  it('reject a missing store, empty text, short intervals and distant times', async () => {
     const none = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted([]) }) })
     expect(() => none.schedulesOf(address)).toThrow('Give them a store')
     const schedules = hosted(memorySessionStore(), memorySchedules()).schedulesOf(address)

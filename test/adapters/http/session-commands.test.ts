@@ -13,12 +13,12 @@ const changing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(/app\.(post|put|patch|delete)\('([^']+)'/g)])
   .map(([, method = '', path = '']) => [method.toUpperCase(), path.replace(/:\w+/g, 'a%2Fb')] as const)
 
-describe('commands of a session', () => {
-  it('are found in the sources of its routes', () => {
+describe('session commands', () => {
+  it('cover the routes in the source', () => {
     expect(changing.length).toBeGreaterThan(20)
   })
 
-  it.each(changing)('has one for %s %s, which becomes the same request again', async (method, path) => {
+  it.each(changing)('include %s %s, restored to the same request', async (method, path) => {
     const init = { method, headers: { 'content-type': 'application/json', 'idempotency-key': 'k' }, body: '{}' }
     const asked = await commandIn(new Request(`http://localhost${path}?a=1`, init), { maxBytes: 100, timeoutMs: 1000 })
     if (asked === undefined) throw new Error('It is not passed on.')

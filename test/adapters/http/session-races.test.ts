@@ -45,8 +45,8 @@ async function endOf(response: Response): Promise<string> {
 const counted = (all: readonly string[]): Record<string, number> =>
   Object.fromEntries([...new Set(all)].toSorted().map((each) => [each, all.filter((other) => other === each).length]))
 
-describe('many who ask at once', () => {
-  it('get one agent and one run, when nothing was said before', async () => {
+describe('concurrent requests', () => {
+  it('get one agent and one run in an empty session', async () => {
     const { agent, post, loopsOf, hold, free } = hosted()
     hold()
     const answers = await Promise.all(Array.from({ length: 50 }, () => post('/s/runs')))
@@ -56,7 +56,7 @@ describe('many who ask at once', () => {
   })
 
   it.each([[[true, true]], [[true, true, false]], [[true, true, false, true, false]], [[false, true]]])(
-    'begin one run, when some go back in the conversation: %j',
+    'start one run if some of them branch the conversation: %j',
     async (kinds) => {
       const { post, get, loopsOf, hold, free } = hosted()
       const first: Frame[] = await allFrames(await post('/s/runs'))
@@ -71,7 +71,7 @@ describe('many who ask at once', () => {
     },
   )
 
-  it('stop and delete what is on, and nothing of it goes on', async () => {
+  it('stop and delete an active run so that nothing of it continues', async () => {
     const { model, post, get, sessions, hold } = hosted()
     hold()
     const run = await post('/s/runs')
@@ -88,8 +88,8 @@ describe('many who ask at once', () => {
   })
 })
 
-describe('a session that leaves the memory', () => {
-  it('does not while somebody comes in', async () => {
+describe('an evicted session', () => {
+  it('stays in memory while a request enters', async () => {
     for (const order of [
       ['a', 'b'],
       ['b', 'a'],
@@ -107,7 +107,7 @@ describe('a session that leaves the memory', () => {
     }
   })
 
-  it('has left before it comes in again', async () => {
+  it('closes before it opens again', async () => {
     const driver = memoryDriver()
     let closes = 0
     let closeHeld = (): void => undefined
@@ -133,7 +133,7 @@ describe('a session that leaves the memory', () => {
     await sessions.close()
   })
 
-  it('makes room for as many as may be in, however many ask', async () => {
+  it('frees room up to the limit under any number of requests', async () => {
     const { post, hold, free, sessions } = hosted({ maxSessions: 2 })
     for (const id of ['a', 'b']) await allFrames(await post(`/${id}/runs`))
     hold()
@@ -145,7 +145,7 @@ describe('a session that leaves the memory', () => {
 })
 
 describe('close', () => {
-  it('lets no run begin that was asked for before', async () => {
+  it('rejects a run requested before it', async () => {
     let made = (): void => undefined
     const model = scripted(() => ({ text: 'hello' }))
     const agent = () =>

@@ -38,7 +38,7 @@ async function readOne(response: Response): Promise<Frame> {
 
 const textOf = (seen: Frame[]): string => seen.map(({ event, data }) => (event === 'messageUpdate' ? data.delta.delta : '')).join('')
 
-it('leaves the console alone when a run fails whose client is told', async () => {
+it('logs nothing if the client learns of a failed run', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
   try {
     const model = scripted([{ fail: { code: 'auth', message: 'The key of this session is wrong.' } }])
@@ -50,8 +50,8 @@ it('leaves the console alone when a run fails whose client is told', async () =>
   }
 })
 
-describe('the events of a run', () => {
-  it('are read on after the cursor; the run has not noticed that its client left', async () => {
+describe('run events', () => {
+  it('resume after the cursor, and the run ignores the disconnect', async () => {
     const { open, ask, post } = hosted()
     const { id = 0, data } = await readOne(await post('/s/runs'))
     const path = `/s/runs/${data.loopId}/events`
@@ -63,7 +63,7 @@ describe('the events of a run', () => {
     expect(all.at(-1)?.data.status).toBe('completed')
   })
 
-  it('are a problem where there is nothing to read', async () => {
+  it('return a problem if there is nothing to read', async () => {
     const { open, ask, post } = hosted({}, 1)
     const { data } = await readOne(await post('/s/runs'))
     open()
@@ -84,7 +84,7 @@ describe('the events of a run', () => {
     }
   })
 
-  it('are gone after a restart; the answer names the loop that goes on', async () => {
+  it('expire with a restart, and the response names the resumed loop', async () => {
     const store = memorySessionStore()
     const before = hosted({ store })
     const { id, data } = await readOne(await before.post('/s/runs'))
@@ -102,7 +102,7 @@ describe('the events of a run', () => {
   })
 })
 
-describe('what is kept of a session', () => {
+describe('a stored session', () => {
   const secret = 'the secret recipe'
 
   /** A session whose model was sent a secret, and whose tool ran an agent that was sent it too; as it is answered with. */
@@ -126,12 +126,12 @@ describe('what is kept of a session', () => {
     return text
   }
 
-  it('is sent with its events, but not what models were sent', async () => {
+  it('includes its events but no model requests', async () => {
     const text = await answered('', false)
     expect([text.includes('"type":"agentEnd"'), text.includes('childEvent'), text.includes(secret)]).toEqual([true, false, false])
   })
 
-  it('is sent with what models were sent, where the server shows it', async () => {
+  it('includes model requests if the server exposes them', async () => {
     const { session } = JSON.parse(await answered('', true))
     const [loop] = session.loops
     expect(JSON.stringify(loop.turns[0].requestPayload).includes(secret)).toBe(true)
@@ -140,14 +140,14 @@ describe('what is kept of a session', () => {
     )
   })
 
-  it('is sent without either to whoever wants neither', async () => {
+  it('includes neither on request', async () => {
     const text = await answered('?events=false', true)
     expect([text.includes('hello'), text.includes('"events":[]'), text.includes(secret)]).toEqual([true, true, false])
   })
 })
 
-describe('the list of sessions', () => {
-  it('has a problem for a cursor that no list gave', async () => {
+describe('the session list', () => {
+  it('rejects an unknown cursor with a problem', async () => {
     const { ask } = hosted()
     for (const cursor of ['', 'x', '%00%ff', '1e9/s', '1/../s']) {
       const response = await ask(`?cursor=${cursor}`)
@@ -157,7 +157,7 @@ describe('the list of sessions', () => {
 })
 
 describe('sessions in memory', () => {
-  it('leave it when nothing happens, and come back from the store', async () => {
+  it('leave memory when idle and reload from the store', async () => {
     vi.useFakeTimers()
     try {
       const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
@@ -174,7 +174,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('keep no agent after a while, and go on where they were', async () => {
+  it('release their agent after a while and continue', async () => {
     vi.useFakeTimers()
     try {
       const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
@@ -198,7 +198,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('stay while a run is on, however long', async () => {
+  it('stay during a run of any length', async () => {
     vi.useFakeTimers()
     try {
       const { open, ask, post, sessions } = hosted({ idleMs: 1000 })
@@ -213,7 +213,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('are bounded: the one that rests longest leaves, and where all run nobody comes in', async () => {
+  it('evict the longest idle one, and reject new ones if all run', async () => {
     const { open, post, sessions } = hosted({ maxSessions: 1 })
     const { data } = await readOne(await post('/a/runs'))
     const refused = await post('/b/runs')
@@ -224,7 +224,7 @@ describe('sessions in memory', () => {
     await sessions.close()
   })
 
-  it('bound the runs of a user, not those of others', async () => {
+  it('limit the runs per user', async () => {
     const { post, sessions } = hosted({ maxOpenRuns: 1 })
     await readOne(await post('/a/runs'))
     expect(await (await post('/b/runs')).json()).toMatchObject({ status: 429, code: 'tooManyRuns' })
@@ -234,7 +234,7 @@ describe('sessions in memory', () => {
     await sessions.close()
   })
 
-  it('go on where calls wait for a person, also after a restart', async () => {
+  it('resume with pending approvals, also after a restart', async () => {
     const store = memorySessionStore()
     const sent: string[] = []
     const tool = defineTool({

@@ -59,7 +59,7 @@ async function first(response: Response, event: string): Promise<void> {
 }
 
 describe('a second process over the same store', () => {
-  it('reads without taking the run from the first one, and without a model', async () => {
+  it('reads without taking over the run and without a model', async () => {
     const store = memorySessionStore()
     const { model, next } = paced([{ text: ['one ', 'two ', 'three'] }])
     const one = processOver(store, model)
@@ -80,7 +80,7 @@ describe('a second process over the same store', () => {
     await expect.poll(async () => (await (await one.get('')).json()).session.loops[0].status).toBe('completed')
   })
 
-  it('does not take up what is cut off when somebody reads, and does when it is told to', async () => {
+  it('resumes an interrupted run on demand, not on a read', async () => {
     const store = memorySessionStore()
     const { model, next } = paced([{ text: ['one ', 'two'] }])
     const one = processOver(store, model)
@@ -98,8 +98,8 @@ describe('a second process over the same store', () => {
   })
 })
 
-describe('a process that is told to end', () => {
-  it('leaves its run to the next one, which says the rest', async () => {
+describe('a process that shuts down', () => {
+  it('hands its run to the next one, which streams the rest', async () => {
     const store = memorySessionStore()
     const { model, next } = paced([{ text: ['one ', 'two'] }])
     const one = processOver(store, model)
@@ -118,7 +118,7 @@ describe('a process that is told to end', () => {
     await expect.poll(async () => statusesIn(await (await two.get('')).json())).toEqual(['interrupted', 'completed'])
   })
 
-  it('lets the turn end that is on, and no further one begin', async () => {
+  it('completes the current turn and starts no other', async () => {
     const store = memorySessionStore()
     let asked = 0
     const model = scripted(() => {
@@ -147,7 +147,7 @@ describe('a process that is told to end', () => {
     expect(asked).toBeLessThanOrEqual(2)
   })
 
-  it('leaves what waits for a person waiting, however often it is deployed', async () => {
+  it('keeps approvals pending across deployments', async () => {
     const store = memorySessionStore()
     const script: ScriptedStep[] = [{ toolCalls: [{ id: 'call', name: 'pay', arguments: {} }] }, { text: 'Paid.' }]
     const one = processOver(store, scripted(script))
@@ -168,7 +168,7 @@ describe('a process that is told to end', () => {
     await expect.poll(async () => statusesIn(await (await last.get('')).json())).toEqual(['paused', 'completed'])
   })
 
-  it('takes nothing up any more once it ends, also where it has begun to', async () => {
+  it('resumes nothing after shutdown began', async () => {
     const store = memorySessionStore()
     const one = processOver(store, paced(Array.from({ length: 3 }, () => ({ text: ['one ', 'two'] }))).model)
     for (const id of ['a', 'b', 'c']) await one.post(`/${id}/runs`, { prompt: 'Count.' })
@@ -183,7 +183,7 @@ describe('a process that is told to end', () => {
     expect(two.made).toHaveLength(begun)
   })
 
-  it('refuses options that it does not know by name', async () => {
+  it('rejects unknown options by name', async () => {
     const { sessions } = processOver(memorySessionStore(), noModel)
     const given: object[] = [{ deadline: 5 }, { deadlineMs: -1 }, { abort: 'yes' }, { callers: [{ name: 'ada' }] }]
     await expect(sessions.drain(given[0])).rejects.toThrow('deadline')
@@ -192,7 +192,7 @@ describe('a process that is told to end', () => {
     await expect(sessions.recover(given[3])).rejects.toThrow('name')
   })
 
-  it('stops its runs for good where that is said', async () => {
+  it('stops its runs for good on request', async () => {
     const store = memorySessionStore()
     const { model } = paced([{ text: ['one ', 'two'] }])
     const one = processOver(store, model)

@@ -77,8 +77,8 @@ const shown = ({ state }: HttpAgent): JsonObject => {
   return value
 }
 
-describe('a client of AG-UI, unmodified', () => {
-  it('is shown the state, and what tools change of it', async () => {
+describe('an unmodified AG-UI client with shared state', () => {
+  it('receives the state and changes by tools', async () => {
     const page = host().page()
     expect(await say(page)).toEqual(['STATE_SNAPSHOT', 'STATE_DELTA'])
     expect(shown(page)).toEqual({ steps: ['step 1'] })
@@ -86,7 +86,7 @@ describe('a client of AG-UI, unmodified', () => {
     expect(shown(page)).toEqual({ steps: ['step 1', 'step 2'] })
   })
 
-  it('changes it: tools see that, and a kill in between loses nothing', async () => {
+  it('changes it for tools, also across a crash', async () => {
     const server = host()
     const page = server.page({ steps: ['mine'] })
     await say(page)
@@ -108,7 +108,7 @@ describe('a client of AG-UI, unmodified', () => {
     ['of a version that is over', (state) => ({ ...state, title: 'late' }), /409.*stateConflict/],
     ['that does not say of which version', () => ({ steps: ['x'] }), /409.*stateConflict/],
     ['that says nonsense of it', (state) => ({ ...state, title: 'late', $version: '__proto__' }), /409.*stateConflict/],
-  ])('is told of a conflict: a change %s', async (_name, change, told) => {
+  ])('learns of a conflict: a change %s', async (_name, change, told) => {
     const server = host()
     const [page, other] = [server.page(), server.page()]
     await say(page)
@@ -134,7 +134,7 @@ describe('a client of AG-UI, unmodified', () => {
     ['is nested deep', JSON.parse(`${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`), /400.*invalidBody/],
     ['is huge', { steps: ['x'.repeat(5 * 1024 * 1024)] }, /400.*invalidBody/],
     ['is larger than a body may be', { steps: ['x'.repeat(100 * 1024 * 1024)] }, /413.*bodyTooLarge/],
-  ])('is refused a state that %s', async (_name, state, told) => {
+  ])('gets an error for a state that %s', async (_name, state, told) => {
     const { fetch } = host()
     const body = { threadId: 's', runId: 'r', messages: [{ id: 'm1', role: 'user', content: 'go' }], tools: [], context: [], state }
     const headers = { 'content-type': 'application/json' }
@@ -144,15 +144,15 @@ describe('a client of AG-UI, unmodified', () => {
     expect(({} as { polluted?: true }).polluted).toBeUndefined()
   })
 
-  it('keeps a state of its own where the agent shares nothing', async () => {
+  it('keeps its own state if the agent shares none', async () => {
     const page = host({ sharedState: undefined, tools: [] }).page({ own: 1 })
     await say(page).catch(() => undefined)
     expect(page.state).toEqual({ own: 1 })
   })
 })
 
-describe('a page of our own protocol', () => {
-  it('does what its documentation shows', async () => {
+describe('a phi client with shared state', () => {
+  it('behaves as documented', async () => {
     const server = host()
     const session = server.open()
     await session.prompt('go').result
@@ -166,7 +166,7 @@ describe('a page of our own protocol', () => {
     ])
   })
 
-  it('reads it, changes it, and hears what others make of it', async () => {
+  it('reads it, changes it and receives changes of others', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     await expect(a.sharedState.read()).rejects.toMatchObject({ code: 'notFound' })
@@ -185,7 +185,7 @@ describe('a page of our own protocol', () => {
     expect(await server.open().sharedState.read()).toEqual({ version: 3, value: { title: 'Plan', steps: ['step 1'] } })
   })
 
-  it('learns what was changed while it was not connected', async () => {
+  it('receives changes made while disconnected', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     await a.prompt('go').result
@@ -200,7 +200,7 @@ describe('a page of our own protocol', () => {
     await soon(() => expect(heard).toEqual([2, 3]))
   })
 
-  it('of many changes that a slow page does not take, it is told the newest', async () => {
+  it('receives only the newest change if it reads slowly', async () => {
     const server = host({}, { pingMs: 20 })
     const session = server.open()
     await session.prompt('go').result
@@ -214,7 +214,7 @@ describe('a page of our own protocol', () => {
     expect(text.split('event: sharedState').length - 1).toBeLessThan(20)
   })
 
-  it('is told what the others made of it where it was too late', async () => {
+  it('receives the state of others after its own change lost', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     await a.prompt('go').result
@@ -226,7 +226,7 @@ describe('a page of our own protocol', () => {
     await expect(b.sharedState.patch([{ op: 'remove', path: '/nothing' }])).rejects.toMatchObject({ code: 'invalidState' })
   })
 
-  it('changes it while a run is on, and the tool sees that', async () => {
+  it('changes it during a run, visible to the tool', async () => {
     const [begun, go] = [gate(), gate()]
     const slow = tool('add_step', async (args, ctx) => {
       begun.open()
@@ -244,7 +244,7 @@ describe('a page of our own protocol', () => {
     expect(await session.sharedState.read()).toEqual({ version: 2, value: { steps: ['from the page', 'step 2'] } })
   })
 
-  it('is read anew where the session was deleted, and begins once more with smaller versions', async () => {
+  it('reloads it after deletion of the session and accepts smaller versions', async () => {
     const server = host()
     const [session, other] = [server.open(), server.open()]
     const seen: number[] = []
@@ -259,7 +259,7 @@ describe('a page of our own protocol', () => {
     expect(seen.slice(-2)).toEqual([1, 2])
   })
 
-  it('makes a change once, however often its answer is lost, and whatever a listener throws', async () => {
+  it('applies a change once despite lost responses and throwing listeners', async () => {
     const server = host()
     let lost = 0
     const warnings: string[] = []

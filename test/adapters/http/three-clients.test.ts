@@ -12,6 +12,6 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-it('a chat of the AI SDK, a client of AG-UI and our own meet in one run of a Node host', async () => {
+it('joins one run of a Node host from AI SDK, AG-UI and phi clients', async () => {
   await expect(meet({ url: server.url, fetch, sessionId: `meet-${crypto.randomUUID()}` })).resolves.toBeUndefined()
 })

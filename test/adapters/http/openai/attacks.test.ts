@@ -38,8 +38,8 @@ function noted() {
   return { tool, ran }
 }
 
-describe('who asks', () => {
-  it('is refused without a key, for a model that there is not, and beyond its share, as the official client knows it', async () => {
+describe('callers of the OpenAI routes', () => {
+  it('get official errors for a missing key, an unknown model and an exceeded limit', async () => {
     const { client, clientOf } = served([{ text: 'hi' }], {}, { maxOpenStreams: 1 })
     expect(await refusal(clientOf('!').chat.completions.create({ model, messages: user }))).toMatchObject({
       status: 401,
@@ -58,7 +58,7 @@ describe('who asks', () => {
     open.controller.abort()
   })
 
-  it('is told of routes that there are not, and is answered by sessions that are made for the request', async () => {
+  it('get errors for unknown routes and responses from sessions made per request', async () => {
     const { client, app, sessions } = served([{ text: 'hi' }, { text: 'again' }])
     expect(await refusal(client.embeddings.create({ model, input: 'hi' }))).toMatchObject({ status: 404, code: 'not_found' })
     const asked: string[] = []
@@ -77,7 +77,7 @@ describe('who asks', () => {
     expect((await app.request('/v1/models')).status).toBe(401)
   })
 
-  it('reaches no response, conversation or question of somebody else', async () => {
+  it('reach no response, conversation or approval of another caller', async () => {
     const { deploy, done } = deployTool()
     const call = { toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }
     const { client, clientOf } = served(({ messages }) => (messages.length > 1 ? { text: 'A secret.' } : call), { tools: [deploy] })
@@ -92,7 +92,7 @@ describe('who asks', () => {
     expect(done).toEqual([])
   })
 
-  it('approves only what was shown', async () => {
+  it('approve only calls that they were shown', async () => {
     const { deploy, done } = deployTool()
     const { client } = served(() => ({ toolCalls: [{ id: 'c', name: 'deploy', arguments: { version: '2' } }] }), { tools: [deploy] })
     const first = await client.responses.create({ model, input: 'Deploy.' })
@@ -114,8 +114,8 @@ describe('who asks', () => {
   })
 })
 
-describe('what callers say', () => {
-  it('is no system prompt, unless the server lets it be', async () => {
+describe('input from callers', () => {
+  it('becomes no system prompt unless the server allows it', async () => {
     const heard: unknown[] = []
     const script = ({ systemPrompt, messages }: { systemPrompt: string; messages: readonly { role: string }[] }) => {
       heard.push([systemPrompt, messages.length])
@@ -135,7 +135,7 @@ describe('what callers say', () => {
     ])
   })
 
-  it('never runs a tool of the agent, nor says what it found, nor takes its place', async () => {
+  it('runs no agent tool, reveals no tool result and replaces none', async () => {
     const { tool, ran } = noted()
     const { client } = served([{ text: 'ok' }], { tools: [tool] })
     const call = { id: 'c', type: 'function' as const, function: { name: 'clock', arguments: '{}' } }
@@ -162,7 +162,7 @@ describe('what callers say', () => {
     expect(ran).toEqual([])
   })
 
-  it('goes past no filter of the agent, wherever in the conversation it stands', async () => {
+  it('undergoes the input filters at any place in the conversation', async () => {
     const inputFilters = [
       (text: string) => (text.includes('bomb') ? ({ type: 'reject', reason: 'Not that.' } as const) : ({ type: 'pass' } as const)),
     ]
@@ -176,7 +176,7 @@ describe('what callers say', () => {
     }
   })
 
-  it('is denied in a chat what needs approval, and what tools ask is cancelled', async () => {
+  it('denies approvals in a chat and cancels user input requests', async () => {
     const { deploy, done } = deployTool()
     const answers: unknown[] = []
     const ask = defineTool({
@@ -202,7 +202,7 @@ describe('what callers say', () => {
     expect([done, answers]).toEqual([[], [{ action: 'cancel' }, { action: 'cancel' }]])
   })
 
-  it('is refused by name where nothing here can do it', async () => {
+  it('rejects unsupported input by name', async () => {
     const { client, app } = served([{ text: 'ok' }])
     const fields: [string, object][] = [
       ['n', { n: 2 }],
@@ -237,8 +237,8 @@ describe('what callers say', () => {
   })
 })
 
-describe('bodies', () => {
-  it('of any shape are answered or refused in their words', async () => {
+describe('request bodies of the OpenAI routes', () => {
+  it('get a response or a proper error in any shape', async () => {
     const { app } = served(() => ({ text: 'ok' }))
     const whole = {
       '/v1/chat/completions': {
@@ -295,7 +295,7 @@ describe('bodies', () => {
     )
   })
 
-  it('of 100 MB are not read', async () => {
+  it('remain unread at 100 MB', async () => {
     const { app } = served([{ text: 'ok' }])
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
@@ -310,8 +310,8 @@ describe('bodies', () => {
   })
 })
 
-describe('runs', () => {
-  it('that fail say so by their status, and after the first byte in the stream', async () => {
+describe('runs of the OpenAI routes', () => {
+  it('report a failure by status, or in the stream after the first byte', async () => {
     const fail = (code: 'rateLimited' | 'auth' | 'network' | 'contextOverflow') => ({ fail: { code, message: 'No.' } })
     const statuses = [
       [fail('rateLimited'), 429],
@@ -338,7 +338,7 @@ describe('runs', () => {
     expect([(await refusal(reading)).message, text]).toEqual([expect.stringContaining('Cut off.'), 'half '])
   })
 
-  it('without a session are stopped when the client leaves; those of a session go on', async () => {
+  it('stop without a session when the client leaves, and continue with one', async () => {
     for (const [header, isStopped] of [
       [{}, true],
       [{ 'x-session-id': 's' }, false],
@@ -365,7 +365,7 @@ describe('runs', () => {
     }
   })
 
-  it('of one conversation do not mix', async () => {
+  it('stay separate within one conversation', async () => {
     const [asked, gate] = [gateOf(), gateOf()]
     const held = () => {
       asked.resolve()

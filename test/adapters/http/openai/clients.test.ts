@@ -27,14 +27,14 @@ const tools = {
   look_up: tool({ description: 'Finds.', inputSchema: z.object({ word: z.string() }), execute: ({ word }) => `${word} is a letter` }),
 }
 
-describe('the AI SDK', () => {
+describe('the AI SDK as a client', () => {
   const models = [
     ['@ai-sdk/openai, chat completions', (app: App) => createOpenAI(reach(app)).chat('helper')],
     ['@ai-sdk/openai, responses', (app: App) => createOpenAI(reach(app)).responses('helper')],
     ['@ai-sdk/openai-compatible', (app: App) => createOpenAICompatible({ name: 'phi', ...reach(app) }).chatModel('helper')],
   ] as const
 
-  it.each(models)('runs its own tools for an agent: %s', async (_name, modelOf) => {
+  it.each(models)('runs its own tools with an agent: %s', async (_name, modelOf) => {
     const { app } = served(asksCaller)
     const asked = { model: modelOf(app), prompt: 'What is phi?', system: 'Be brief.', tools, stopWhen: stepCountIs(3), maxRetries: 0 }
     const whole = await generateText(asked)
@@ -49,7 +49,7 @@ describe('the AI SDK', () => {
     expect((await generateText({ model: modelOf(app), prompt: 'Where?', output, maxRetries: 0 })).output).toEqual({ city: 'Oslo' })
   })
 
-  it('goes on with a conversation of responses', async () => {
+  it('continues a conversation of responses', async () => {
     const { app } = served(({ messages }) => ({ text: `You said ${messages.filter(({ role }) => role === 'user').length} things.` }))
     const model = createOpenAI(reach(app)).responses('helper')
     const first = await generateText({ model, prompt: 'one', maxRetries: 0 })
@@ -62,7 +62,7 @@ describe('the AI SDK', () => {
   })
 })
 
-describe('an agent whose model is an agent', () => {
+describe('an agent with another agent as its model', () => {
   const models = [
     ['chat completions', (app: App): Model => openaiCompatible('helper', { baseUrl: 'http://127.0.0.1/v1', ...ours(app) })],
     ['responses', (app: App): Model => openaiResponses('helper', { baseUrl: 'http://127.0.0.1/v1', ...ours(app) })],
@@ -80,7 +80,7 @@ describe('an agent whose model is an agent', () => {
     ])
   })
 
-  it('passes on what it is asked, and the answer', async () => {
+  it('forwards user input requests and their responses', async () => {
     const { deploy, done } = deployTool()
     const { app } = served([{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }], { tools: [deploy] })
     const model = openaiResponses('helper', { baseUrl: 'http://127.0.0.1/v1', ...ours(app), headers: { 'x-session-id': 'deployments' } })

@@ -5,7 +5,7 @@ import { clientTool } from '../../../../src/tools.ts'
 import { deployTool, served } from './served.ts'
 
 describe('responses', () => {
-  it('go on from the response before, from an earlier one, and in a conversation', async () => {
+  it('continue from the previous response, an earlier one, or a conversation', async () => {
     const { client } = served(({ messages }) => ({ text: `${messages.filter(({ role }) => role === 'user').length}` }))
     const model = 'helper'
     const first = await client.responses.create({ model, input: 'one' })
@@ -22,7 +22,7 @@ describe('responses', () => {
     expect(fourth.output_text).toBe('4')
   })
 
-  it('stream the events that the official client knows', async () => {
+  it('stream the events of the official client', async () => {
     const { client } = served([{ thinking: 'Hm.', text: ['It is ', 'noon.'] }])
     const stream = client.responses.stream({ model: 'helper', input: 'What time is it?' })
     const types: string[] = []
@@ -48,7 +48,7 @@ describe('responses', () => {
     expect([text, output.map(({ type }) => type)]).toEqual(['It is noon.', ['reasoning', 'message']])
   })
 
-  it.each([false, true])('ask about a call of the agent, which runs once the caller says yes (stream: %s)', async (isStreamed) => {
+  it.each([false, true])('request approval of an agent call and run it after consent (stream: %s)', async (isStreamed) => {
     const { deploy, done } = deployTool()
     const script = [{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }]
     const { client } = served(script, { tools: [deploy] })
@@ -66,53 +66,50 @@ describe('responses', () => {
     expect([second.output.map(({ type }) => type), done]).toEqual([['message'], ['2']])
   })
 
-  it.each([false, true])(
-    'wait for the tools of the caller, those that the agent declares and those that it takes (stream: %s)',
-    async (isStreamed) => {
-      const setTheme = clientTool({
-        name: 'set_theme',
-        description: 'Sets it.',
-        parameters: { type: 'object', properties: { theme: { type: 'string' } } },
-      })
-      const heard: unknown[] = []
-      const { client } = served(
-        ({ messages }) => {
-          const results = messages.flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
-          heard.push(results.length)
-          if (results.length === 2) return { text: results.join(', ') }
-          return {
-            toolCalls: [
-              { id: 'a', name: 'set_theme', arguments: { theme: 'dark' } },
-              { id: 'b', name: 'locate', arguments: {} },
-            ],
-          }
-        },
-        { tools: [setTheme], choices: { clientTools: ['locate'] } },
-      )
-      const locate = {
-        type: 'function' as const,
-        name: 'locate',
-        description: 'Says where.',
-        parameters: { type: 'object' },
-        strict: false,
-      }
-      const ask = async (body: Pick<ResponseCreateParamsNonStreaming, 'input' | 'previous_response_id'>) => {
-        const whole = { model: 'helper', conversation: body.previous_response_id === undefined ? 'page' : null, tools: [locate], ...body }
-        return isStreamed ? client.responses.stream({ ...whole }).finalResponse() : client.responses.create(whole)
-      }
-      const first = await ask({ input: 'Make it dark here.' })
-      const calls = first.output.map((item) => (item.type === 'function_call' ? [item.call_id, item.name, item.arguments] : item.type))
-      expect(calls).toEqual([
-        ['a', 'set_theme', '{"theme":"dark"}'],
-        ['b', 'locate', '{}'],
-      ])
-      const output = (call_id: string, said: string) => ({ type: 'function_call_output' as const, call_id, output: said })
-      const second = await ask({ previous_response_id: first.id, input: [output('a', 'it is dark'), output('b', 'Oslo')] })
-      expect([second.output_text, heard]).toEqual(['it is dark, Oslo', [0, 2]])
-    },
-  )
+  it.each([false, true])('wait for declared and accepted tools of the caller (stream: %s)', async (isStreamed) => {
+    const setTheme = clientTool({
+      name: 'set_theme',
+      description: 'Sets it.',
+      parameters: { type: 'object', properties: { theme: { type: 'string' } } },
+    })
+    const heard: unknown[] = []
+    const { client } = served(
+      ({ messages }) => {
+        const results = messages.flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
+        heard.push(results.length)
+        if (results.length === 2) return { text: results.join(', ') }
+        return {
+          toolCalls: [
+            { id: 'a', name: 'set_theme', arguments: { theme: 'dark' } },
+            { id: 'b', name: 'locate', arguments: {} },
+          ],
+        }
+      },
+      { tools: [setTheme], choices: { clientTools: ['locate'] } },
+    )
+    const locate = {
+      type: 'function' as const,
+      name: 'locate',
+      description: 'Says where.',
+      parameters: { type: 'object' },
+      strict: false,
+    }
+    const ask = async (body: Pick<ResponseCreateParamsNonStreaming, 'input' | 'previous_response_id'>) => {
+      const whole = { model: 'helper', conversation: body.previous_response_id === undefined ? 'page' : null, tools: [locate], ...body }
+      return isStreamed ? client.responses.stream({ ...whole }).finalResponse() : client.responses.create(whole)
+    }
+    const first = await ask({ input: 'Make it dark here.' })
+    const calls = first.output.map((item) => (item.type === 'function_call' ? [item.call_id, item.name, item.arguments] : item.type))
+    expect(calls).toEqual([
+      ['a', 'set_theme', '{"theme":"dark"}'],
+      ['b', 'locate', '{}'],
+    ])
+    const output = (call_id: string, said: string) => ({ type: 'function_call_output' as const, call_id, output: said })
+    const second = await ask({ previous_response_id: first.id, input: [output('a', 'it is dark'), output('b', 'Oslo')] })
+    expect([second.output_text, heard]).toEqual(['it is dark, Oslo', [0, 2]])
+  })
 
-  it('take no result for a call that does not wait, and no tool that is not listed', async () => {
+  it('reject a result without a pending call and an unlisted tool', async () => {
     const setTheme = clientTool({ name: 'set_theme', description: 'Sets it.', parameters: { type: 'object', properties: {} } })
     const { client } = served(() => ({ toolCalls: [{ id: 'a', name: 'set_theme', arguments: {} }] }), { tools: [setTheme] })
     const first = await client.responses.create({ model: 'helper', input: 'Go.' })

@@ -11,8 +11,8 @@ const model = () =>
     return last?.role === 'toolResult' ? { text: `in ${textOf(last.content)}` } : { toolCalls: [{ name: 'locate', arguments: {} }] }
   })
 
-describe.each(versions)('a page of AI SDK %d that is loaded after a restart of the server', (version) => {
-  it.each([false, true])('is asked for its call again (recover(): %s)', async (recover) => {
+describe.each(versions)('a page of AI SDK %d loaded after a server restart', (version) => {
+  it.each([false, true])('receives its tool call again (recover(): %s)', async (recover) => {
     const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
     await world.chat(version).sendMessage({ text: 'where?' })
     await world.restart({ recover })
@@ -29,7 +29,7 @@ describe.each(versions)('a page of AI SDK %d that is loaded after a restart of t
   })
 })
 
-it('a client of AG-UI that is loaded after a restart of the server finds its open call', async () => {
+it('restores the open call of an AG-UI client after a server restart', async () => {
   const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
   const first = world.agent()
   first.addMessage({ id: 'm1', role: 'user', content: 'where?' })

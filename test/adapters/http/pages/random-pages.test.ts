@@ -75,7 +75,7 @@ async function drive(world: PageWorld, page: Page, done: readonly Step[], texts:
   }
 }
 
-it('never keeps a page of useChat silent, sending without end, or paying twice', async () => {
+it('ends every useChat request, stops sending and pays once', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.constantFrom(...versions), fc.boolean(), async (done, version, sends) => {
       const { options, paidFor } = shop()
@@ -143,7 +143,7 @@ it('never keeps a page of useChat silent, sending without end, or paying twice',
   )
 }, 600_000)
 
-it('never keeps a client of AG-UI silent, or pays twice', async () => {
+it('ends every AG-UI request and pays once', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (done) => {
       const { options, paidFor } = shop()

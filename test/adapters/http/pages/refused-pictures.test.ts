@@ -15,7 +15,7 @@ function withPicture(bytes: Buffer): { text: string; files: { type: 'file'; medi
 }
 
 describe.each(versions)('a picture in a chat of AI SDK %i', (version) => {
-  it('is refused with what to do, and the chat goes on, if it is over a limit of the service', async () => {
+  it('rejects one over the limit with advice and the chat continues', async () => {
     const { model, sent } = server.service('anthropic', saying)
     const world = await pageWorld(() => ({ model: model() }))
     const chat = world.chat(version)
@@ -27,7 +27,7 @@ describe.each(versions)('a picture in a chat of AI SDK %i', (version) => {
     expect([world.unfinished, await world.stored()]).toEqual([[], [expect.anything(), expect.anything()]])
   })
 
-  it('is sent once, if the service refuses it', async () => {
+  it('sends a rejected one only once', async () => {
     const bad = png(3, 3)
     const refuses = (body: Record<string, unknown>): WireReply =>
       JSON.stringify(body).includes(String(image(bad).data)) ? { status: 400, message: 'Could not process image' } : saying

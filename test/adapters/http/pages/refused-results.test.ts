@@ -21,8 +21,8 @@ const shop = () =>
     }),
   }))
 
-describe.each(versions)('a chat of AI SDK %d whose result is longer than its tool allows', (version) => {
-  it('goes on, and the model hears that the tool ran', async () => {
+describe.each(versions)('a chat of AI SDK %d with a result longer than its tool allows', (version) => {
+  it('continues and informs the model that the tool ran', async () => {
     const world = await shop()
     const chat = world.chat(version, { tools: ['copy', 'size'], run: (_, { toolName }) => (toolName === 'copy' ? 'x'.repeat(1000) : '7') })
     await chat.sendMessage({ text: 'go' })
@@ -34,7 +34,7 @@ describe.each(versions)('a chat of AI SDK %d whose result is longer than its too
     expect(shown(chat.messages.at(-1) ?? { id: '', role: '', parts: [] })).toMatch(/\|7$/)
   })
 
-  it('is not locked out when it says something else', async () => {
+  it('accepts the next message', async () => {
     const world = await shop()
     const chat = world.chat(version, { sends: false, tools: ['copy', 'size'], run: () => 'x'.repeat(1000) })
     await chat.sendMessage({ text: 'go' })
@@ -45,7 +45,7 @@ describe.each(versions)('a chat of AI SDK %d whose result is longer than its too
   })
 })
 
-it('a client of AG-UI goes on with a result that is longer than its tool allows, and with an error that is', async () => {
+it('continues for an AG-UI client with an oversized result or error', async () => {
   for (const failure of [{ content: 'x'.repeat(1000) }, { content: '', error: 'x'.repeat(1000) }]) {
     const world = await shop()
     const agent = world.agent()
@@ -59,7 +59,7 @@ it('a client of AG-UI goes on with a result that is longer than its tool allows,
   }
 })
 
-it('a client of AG-UI may return null', async () => {
+it('accepts null from an AG-UI client', async () => {
   const world = await shop()
   const agent = world.agent()
   agent.addMessage({ id: 'm1', role: 'user', content: 'go' })
@@ -69,7 +69,7 @@ it('a client of AG-UI may return null', async () => {
   expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'null|null' })
 })
 
-it('a chat may return null', async () => {
+it('accepts null from a chat', async () => {
   const world = await shop()
   const user = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
   const ask = async (...messages: object[]) => (await world.post('/chat', { id: 's', trigger: 'submit-message', messages })).text()

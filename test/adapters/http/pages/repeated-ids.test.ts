@@ -17,8 +17,8 @@ const shop = () =>
     }),
   }))
 
-describe('a result that comes again, when its model has repeated the id of the call', () => {
-  it('is no result of the second call for a chat', async () => {
+describe('a repeated result of a call whose id the model reused', () => {
+  it('leaves the second call pending for a chat', async () => {
     const world = await shop()
     const user = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
     const ask = async (...messages: object[]) => (await world.post('/chat', { id: 's', trigger: 'submit-message', messages })).text()
@@ -35,7 +35,7 @@ describe('a result that comes again, when its model has repeated the id of the c
     expect(await ask(user, { ...first, parts: [...step('one'), ...step('two')] })).toContain('heard one|two')
   })
 
-  it('is no result of the second call for a client of AG-UI', async () => {
+  it('leaves the second call pending for an AG-UI client', async () => {
     const world = await shop()
     const user = { id: 'm1', role: 'user', content: 'go' }
     const shared = { threadId: 's', tools: [], context: [], state: {}, forwardedProps: {} }

@@ -18,8 +18,8 @@ async function answered(options?: Parameters<typeof payingWorld>[0]) {
   return { world, paid, again, answerId }
 }
 
-describe('a regenerate that comes again after its end', () => {
-  it.each([{}, { messageId: 'm1' }])('is another click without a key (%o)', async (more) => {
+describe('a repeated regenerate request after its run ended', () => {
+  it.each([{}, { messageId: 'm1' }])('counts as a new request without a key (%o)', async (more) => {
     const { again, paid } = await answered()
     expect([await again(more), await again(more), paid()]).toEqual(['paid 2', 'paid 3', 3])
   })
@@ -29,7 +29,7 @@ describe('a regenerate that comes again after its end', () => {
     [true, {}],
     [false, { messageId: 'm1' }],
     [true, { messageId: 'm1' }],
-  ])('gets the same answer with the same key (after a restart: %s, %o)', async (restarts, more) => {
+  ])('gets the same response with the same key (after a restart: %s, %o)', async (restarts, more) => {
     const { world, again, paid } = await answered()
     expect(await again(more, keyed)).toBe('paid 2')
     if (restarts) await world.restart()
@@ -37,7 +37,7 @@ describe('a regenerate that comes again after its end', () => {
     expect([await again(more, { 'idempotency-key': 'click-number-2' }), paid()]).toEqual(['paid 3', 3])
   })
 
-  it.each([false, true])('gets what has replaced the answer that it names (after a restart: %s)', async (restarts) => {
+  it.each([false, true])('gets the replacement of the response that it names (after a restart: %s)', async (restarts) => {
     const { world, again, paid, answerId } = await answered()
     const messageId = await answerId()
     await again({ messageId })
@@ -45,14 +45,14 @@ describe('a regenerate that comes again after its end', () => {
     expect([await again({ messageId }), await again({ messageId }, keyed), paid()]).toEqual(['paid 2', 'paid 2', 2])
   })
 
-  it('goes on with a run that failed, without its tools, when it names the replaced answer', async () => {
+  it('continues a failed run without repeating tools if it names the replaced response', async () => {
     const { world, again, paid, answerId } = await answered({ fails: (call) => call === 2 })
     const messageId = await answerId()
     expect(await (await ask(world, { messageId })).text()).toContain('no key')
     expect([await again({ messageId }), paid()]).toEqual(['paid 2', 2])
   })
 
-  it('is refused, when the conversation has left its message', async () => {
+  it('rejects a message that the conversation left', async () => {
     const { world, paid, answerId } = await answered()
     const messageId = await answerId()
     const messages = [{ ...said, id: 'm2', parts: [{ type: 'text', text: 'other' }] }]
@@ -62,12 +62,12 @@ describe('a regenerate that comes again after its end', () => {
   })
 })
 
-describe('a regenerate that comes again while its run is on', () => {
+describe('a repeated regenerate request during its run', () => {
   it.each([
     [{}, {}],
     [{}, keyed],
     [{ messageId: 'm1' }, { 'idempotency-key': 'click-number-2' }],
-  ])('joins it (%o, %o)', async (more, headers) => {
+  ])('joins the run (%o, %o)', async (more, headers) => {
     const paying = gate()
     const { world, paid } = await answered({ wait: (payment) => (payment === 2 ? paying.opened : Promise.resolve()) })
     const first = await ask(world, more, keyed)

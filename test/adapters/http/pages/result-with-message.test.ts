@@ -19,8 +19,8 @@ const model = (calls = ['set_theme']) =>
     }
   })
 
-describe.each(versions)('a chat of AI SDK %d that does not send by itself', (version) => {
-  it('has its result counted with the next message, which the model answers once', async () => {
+describe.each(versions)('a chat of AI SDK %d without automatic sending', (version) => {
+  it('submits its result with the next message and gets one response', async () => {
     const world = await pageWorld(() => ({ model: model(), tools: [theme] }))
     const chat = world.chat(version, { sends: false, run: () => 'dark' })
     await chat.sendMessage({ text: 'make it dark' })
@@ -40,7 +40,7 @@ describe.each(versions)('a chat of AI SDK %d that does not send by itself', (ver
 })
 
 describe('a client of AG-UI', () => {
-  it('has its result counted with the next message, which the model answers once', async () => {
+  it('submits its result with the next message and gets one response', async () => {
     const world = await pageWorld(() => ({ model: model(), tools: [theme] }))
     const agent = world.agent()
     agent.addMessage({ id: 'm1', role: 'user', content: 'make it dark' })
@@ -52,7 +52,7 @@ describe('a client of AG-UI', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'heard dark, thanks' })
   })
 
-  it('is refused while another call waits, and its result counts all the same', async () => {
+  it('gets an error while another call is pending, but its result counts', async () => {
     const world = await pageWorld(() => ({ model: model(['set_theme', 'set_size']), tools: [theme, size] }))
     const agent = world.agent()
     agent.addMessage({ id: 'm1', role: 'user', content: 'make it dark and big' })

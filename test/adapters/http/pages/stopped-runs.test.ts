@@ -56,8 +56,8 @@ function killedOnce(): SessionStore {
   return logSessionStore({ ...driver, append })
 }
 
-describe.each(paths)('the same message to %s after its person has stopped the answer', (path) => {
-  it('says the answer again without its tools, when the text was stopped', async () => {
+describe.each(paths)('a repeated message to %s after the user stopped the response', (path) => {
+  it('regenerates a stopped text without repeating tools', async () => {
     const { world, counts, hold } = await shop()
     hold(true)
     const first = say(world, path)
@@ -69,7 +69,7 @@ describe.each(paths)('the same message to %s after its person has stopped the an
     expect([counts, await textsIn(world)]).toEqual([{ paid: 1, said: 2 }, ['go', 'half2 whole']])
   })
 
-  it.each([{}, { 'idempotency-key': 'a-second-key' }])('gets the answer, when that was complete (%o)', async (headers) => {
+  it.each([{}, { 'idempotency-key': 'a-second-key' }])('gets a complete response (%o)', async (headers) => {
     const ended = gate()
     let isAfter = false
     const afterTurn = async (turn: { turnIndex: number }): Promise<void> => {
@@ -88,7 +88,7 @@ describe.each(paths)('the same message to %s after its person has stopped the an
     expect([counts, await textsIn(world)]).toEqual([{ paid: 1, said: 1 }, ['go', 'half1 whole']])
   })
 
-  it.each([false, true])('gets the answer, when the server was killed after it (stopped: %s)', async (isStopped) => {
+  it.each([false, true])('gets the response after a server crash (stopped: %s)', async (isStopped) => {
     const { world, counts } = await shop({}, killedOnce())
     await say(world, path)
     await world.restart()
@@ -98,8 +98,8 @@ describe.each(paths)('the same message to %s after its person has stopped the an
   })
 })
 
-describe('a message to a run that was steered', () => {
-  it.each([false, true])('is joined while that is on, and goes on with it after a failure (%s)', async (fails) => {
+describe('a repeated message to a steered run', () => {
+  it.each([false, true])('joins the active run and continues it after a failure (%s)', async (fails) => {
     const [paying, speaking] = [gate(), gate()]
     let paid = 0
     let said = 0

@@ -39,8 +39,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('a budget', () => {
-  it('of requests is for each identity, and begins anew with its window', async () => {
+describe('a proxy budget', () => {
+  it('counts requests per identity and resets with its window', async () => {
     const { ask, service } = await limited({ windows: [{ ms: minute, requests: 2 }] })
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
     vi.setSystemTime(start + 20_500)
@@ -54,7 +54,7 @@ describe('a budget', () => {
     expect(service.seen).toHaveLength(4)
   })
 
-  it('of requests does not count calls that the proxy refuses itself', async () => {
+  it('excludes requests that the proxy itself rejects', async () => {
     const { app, service } = await allowingOne()
     const call = async (model: string) => {
       const response = await app.request(path, chat({ model, messages: [] }))
@@ -67,7 +67,7 @@ describe('a budget', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it('of tokens counts what the service says, and the longest wait is told', async () => {
+  it('counts tokens as the provider reports and returns the longest wait', async () => {
     const { ask } = await limited({
       windows: [
         { ms: minute, tokens: 1500 },
@@ -82,7 +82,7 @@ describe('a budget', () => {
     expect(refused.headers.get('retry-after')).toBe(String(58 * 60))
   })
 
-  it('of USD knows prices, and refuses a model without one', async () => {
+  it('counts USD by price and rejects a model without one', async () => {
     const cost = { inputPerMillion: 1000, outputPerMillion: 1000, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const { ask, reports } = await limited({ windows: [{ ms: minute, usd: 1.5 }] }, {}, { prices: { 'm*': cost } })
     const unknown = await ask('ann', { model: 'other' })
@@ -92,12 +92,12 @@ describe('a budget', () => {
     expect(reports.map(({ usd }) => usd)).toEqual([1, 1])
   })
 
-  it('of bytes counts what was passed on', async () => {
+  it('counts the bytes passed on', async () => {
     const { ask } = await limited({ windows: [{ ms: minute, bytes: 100 }] })
     expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([200, 200, 429])
   })
 
-  it('may differ by identity, and a wrong one lets nobody in', async () => {
+  it('differs by identity and rejects all callers if invalid', async () => {
     const budget: BudgetRule = (identity) => {
       if (identity === 'odd') return { windows: [{ ms: 1 }] } as never
       return identity === 'boss' ? 'unlimited' : { windows: [{ ms: minute, requests: 0 }] }
@@ -108,7 +108,7 @@ describe('a budget', () => {
     expect((await ask('odd')).status).toBe(500)
   })
 
-  it('is not spent by calls that it refuses, nor mixed up by odd names', async () => {
+  it('charges no rejected calls and keeps odd identities apart', async () => {
     const { ask } = await limited({ windows: [{ ms: minute, requests: 1 }] })
     expect((await ask('a')).status).toBe(200)
     for (let n = 0; n < 5; n++) expect((await ask('a')).status).toBe(429)
@@ -118,7 +118,7 @@ describe('a budget', () => {
     }
   })
 
-  it('is kept where the counter says, and nobody is let in where it fails', async () => {
+  it('uses the given counter and rejects callers if it fails', async () => {
     const { add } = memoryCounter()
     const shared: Charge[][] = []
     let isBroken = false
@@ -147,8 +147,8 @@ describe('a budget', () => {
   })
 })
 
-describe('calls at the same time', () => {
-  it('are as many as allowed, and end with their client, their answer or their refusal', async () => {
+describe('concurrent proxy calls', () => {
+  it('stay within the limit and end with client, response or error', async () => {
     const service = await fakeUpstream(
       (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n'),
     )
@@ -170,7 +170,7 @@ describe('calls at the same time', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  it('that nobody let go of are forgotten after their time', () => {
+  it('expire if never released', () => {
     const counter = memoryCounter()
     const open = { key: 'open:ann', amount: 1, expiresAt: start + minute }
     expect(counter.add([open], 'ann')).toEqual([1])

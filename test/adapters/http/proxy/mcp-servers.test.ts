@@ -30,7 +30,7 @@ describe('createModelProxy and MCP servers', () => {
     ],
     ['a body within the body', { model: 'm', extra_body: anthropic('https://mcp.example.com') }],
     ['a tool of a namespace', { model: 'm', tools: [{ type: 'namespace', tools: openai({ server_url: 'https://a.example.com' }).tools }] }],
-  ])('refuses a call with %s unless a host is allowed', async (_, body) => {
+  ])('rejects a call with %s unless its host is allowed', async (_, body) => {
     expect(await sent(body)).toMatchObject(refused)
     expect(await sent(body, ['other.example.com'])).toMatchObject(refused)
   })
@@ -57,7 +57,7 @@ describe('createModelProxy and MCP servers', () => {
       { ...anthropic('https://mcp.example.com'), tools: [{ type: 'mcp_toolset', mcp_server_name: 'a' }] },
       ['mcp.example.com'],
     ],
-  ])('passes %s that is allowed', async (_, body, hosts) => {
+  ])('passes an allowed %s', async (_, body, hosts) => {
     expect(await sent(body, hosts)).toMatchObject({ status: 200, calls: 1 })
   })
 
@@ -75,11 +75,11 @@ describe('createModelProxy and MCP servers', () => {
     7,
     null,
     ['https://mcp.example.com'],
-  ])('refuses %j although mcp.example.com is allowed', async (url) => {
+  ])('rejects %j although mcp.example.com is allowed', async (url) => {
     expect(await sent(anthropic(url), ['mcp.example.com'])).toMatchObject(refused)
   })
 
-  it('refuses a call of which one server is not allowed', async () => {
+  it('rejects a call if one of its servers is not allowed', async () => {
     const both = [{ url: 'https://mcp.example.com' }, { url: 'https://evil.example' }]
     expect(await sent({ model: 'm', mcp_servers: both }, ['mcp.example.com'])).toMatchObject(refused)
     const hidden = { url: 'https://mcp.example.com', transport: { url: 'https://evil.example' } }
@@ -96,7 +96,7 @@ describe('createModelProxy and MCP servers', () => {
     expect(await sent(body)).toMatchObject({ status: 200, calls: 1 })
   })
 
-  it('refuses hosts that are none', () => {
+  it('rejects invalid hosts', () => {
     for (const host of ['https://mcp.example.com', '*', '*.com', '', 'a b']) {
       expect(() => proxyTo({ api: 'openAiCompletions' }, { mcpHosts: [host] }), host).toThrow(ConfigError)
     }

@@ -39,7 +39,7 @@ async function passed(play: Play, options: Partial<ModelProxyOptions> = {}, piec
   return { outcome: await taken, tookMs: tookMs ?? 0, ending: reports[0]?.ending }
 }
 
-describe('a service behind the proxy is waited for as long as without it', () => {
+describe('proxy timeouts', () => {
   it.each<[string, Play]>([
     [
       'its headers',
@@ -55,11 +55,11 @@ describe('a service behind the proxy is waited for as long as without it', () =>
         [9 * minute, part],
       ],
     ],
-  ])('for %s: nine minutes', async (_what, play) => {
+  ])('allow nine minutes for %s', async (_what, play) => {
     expect((await passed(play)).outcome).toBe('read')
   })
 
-  it('for the next byte: four minutes', async () => {
+  it('allow four minutes for the next byte', async () => {
     expect(
       (
         await passed(
@@ -88,14 +88,14 @@ describe('a service behind the proxy is waited for as long as without it', () =>
       5,
       2,
     ],
-  ])('and no longer %s', async (_what, play, outcome, minutes, pieces) => {
+  ])('end the wait %s', async (_what, play, outcome, minutes, pieces) => {
     const given = await passed(play, {}, pieces)
     expect(given).toMatchObject({ outcome, ending: 'broken' })
     expect(given.tookMs).toBeGreaterThanOrEqual(minutes * minute)
     expect(given.tookMs).toBeLessThanOrEqual((minutes + 1.5) * minute)
   })
 
-  it('for ever, where both limits are false: the call itself has a limit', async () => {
+  it('wait without limit if both are false, as the call has its own limit', async () => {
     const forEver = { firstByteTimeoutMs: false, idleTimeoutMs: false } as const
     expect(
       (

@@ -25,7 +25,7 @@ function raw(url: string, head: string, body = ''): Promise<string> {
 const body = JSON.stringify({ model: 'm', messages: [] })
 const json = `host: proxy.example\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
 
-describe('a path cannot lead anywhere else', () => {
+describe('proxy paths', () => {
   const paths = [
     '/up/../admin/chat/completions',
     '/up/v1/chat/completions/../../../admin',
@@ -70,7 +70,7 @@ describe('a path cannot lead anywhere else', () => {
     '*',
   ]
 
-  it.each(paths)('%s', async (path) => {
+  it.each(paths)('reject %s', async (path) => {
     const [service, canary] = [await answering(), await answering()]
     const url = await serving(proxyTo(upstreamOf(service)).app)
     const target = path.replace('CANARY', new URL(canary.url).host)
@@ -79,7 +79,7 @@ describe('a path cannot lead anywhere else', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('nor can the host, the query, another method or other headers', async () => {
+  it('fix the host, the query, the method and the headers', async () => {
     const [service, canary] = [await answering(), await answering()]
     const { host } = new URL(canary.url)
     const url = await serving(proxyTo(upstreamOf(service)).app)
@@ -102,7 +102,7 @@ describe('a path cannot lead anywhere else', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it('nor can line breaks in a header that is passed on', async () => {
+  it('reject line breaks in a passed header', async () => {
     const service = await answering()
     const { app } = proxyTo({ api: 'anthropicMessages', baseUrl: service.url })
     const url = await serving(app)
@@ -133,7 +133,7 @@ describe('a path cannot lead anywhere else', () => {
     ' ',
     'a\u0000',
   ]
-  it.each(models)('nor can a model called %j, in a path', async (model) => {
+  it.each(models)('reject a model called %j in a path', async (model) => {
     const service = await answering()
     const up: Upstream = { api: 'googleGenerativeAi', baseUrl: service.url }
     const url = await serving(proxyTo(up).app)
@@ -150,7 +150,7 @@ describe('a path cannot lead anywhere else', () => {
   })
 })
 
-describe('a model that is not allowed is not called', () => {
+describe('allowed models', () => {
   const allow = { up: ['gpt-6-mini', 'gpt-5*'] }
   const bodies: Record<string, string> = {
     another: '{"model":"gpt-6"}',
@@ -190,7 +190,7 @@ describe('a model that is not allowed is not called', () => {
     'a list': '[{"model":"gpt-6-mini"}]',
     'JSON with a BOM': '\uFEFF{"model":"gpt-6-mini"}',
   }
-  it.each(Object.entries(bodies))('%s', async (_, text) => {
+  it.each(Object.entries(bodies))('exclude %s', async (_, text) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { allow })
     const response = await app.request('/up/chat/completions', chat(text))
@@ -214,14 +214,14 @@ describe('a model that is not allowed is not called', () => {
     '{"model":"gpt-6-mini","output_config":{"format":{"type":"json_schema","schema":{"properties":{"models":{"type":"array"}}}}}}',
     '{"model":"gpt-6-mini","generationConfig":{"responseJsonSchema":{"properties":{"model":{"type":"string"}}}}}',
     '{ "messages" : [ "\\"model\\":" ] , "model" : "gpt-6-mini" , "n" : 1e2, "models": ["gpt-5"] }',
-  ])('but %s is, byte for byte', async (text) => {
+  ])('include %s, byte for byte', async (text) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { allow })
     expect((await app.request('/up/chat/completions', chat(text))).status).toBe(200)
     expect(service.seen[0]?.body).toBe(text)
   })
 
-  it('and a function decides by who asks and what is sent', async () => {
+  it('may depend on the caller and the request', async () => {
     const service = await answering()
     const calls: ModelCall[] = []
     const decide = (call: ModelCall): boolean => {
@@ -238,15 +238,15 @@ describe('a model that is not allowed is not called', () => {
   })
 })
 
-describe('who may call', () => {
-  it.each([false, undefined, '', 0, null, {}, 'x'.repeat(2000), '\ud800'])('nobody, where authorize says %j', async (said) => {
+describe('callers of the proxy', () => {
+  it.each([false, undefined, '', 0, null, {}, 'x'.repeat(2000), '\ud800'])('get an error if authorize returns %j', async (said) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { authorize: () => said as boolean })
     for (const path of ['/up/chat/completions', '/up/other']) expect((await app.request(path, chat())).status).toBe(401)
     expect(service.seen).toEqual([])
   })
 
-  it('nobody, where authorize throws, and what it says stays here', async () => {
+  it('get an error if authorize throws, without its message', async () => {
     const service = await answering()
     const logged: unknown[] = []
     const authorize = () => {
@@ -260,7 +260,7 @@ describe('who may call', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('callerToken reads the key that each factory sends', () => {
+  it('send a key that callerToken reads for each factory', () => {
     const token = (headers: Record<string, string>) => callerToken(new Request('http://x', { headers }))
     expect(token({ authorization: 'Bearer abc' })).toBe('abc')
     expect(token({ 'x-api-key': 'abc' })).toBe('abc')
@@ -270,7 +270,7 @@ describe('who may call', () => {
     expect(token({})).toBeUndefined()
   })
 
-  it('pages of listed origins, with all they need to read a refusal', async () => {
+  it('include listed origins, with the headers to read an error', async () => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { cors: ['https://app.example'], allow: { up: ['m'] } })
     const headers = { origin: 'https://app.example', 'access-control-request-headers': 'content-type,authorization,x-api-key' }
@@ -307,7 +307,7 @@ describe('who may call', () => {
   })
 })
 
-describe('a body', () => {
+describe('a proxied body', () => {
   const send = async (init: RequestInit, options = {}) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), options)
@@ -316,7 +316,7 @@ describe('a body', () => {
     return { status: response.status, code: problem.code, calls: service.seen.length }
   }
 
-  it('must be JSON, as it is', async () => {
+  it('requires valid JSON and stays unchanged', async () => {
     const form = chat(undefined, { headers: { 'content-type': 'text/plain' } })
     expect(await send(form)).toMatchObject({ status: 415, code: 'unsupportedMediaType', calls: 0 })
     const packed = chat(undefined, { headers: { 'content-encoding': 'gzip' } })
@@ -326,7 +326,7 @@ describe('a body', () => {
     expect(await send({ ...chat(), body: null })).toMatchObject({ status: 400, code: 'invalidBody', calls: 0 })
   })
 
-  it('may not be longer than maxBodyBytes, whatever it says about itself', async () => {
+  it('rejects more than maxBodyBytes, whatever its content length', async () => {
     const long = { model: 'm', messages: ['x'.repeat(2000)] }
     expect(await send(chat(long), { maxBodyBytes: 1000 })).toMatchObject({ status: 413, code: 'bodyTooLarge', calls: 0 })
     const stream = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(600).fill(32)) })
@@ -334,13 +334,13 @@ describe('a body', () => {
     expect(await send(endless, { maxBodyBytes: 1000 })).toMatchObject({ status: 413, code: 'bodyTooLarge', calls: 0 })
   })
 
-  it('may not take longer than idleTimeoutMs', async () => {
+  it('times out after idleTimeoutMs', async () => {
     const never = { ...chat(), body: new ReadableStream(), duplex: 'half' }
     expect(await send(never, { idleTimeoutMs: 20 })).toMatchObject({ status: 408, code: 'bodyTooSlow', calls: 0 })
   })
 })
 
-describe('options that cannot work are refused by name', () => {
+describe('invalid proxy options', () => {
   const good = { api: 'openAiCompletions', apiKey: 'k' } as const
   const make = (upstream: object, rest: object = {}) =>
     createModelProxy({ upstreams: { up: upstream as never }, authorize: () => true, allow: { up: ['*'] }, budget: 'unlimited', ...rest })
@@ -372,7 +372,7 @@ describe('options that cannot work are refused by name', () => {
     ['cors[0]', good, { cors: ['https://app.example/'] }],
     ['counter', good, { counter: new Map() }],
   ]
-  it.each(wrong)('%s', (name, upstream, rest) => {
+  it.each(wrong)('fail by name: %s', (name, upstream, rest) => {
     let thrown: unknown
     try {
       make(upstream, rest)
@@ -384,7 +384,7 @@ describe('options that cannot work are refused by name', () => {
     expect(String(thrown)).not.toContain('hunter2')
   })
 
-  it('and names that are no part of a path', () => {
+  it('fail if names cannot be part of a path', () => {
     const make = (name: string) =>
       createModelProxy({ upstreams: { [name]: good }, authorize: () => true, allow: { [name]: ['*'] }, budget: 'unlimited' })
     for (const name of ['a/b', '..', ':id', '*', '', 'a b']) expect(() => make(name), name).toThrow(ConfigError)

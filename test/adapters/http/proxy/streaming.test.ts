@@ -17,8 +17,8 @@ async function textAndFailure(response: Response): Promise<{ text: string; failu
   }
 }
 
-describe('an answer', () => {
-  it('is passed on byte for byte, wherever it is cut', async () => {
+describe('a proxied response', () => {
+  it('passes byte for byte at any chunk boundary', async () => {
     // Every byte there is, and beginnings of the key everywhere.
     const bytes = Buffer.concat([
       Buffer.from(Array.from({ length: 4096 }, (_, at) => at % 256)),
@@ -42,7 +42,7 @@ describe('an answer', () => {
     }
   })
 
-  it('is read only as fast as the client reads it', async () => {
+  it('streams only as fast as the client reads', async () => {
     let written = 0
     const service = await fakeUpstream(async (_, response) => {
       response.writeHead(200, sse)
@@ -71,7 +71,7 @@ describe('an answer', () => {
     expect(reports[0]?.bytes).toBeLessThan(1024 * 1024)
   })
 
-  it('ends upstream when the client leaves, before and after it has begun', async () => {
+  it('ends upstream when the client leaves, before or after its start', async () => {
     for (const hasBegun of [false, true]) {
       let asked = (): void => undefined
       const isAsked = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ describe('an answer', () => {
     }
   })
 
-  it('that breaks off breaks off for the client too', async () => {
+  it('breaks off for the client if the provider breaks off', async () => {
     const service = await fakeUpstream((_, response) => {
       response.writeHead(200, sse).write('data: {}\n\n', () => response.destroy())
     })
@@ -112,7 +112,7 @@ describe('an answer', () => {
     expect(reports[0]?.ending).toBe('broken')
   })
 
-  it('that holds the key is broken off before the client has it, wherever it is cut', async () => {
+  it('breaks off before the client receives the key, at any chunk boundary', async () => {
     for (let cut = 0; cut <= secret.length; cut += 3) {
       const service = await fakeUpstream(async (_, response) => {
         response.writeHead(200, sse)
@@ -131,7 +131,7 @@ describe('an answer', () => {
   })
 })
 
-describe('an answer with status 200 that echoes the key', () => {
+describe('a response with status 200 that echoes the key', () => {
   const [half, rest] = [secret.slice(0, 20), secret.slice(20)]
   const forms: [form: string, echo: string, isPassedOn: boolean][] = [
     ['whole', secret, false],
@@ -142,14 +142,14 @@ describe('an answer with status 200 that echoes the key', () => {
     ['in parts', `${half} ${rest}`, true],
     ['in another case', secret.toUpperCase(), true],
   ]
-  it.each(forms)('%s: is passed on as SECURITY.md says', async (_form, echo, isPassedOn) => {
+  it.each(forms)('passes as SECURITY.md says: %s', async (_form, echo, isPassedOn) => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).end(`data: {"text":"${echo}"}\n\n`))
     const { text, failure } = await textAndFailure(await proxyTo(upstreamOf(service)).app.request(path, chat()))
     expect(text.includes(echo)).toBe(isPassedOn)
     expect(failure === undefined).toBe(isPassedOn)
   })
 
-  it.each([15, 16])('a key of %d characters is looked for from 16 on', async (length) => {
+  it.each([15, 16])('searches for keys of 16 characters or more: %d', async (length) => {
     const apiKey = secret.slice(-length)
     const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).end(`data: {"text":"${apiKey}"}\n\n`))
     const { text, failure } = await textAndFailure(await proxyTo({ ...upstreamOf(service), apiKey }).app.request(path, chat()))
@@ -158,8 +158,8 @@ describe('an answer with status 200 that echoes the key', () => {
   })
 })
 
-describe('an error of the service', () => {
-  it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('%d keeps its status and loses the key', async (status) => {
+describe('a provider error behind the proxy', () => {
+  it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('with %d keeps its status and loses the key', async (status) => {
     const echo = { error: { message: `Incorrect API key provided: ${secret}`, also: Buffer.from(secret).toString('base64') } }
     const service = await fakeUpstream((_, response) => {
       const headers = {
@@ -184,7 +184,7 @@ describe('an error of the service', () => {
     expect(reports[0]).toMatchObject({ status, ending: 'whole', usage: { totalTokens: 0 } })
   })
 
-  it('is no page that a browser would run', async () => {
+  it('contains no HTML that a browser would run', async () => {
     const service = await fakeUpstream(
       (_, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<script>1</script>'),
     )
@@ -193,7 +193,7 @@ describe('an error of the service', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('that never ends is cut', async () => {
+  it('ends at a limit if its body is endless', async () => {
     const service = await fakeUpstream((_, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' })
       const more = (): void => void (response.destroyed || response.write('x'.repeat(65_536), more))
@@ -203,7 +203,7 @@ describe('an error of the service', () => {
     expect((await response.text()).length).toBe(65_536)
   })
 
-  it.each([301, 302, 303, 307, 308])('%d is not followed', async (status) => {
+  it.each([301, 302, 303, 307, 308])('with %d follows no redirect', async (status) => {
     const canary = await fakeUpstream((_, response) => void response.end('{}'))
     const service = await fakeUpstream((_, response) => void response.writeHead(status, { location: `${canary.url}/${secret}` }).end())
     const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
@@ -213,14 +213,14 @@ describe('an error of the service', () => {
     expect(canary.seen).toEqual([])
   })
 
-  it.each([300, 304, 305])('%d is no redirect, and no answer', async (status) => {
+  it.each([300, 304, 305])('with %d is neither a redirect nor a response', async (status) => {
     const service = await fakeUpstream((_, response) => void response.writeHead(status).end())
     const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
     expect(response.status).toBe(502)
     expect(await response.json()).toMatchObject({ code: 'upstreamUnreachable', detail: expect.stringContaining(`answered ${status}`) })
   })
 
-  it('is told where there is no service, without its address', async () => {
+  it('hides the base URL of an unreachable provider', async () => {
     const { app, reports } = proxyTo({ api: 'openAiCompletions', baseUrl: 'http://127.0.0.1:1/v1?key=hunter2' })
     const response = await app.request(path, chat())
     expect(response.status).toBe(502)
@@ -229,8 +229,8 @@ describe('an error of the service', () => {
   })
 })
 
-describe('time', () => {
-  it('is up without an answer', async () => {
+describe('the proxy deadline', () => {
+  it('ends a call without a response', async () => {
     for (const limit of ['firstByteTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream(() => undefined)
       const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 30 })
@@ -241,7 +241,7 @@ describe('time', () => {
     }
   })
 
-  it('is up without a byte, or when it took too long', async () => {
+  it('ends a call without a byte or beyond its total time', async () => {
     for (const limit of ['idleTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).write('data: {}\n\n'))
       // Long enough for the first byte on a machine that does much else.
@@ -256,8 +256,8 @@ describe('time', () => {
   })
 })
 
-describe('a key', () => {
-  it('that never comes ends with the time of the call', async () => {
+describe('the provider key', () => {
+  it('ends with the call if it never arrives', async () => {
     const service = await fakeUpstream((_, response) => void response.end('{}'))
     const never = (): Promise<string> => new Promise(() => undefined)
     for (const apiKey of [never, { current: never, invalidate: () => undefined }]) {
@@ -268,7 +268,7 @@ describe('a key', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('that was rejected is asked for once more, where a provider gives them', async () => {
+  it('refreshes once after a rejection if a credential provider exists', async () => {
     for (const good of ['second-key-0123456789', 'none']) {
       const service = await fakeUpstream(({ headers }, response) => {
         const isGood = headers.authorization === `Bearer ${good}`
@@ -284,7 +284,7 @@ describe('a key', () => {
     }
   })
 
-  it('may come with the request, as secrets do on Workers; one that is not there calls nobody', async () => {
+  it('comes from the request on Workers and is required', async () => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
     const logged: unknown[] = []
     const { app } = proxyTo(
@@ -299,7 +299,7 @@ describe('a key', () => {
   })
 
   it.each(['sk-with-a-\n-line-break', '"sk-with-a-quote"', 'sk-with-a-line-break\n', 'sk-with-a-\u200b'])(
-    'that is %j is sent to nobody and told by no message, wherever it comes from',
+    'rejects %j from any source and appears in no message',
     async (wrong) => {
       const service = await fakeUpstream((_, response) => void response.end())
       for (const apiKey of [() => wrong, async () => wrong, { current: () => wrong, invalidate: () => undefined }]) {
@@ -314,7 +314,7 @@ describe('a key', () => {
     },
   )
 
-  it('is over the headers of a client, and headers of the server over both', async () => {
+  it('overrides client headers, and server headers override both', async () => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
     const { app } = proxyTo({
       api: 'anthropicMessages',

@@ -67,7 +67,7 @@ async function relayed(
 describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind the proxy', (protocol) => {
   const own = recordings.filter((recording) => recording.protocol === protocol && recording.httpStatus === 200)
 
-  it('come out as they went in, and what they used is counted', async () => {
+  it('pass unchanged and have their usage counted', async () => {
     expect(own.length).toBeGreaterThan(3)
     let counted = 0
     for (const recording of own) {
@@ -84,7 +84,7 @@ describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind
     expect(counted).toBeGreaterThan(3)
   })
 
-  it('that are cut anywhere count no less than was told by then', async () => {
+  it('count at least the reported usage wherever they are cut', async () => {
     for (const recording of own.slice(0, 8)) {
       const bytes = new Uint8Array(readFileSync(new URL(recording.file, folder)))
       for (const part of [0.1, 0.5, 0.9]) {
@@ -95,7 +95,7 @@ describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind
   })
 })
 
-describe('figures of services that have more to say', () => {
+describe('extended usage of providers', () => {
   const reported = async (protocol: string, report: object) => {
     const text = `data: ${JSON.stringify(report)}\n\n`
     return (await relayed({ protocol, contentType: 'text/event-stream' }, new TextEncoder().encode(text), 50)).report?.usage
@@ -171,17 +171,17 @@ describe('figures of services that have more to say', () => {
       { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 100 } } },
       { input: 10, output: 105, reasoning: 100 },
     ],
-  ])('count: %s', async (_what, protocol, report, usage) => {
+  ])('counts %s', async (_what, protocol, report, usage) => {
     expect(await reported(protocol, report)).toMatchObject(usage)
   })
 })
 
-describe('an answer without figures', () => {
+describe('a response without usage', () => {
   const event = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
   const counted = async (text: string, contentType = 'text/event-stream') =>
     (await relayed({ protocol: 'openai_completions', contentType }, new TextEncoder().encode(text), 50)).report?.usage.output ?? 0
 
-  it('is estimated by its text, not by what stands around it', async () => {
+  it('estimates by its text only', async () => {
     const words = Array.from({ length: 200 }, () => event('word '))
     expect(await counted(words.join(''))).toBe(200)
     const long = await counted(event('a') + event('x'.repeat(4000)))
@@ -189,14 +189,14 @@ describe('an answer without figures', () => {
     expect(long).toBeLessThan(1100)
   })
 
-  it('cannot be given figures by what the model says', async () => {
+  it('ignores usage written by the model', async () => {
     const forged = event('"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":1}') + event('data: {"usage":{"total_tokens":1}}')
     expect(await counted(forged + event('x'.repeat(4000)))).toBeGreaterThan(900)
     const whole = JSON.stringify({ choices: [{ message: { tool_calls: [{ usage: { total_tokens: 1 } }], content: 'x'.repeat(4000) } }] })
     expect(await counted(whole, 'application/json')).toBeGreaterThan(950)
   })
 
-  it('is not counted less for figures that are none', async () => {
+  it('ignores invalid usage', async () => {
     for (const odd of ['-5', '"12"', 'null', '{}', '[]', '1e999']) {
       const text = `${event('x'.repeat(4000))}data: {"usage":{"prompt_tokens":${odd},"completion_tokens":${odd},"total_tokens":${odd}}}\n\n`
       const output = await counted(text)
@@ -206,7 +206,7 @@ describe('an answer without figures', () => {
   })
 })
 
-describe('what a call cost', () => {
+describe('the cost of a call', () => {
   const long = { inputPerMillion: 20, outputPerMillion: 100, cacheReadPerMillion: 2, cacheWritePerMillion: 25 }
   const cost = { inputPerMillion: 10, outputPerMillion: 50, cacheReadPerMillion: 1, cacheWritePerMillion: 12.5 }
   const prices = { '*': { ...cost, tiers: [{ inputTokensAbove: 100_000, ...long }] } }
