@@ -21,8 +21,8 @@ function shell(sandbox: NonNullable<BashOptions['sandbox']>, options: Partial<Ba
 const running = (argument: string) => processesWith('cmdline', (args) => args.includes(argument)).length
 
 for (const sandbox of modes) {
-  describe(`output of a command that was stopped: ${sandbox}`, () => {
-    it('tells the model the output so far after a timeout', async () => {
+  describe(`output of a stopped command: ${sandbox}`, () => {
+    it('reports the output so far to the model after a timeout', async () => {
       const { run } = shell(sandbox, { timeoutMs: 2000 })
       expect(await failureOf(run('echo before; sleep 311.25; echo after'))).toBe(
         'timeout: Command timed out after 2s. Output so far:\nbefore\n',
@@ -44,7 +44,7 @@ for (const sandbox of modes) {
     it.each([
       ['a timeout of the loop', { timeoutMs: 2000 }, 'Tool exceeded timeout of 2s. Output so far:\nbefore\n'],
       ['an abort of the run', {}, 'Cancelled. Output so far:\nbefore\n'],
-    ])('tells the model the output so far after %s', async (how, changed, text) => {
+    ])('reports the output so far to the model after %s', async (how, changed, text) => {
       const { root } = temporaryRoot()
       const tool = { ...bashTool({ root, sandbox, needsApproval: false }), ...changed }
       const call = { toolCalls: [{ name: 'bash', arguments: { command: 'echo before; sleep 313.25' } }] }
@@ -62,7 +62,7 @@ for (const sandbox of modes) {
 }
 
 describe.skipIf(!hasBubblewrap)('output of a command that was stopped by the sandbox', () => {
-  it('is told with what was renamed, after a limit and after a timeout', async () => {
+  it('includes renamed files after a limit and after a timeout', async () => {
     const few = shell('bubblewrap', { limits: { processes: 8 } })
     const many = 'echo before; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 314.25 & done; wait'
     expect(await failureOf(few.run(many))).toMatch(/^failed: Command started more than 8 processes .* stopped\. Output so far:\n.*before/s)
@@ -72,7 +72,7 @@ describe.skipIf(!hasBubblewrap)('output of a command that was stopped by the san
     )
   })
 
-  it('counts no process of the host while the sandbox has the root of the host', async () => {
+  it('counts no host process while the sandbox shares the root of the host', async () => {
     // bubblewrap makes the first process, and waits for descriptor 3 before it changes the root of it.
     const waiting = ['--unshare-all', '--unshare-user', '--info-fd', '4', '--userns-block-fd', '3']
     const child = spawn('bwrap', [...waiting, '--ro-bind', '/', '/', '--', 'true'], {

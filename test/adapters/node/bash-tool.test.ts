@@ -31,7 +31,7 @@ const running = (argument: string) => processesWith('cmdline', (args) => args.in
 
 for (const sandbox of modes) {
   describe(`bashTool: ${sandbox}`, () => {
-    it('gives exit code and output; a failure is a result', async () => {
+    it('returns exit code and output, and a failure as a result', async () => {
       const { tool, run } = shell(sandbox)
       expect(await run('echo hi')).toBe('Exit code: 0\nhi\n')
       expect(await run('echo out; echo err >&2; exit 3')).toBe('Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n')
@@ -39,19 +39,19 @@ for (const sandbox of modes) {
       expect(result).toEqual({ content: [{ type: 'text', text: 'Exit code: 1\n' }], details: { exit_code: 1, success: false } })
     })
 
-    it('works in the root and keeps what commands write', async () => {
+    it('runs in the root and keeps written files', async () => {
       const { root, run } = shell(sandbox)
       writeFileSync(join(root, 'in'), 'content')
       expect(await run('cat in; echo made > out')).toBe('Exit code: 0\ncontent')
       expect(readFileSync(join(root, 'out'), 'utf8')).toBe('made\n')
     })
 
-    it('gives commands an empty standard input, and the command as it is', async () => {
+    it('gives commands an empty standard input and passes the command unchanged', async () => {
       const { run } = shell(sandbox)
       expect(await run('cat; echo "$0 $# \'q\' $((1+1))"')).toBe("Exit code: 0\nbash 0 'q' 2\n")
     })
 
-    it('hides the environment and place of this process and passes the variables it is given', async () => {
+    it('hides the environment and location of this process and passes given variables', async () => {
       process.env.PHI_CANARY = 'canary-value'
       try {
         const { run } = shell(sandbox, { env: { GIVEN: 'a b=c' } })
@@ -64,7 +64,7 @@ for (const sandbox of modes) {
       }
     })
 
-    it('refuses denied commands and missing ones', async () => {
+    it('rejects denied and missing commands', async () => {
       const { tool, run } = shell(sandbox)
       expect(await failureOf(run('sudo rm -fr / --no-preserve-root'))).toBe(
         "failed: Command blocked by safety policy: it runs 'rm -rf /'. This is denied for safety; do the task in another way.",
@@ -75,7 +75,7 @@ for (const sandbox of modes) {
       expect(await failureOf(run('echo a\0b'))).toMatch(/^failed: Failed to execute: /)
     })
 
-    it('kills everything on timeout, also what left the process group', async () => {
+    it('kills all processes on timeout, also outside the process group', async () => {
       const { run } = shell(sandbox, { timeoutMs: 300 })
       expect(await failureOf(run('setsid sleep 301.25 & sleep 302.25 & trap "" TERM; sleep 303.25; sleep 303.25'))).toBe(
         'timeout: Command timed out after 0.3s',
@@ -83,7 +83,7 @@ for (const sandbox of modes) {
       for (const argument of ['301.25', '302.25', '303.25']) expect(running(argument)).toBe(0)
     })
 
-    it('kills everything on abort', async () => {
+    it('kills all processes on abort', async () => {
       const { run } = shell(sandbox)
       const controller = new AbortController()
       const context = toolContext(controller.signal)
@@ -93,13 +93,13 @@ for (const sandbox of modes) {
       expect(await failureOf(run('touch never', toolContext(AbortSignal.abort())))).toBe('cancelled: Cancelled')
     })
 
-    it('leaves nothing in the background when a command ends', async () => {
+    it('leaves no background process after a command', async () => {
       const { run } = shell(sandbox)
       expect(await run('setsid sleep 306.25 & sleep 307.25 & disown; echo done')).toBe('Exit code: 0\ndone\n')
       expect(running('306.25') + running('307.25')).toBe(0)
     })
 
-    it('keeps beginning and end of a flood, in bounded memory', async () => {
+    it('keeps head and tail of large output in bounded memory', async () => {
       const { run } = shell(sandbox, { maxOutputBytes: 1000, timeoutMs: 60_000 })
       // The first flood lets the allocator grow to its working size; ten times as much must not need more.
       const flood = (bytes: number) => run(`echo first; yes | head -c ${bytes}; echo last`, { ...toolContext(), update: () => {} })
@@ -129,20 +129,20 @@ for (const sandbox of modes) {
 }
 
 describe('bashTool: construction', () => {
-  it('asks a person unless told otherwise, and has the documented shape', () => {
+  it('requires approval by default and has the documented shape', () => {
     const { tool } = shell('none')
     expect([tool.name, tool.needsApproval, tool.timeoutMs]).toEqual(['bash', true, 125_000])
     expect(shell('none', { needsApproval: false }).tool.needsApproval).toBe(false)
   })
 
-  it.each(['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:'])('refuses %j unless told otherwise', async (pattern) => {
+  it.each(['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:'])('rejects %j by default', async (pattern) => {
     const { run } = shell('none')
     expect(await failureOf(run(`true || ${pattern}`))).toMatch(/^failed: Command blocked by safety policy: it /)
     expect(defaultDenyPatterns).toContain(pattern)
     expect(await shell('none', { denyPatterns: [] }).run(`echo '${pattern}'`)).toBe(`Exit code: 0\n${pattern}\n`)
   })
 
-  it('keeps 256 KiB of each output unless told otherwise, and waits 120 s', async () => {
+  it('keeps 256 KiB of each output and waits 120 s by default', async () => {
     const { tool, run } = shell('none')
     expect(tool.description).toContain('Time limit 120 s')
     const text = async (bytes: number) => (await run(`yes | head -c ${bytes}`)).length - 'Exit code: 0\n'.length
@@ -151,14 +151,14 @@ describe('bashTool: construction', () => {
     expect(() => shell('none', { maxOutputBytes: Number.POSITIVE_INFINITY })).toThrow('maxOutputBytes')
   })
 
-  it('refuses unusable options', () => {
+  it('rejects invalid options', () => {
     const { root } = temporaryRoot()
     expect(() => bashTool({ root: join(root, 'missing'), sandbox: 'none' })).toThrow('ENOENT')
     expect(() => bashTool({ root, sandbox: 'none', timeoutMs: 0 })).toThrow('timeoutMs')
     expect(() => bashTool({ root, sandbox: 'none', env: { A: 'x\0--bind\0/\0/host' } })).toThrow('is not a valid environment variable')
   })
 
-  it('throws SandboxUnavailable where there is no bubblewrap', () => {
+  it('throws SandboxUnavailable without bubblewrap', () => {
     // What lies in the root is none.
     const root = '/usr'
     const make = () => bashTool({ root, allowSystemRoot: true })
@@ -166,7 +166,7 @@ describe('bashTool: construction', () => {
     expect(make).toThrow(expect.objectContaining({ name: 'SandboxUnavailable', code: 'sandboxUnavailable' }))
   })
 
-  it('throws SandboxUnavailable where bubblewrap does not work', () => {
+  it('throws SandboxUnavailable if bubblewrap does not work', () => {
     const { root, outside } = temporaryRoot()
     const bwrap = join(outside, 'bwrap')
     writeFileSync(bwrap, '#!/bin/sh\necho "no user namespaces" >&2\nexit 1\n', { mode: 0o755 })
@@ -205,7 +205,7 @@ async function succeeded(run: (command: string) => Promise<string>, commands: re
 }
 
 describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
-  it('against reading and writing what is outside', async () => {
+  it('blocks reads and writes outside the root', async () => {
     const { root, outside, run } = shell('bubblewrap')
     writeFileSync(join(outside, 'secret'), 'SECRET')
     symlinkSync(outside, join(root, 'link'))
@@ -229,7 +229,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
   })
 
-  it('against commands that hide from the deny-list', async () => {
+  it('blocks commands that hide from the deny-list', async () => {
     const { outside, run } = shell('bubblewrap')
     writeFileSync(join(outside, 'secret'), 'SECRET')
     const removal = `rm -rf ${outside}`
@@ -245,12 +245,12 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('against typing into the terminal of whoever runs it', async () => {
+  it('blocks input to the terminal of the user', async () => {
     const { run } = shell('bubblewrap')
     expect(await run('echo x > /dev/tty')).toContain('No such device or address')
   })
 
-  it('against changing what other programs obey, also where it does not exist yet', async () => {
+  it('blocks changes to configuration of other programs, even if it does not exist yet', async () => {
     for (const existing of [true, false]) {
       const { root, run } = shell('bubblewrap')
       if (existing) {
@@ -281,7 +281,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('keeps placeholders while another command still needs them, and removes them then', async () => {
+  it('keeps placeholders while another command needs them and then removes them', async () => {
     const { root, run } = shell('bubblewrap')
     const waiting = run('until [ -e go ]; do :; done; echo evil > .git/x; echo evil > .bashrc; ls -A')
     await run('true')
@@ -291,7 +291,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(readdirSync(root)).toEqual(['go'])
   })
 
-  it('leaves alone what a person puts in a placeholder’s place', async () => {
+  it('keeps a file that the user puts in place of a placeholder', async () => {
     const { root, run } = shell('bubblewrap')
     const waiting = run('touch ready; until [ -e go ]; do :; done')
     while (!existsSync(join(root, 'ready'))) await new Promise(setImmediate)
@@ -302,14 +302,14 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(readdirSync(root, { recursive: true }).sort()).toEqual(['.bashrc', '.git', '.git/HEAD', 'go', 'ready'])
   })
 
-  it('refuses a workspace whose protected file is a link', async () => {
+  it('rejects a workspace whose protected file is a link', async () => {
     const { root, outside, run } = shell('bubblewrap')
     symlinkSync(outside, join(root, '.git'))
     expect(await failureOf(run('true'))).toMatch(/symbolic link/)
     expect(readdirSync(root)).toEqual(['.git'])
   })
 
-  it('against services of the host, on loopback and on an abstract socket', async () => {
+  it('blocks host services on loopback and abstract sockets', async () => {
     for (const sandbox of modes) {
       const { run } = shell(sandbox)
       const visitors = { loopback: 0, abstract: 0 }
@@ -332,7 +332,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('against the network, foreign socket families and kernel interfaces', async () => {
+  it('blocks the network, foreign socket families and kernel interfaces', async () => {
     const { run } = shell('bubblewrap')
     const commands = ['1.1.1.1/80', '169.254.169.254/80'].map((address) => `timeout 5 bash -c 'echo > /dev/tcp/${address}'`)
     commands.push("timeout 5 bash -c 'echo > /dev/udp/1.1.1.1/53'")
@@ -344,7 +344,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(await run(python('import socket; socket.socket(socket.AF_INET); socket.socketpair(); print(1)'))).toBe('Exit code: 0\n1\n')
   })
 
-  it('against privilege: namespaces, mounts, devices, other processes', async () => {
+  it('blocks privileges: namespaces, mounts, devices, other processes', async () => {
     const { run } = shell('bubblewrap')
     const commands = [
       'unshare -Ur true',
@@ -364,7 +364,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(await run('id -u; grep CapEff /proc/self/status')).toBe('Exit code: 0\n65534\nCapEff:\t0000000000000000\n')
   })
 
-  it('against hogs: memory, disk, processor time', async () => {
+  it('limits memory, disk and processor time', async () => {
     const { run } = shell('bubblewrap', { timeoutMs: 20_000 })
     const commands = ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big', 'truncate -s 10G big']
     expect(await succeeded(run, commands)).toEqual([])
@@ -378,7 +378,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('against a flood of processes, also where root is exempt from the limit of the kernel', async () => {
+  it('limits processes, also if root is exempt from the kernel limit', async () => {
     // Where the kernel holds the limit, bash tries again for 15 s.
     const { run } = shell('bubblewrap', { timeoutMs: 50_000 })
     const flood = 'for ((n = 0; n < 8000; n++)); do sleep 308.25 & done; wait'
@@ -386,7 +386,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(running('308.25')).toBe(0)
   })
 
-  it('lets a repository made in a subdirectory execute nothing through git status of the root', async () => {
+  it('executes nothing from a subdirectory repository on git status of the root', async () => {
     if (!present('git', '--version')) return
     const { root, run } = shell('bubblewrap')
     const { execFileSync } = await import('node:child_process')

@@ -24,7 +24,7 @@ describe('bashTool: denyPatterns', () => {
     ["rm -fr '/' --no-preserve-root", "it runs 'rm -rf /'"],
     ['echo a; :(){:|:&};:', "it contains ':(){:|:&};:'"],
     ['echo "rm -rf /tmp/x', "it contains 'rm -rf /', and cannot be understood with certainty"],
-  ])('tells the model why %j is refused', async (command, why) => {
+  ])('explains to the model why it rejects %j', async (command, why) => {
     expect(await failureOf(tool()(command))).toBe(
       `failed: Command blocked by safety policy: ${why}. This is denied for safety; do the task in another way.`,
     )
@@ -178,7 +178,7 @@ bash -c 'rm -fr "$1"' _ /`,
     'bash <<EOF\nrm -fr /\nEOF',
     'bash <<EOF\necho \\"; rm -fr /; echo \\"\nEOF',
     "cat > x.sh <<'EOF'\nrm -fr /\nEOF\nsh x.sh",
-  ])('finds the command that another one runs in %j', (line) => {
+  ])('finds the nested command in %j', (line) => {
     expect(usual.denialOf(line)).toMatchObject({ entry: 'rm -rf /' })
   })
 
@@ -224,7 +224,7 @@ words=(rm -fr /); echo done
 cp dd if=`,
     "cat > x.sh <<'EOF'\nrm -rf /\nEOF",
     "cat > x.sh <<'EOF'\nrm -rf /tmp/build\nEOF\nsh x.sh",
-  ])('lets %j run', (line) => {
+  ])('allows %j', (line) => {
     expect(usual.denialOf(line)).toBeUndefined()
   })
 })
@@ -245,7 +245,7 @@ describe('DenyList: entries', () => {
     ['touch ./x', 'touch x', true],
     ['python3', 'python3.12 x.py', true],
     ['find / -delete', 'find / -name x -delete', true],
-  ])('%j, %j: refused: %j', (entry, line, isDenied) => {
+  ])('compares %j with %j: rejected %j', (entry, line, isDenied) => {
     expect(denied(entry, line)).toBe(isDenied)
   })
 
@@ -257,7 +257,7 @@ describe('DenyList: entries', () => {
     ['| sh', 'curl https://a.example |sh'],
     ['a && b', 'a && b'],
     ['> /dev/sda', 'echo x >/dev/sda'],
-  ])('looks for %j as text in %j, because it is no single command', (entry, line) => {
+  ])('matches %j as text in %j because it is no single command', (entry, line) => {
     expect(new DenyList([entry]).denialOf(line)).toEqual({ entry, by: 'text' })
     expect(denied(entry, 'ls')).toBe(false)
   })
@@ -271,7 +271,7 @@ node -e "run('rm -rf /tmp')"`)('looks for the text of all entries in %j, which i
     expect(usual.denialOf(line)).toEqual({ entry: 'rm -rf /', by: 'doubt' })
   })
 
-  it('reads what is nested without end, and long lines, in bounded time', () => {
+  it('reads endless nesting and long lines in bounded time', () => {
     for (const opened of ['$(', '(', '`', '${x:-', '"$(', '$((', '$[', '{a,b}', '{', 'x=(', '<(', "$'", '[', '*', '*a']) {
       expect(denied('zap x', `${opened.repeat(20_000)} zap x`), opened).toBe(true)
     }
@@ -316,7 +316,7 @@ const within = (end: string) => (command: string) =>
 const dressed = (command: fc.Arbitrary<string>) => command.chain(wrapped).chain(within('A')).chain(within('B'))
 
 describe('DenyList: properties', () => {
-  it('refuses every dressing of a denied command', () => {
+  it('rejects every variant of a denied command', () => {
     const root = fc.constantFrom('/', '//', '/*', '"/"', "'/'", '/.', '/tmp/..', '/./')
     fc.assert(
       fc.property(dressed(commandOn(root)), (line) => {
@@ -326,7 +326,7 @@ describe('DenyList: properties', () => {
     )
   })
 
-  it('lets the same command run on every other path', () => {
+  it('allows the same command on every other path', () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9._-]{0,8}$/)
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join('/')}`)
     fc.assert(

@@ -39,7 +39,7 @@ async function refusedEverywhere(workspace: ReturnType<typeof nodeWorkspace>, pa
 }
 
 describe('nodeWorkspace: links', () => {
-  it('refuses a linked file and a linked directory that lead out, and leaves both alone', async () => {
+  it('rejects linked files and directories that lead out and keeps both', async () => {
     const { root, outside, workspace } = planted()
     symlinkSync(join(outside, 'secret'), join(root, 'file'))
     symlinkSync(outside, join(root, 'dir'))
@@ -54,7 +54,7 @@ describe('nodeWorkspace: links', () => {
     expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('SECRET')
   })
 
-  it('refuses to write through a dangling link, as file and as directory', async () => {
+  it('rejects a write through a dangling link, as file and as directory', async () => {
     const { root, outside, workspace } = planted()
     symlinkSync(join(outside, 'new'), join(root, 'dangling'))
     expect(await failureOf(workspace.write('dangling', bytes('X')))).toBe('outside')
@@ -64,7 +64,7 @@ describe('nodeWorkspace: links', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
   })
 
-  it('follows links that stay inside, for reading and for writing', async () => {
+  it('follows links inside the root for reads and writes', async () => {
     const { root, workspace } = planted()
     mkdirSync(join(root, 'real'))
     writeFileSync(join(root, 'real/file'), 'old')
@@ -78,7 +78,7 @@ describe('nodeWorkspace: links', () => {
     expect((await workspace.list('.')).map((entry) => `${entry.kind} ${entry.path}`)).toEqual(['file file', 'directory real'])
   })
 
-  it('removes a link, never what it leads to', async () => {
+  it('removes a link, not its target', async () => {
     const { root, outside, workspace } = planted()
     mkdirSync(join(root, 'tree/deep'), { recursive: true })
     symlinkSync(outside, join(root, 'tree/deep/link'))
@@ -89,7 +89,7 @@ describe('nodeWorkspace: links', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
   })
 
-  it('does not alter another name of a file it replaces', async () => {
+  it('keeps other hard links of a file it replaces', async () => {
     const { root, outside, workspace } = planted()
     linkSync(join(outside, 'secret'), join(root, 'hard'))
     await workspace.write('hard', bytes('changed'))
@@ -98,7 +98,7 @@ describe('nodeWorkspace: links', () => {
   })
 })
 
-describe('nodeWorkspace: what is not a regular file', () => {
+describe('nodeWorkspace: special files', () => {
   it.skipIf(!onLinux)('refuses FIFOs, devices and files of the kernel without touching them', async () => {
     const { root, workspace } = planted()
     execFileSync('mkfifo', [join(root, 'fifo')])
@@ -114,7 +114,7 @@ describe('nodeWorkspace: what is not a regular file', () => {
 })
 
 describe('nodeWorkspace: protected names', () => {
-  it('refuses to write or remove them, whatever they are spelled like, at any depth', async () => {
+  it('rejects writes and removals in any spelling at any depth', async () => {
     const { root, workspace } = planted()
     for (const path of [
       '.git/hooks/pre-commit',
@@ -150,7 +150,7 @@ describe('nodeWorkspace: files', () => {
     expect((await workspace.stat('huge')).size).toBe(5 * 2 ** 30)
   })
 
-  it('keeps the mode and leaves no temporary file, also when stopped', async () => {
+  it('keeps the mode and leaves no temporary file, also if stopped', async () => {
     const { root, workspace } = planted()
     await workspace.write('run.sh', bytes('one'))
     chmodSync(join(root, 'run.sh'), 0o750)
@@ -164,7 +164,7 @@ describe('nodeWorkspace: files', () => {
     expect(readFileSync(join(root, 'run.sh'), 'utf8')).toBe('two')
   })
 
-  it('never gives two contents of one file the same version', async () => {
+  it('gives different contents of one file different versions', async () => {
     const { workspace } = planted()
     const versions = new Set<string>()
     for (let index = 0; index < 200; index++) versions.add((await workspace.write('f', bytes(String(index % 10)))).version)
@@ -177,14 +177,14 @@ describe('nodeWorkspace: files', () => {
     expect((await Promise.all(calls)).sort()).toEqual([...Array.from({ length: 19 }, () => 'conflict'), 'fulfilled'])
   })
 
-  it('takes names that look like options, and lists them as they are', async () => {
+  it('accepts names that look like options and lists them unchanged', async () => {
     const { root, workspace } = planted()
     writeFileSync(join(root, 'line\nbreak'), 'x')
     await workspace.write('-delete', bytes('x'))
     expect((await workspace.list('.')).map((entry) => entry.path)).toEqual(['-delete', 'line\nbreak'])
   })
 
-  it('refuses a root that is not a directory', () => {
+  it('rejects a root that is not a directory', () => {
     const { outside } = planted()
     expect(() => nodeWorkspace(join(outside, 'secret'))).toThrow('not a directory')
     expect(() => nodeWorkspace(join(outside, 'missing'))).toThrow('Create the directory first')

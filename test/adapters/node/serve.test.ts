@@ -9,7 +9,7 @@ import { scripted } from '../../../src/providers/scripted/index.ts'
 const sessions = () => memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted([{ text: 'Hello.' }]) }) })
 
 describe('serve', () => {
-  it('serves an app, or a function, on this machine until it is closed', async () => {
+  it('serves an app or a function on loopback until closed', async () => {
     const server = await serve({ fetch: () => new Response('app') }, { port: 0 })
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
     expect(await (await fetch(server.url)).text()).toBe('app')
@@ -19,7 +19,7 @@ describe('serve', () => {
     expect(await (await fetch(other.url)).text()).toBe('function')
   })
 
-  it('ends answers that still stream when it is closed', async () => {
+  it('ends streaming responses on close', async () => {
     let cancel: () => void = () => undefined
     const cancelled = new Promise<void>((done) => {
       cancel = done
@@ -34,7 +34,7 @@ describe('serve', () => {
     await cancelled
   })
 
-  it('says that a port is taken', async () => {
+  it('reports a port in use', async () => {
     const taken = createServer()
     await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done))
     const address = taken.address()
@@ -45,7 +45,7 @@ describe('serve', () => {
     taken.close()
   })
 
-  it('refuses what is no app, and wrong options', async () => {
+  it('rejects an invalid app and invalid options', async () => {
     // @ts-expect-error no app
     await expect(serve({ get: () => undefined })).rejects.toThrow('app')
     // @ts-expect-error no option
@@ -54,7 +54,7 @@ describe('serve', () => {
 })
 
 describe('createAgentApp({ dev: true })', () => {
-  it('lets this machine in, also as an operator, and nothing that was passed on', async () => {
+  it('accepts local requests, also as operator, but no forwarded ones', async () => {
     await using server = await serve(createAgentApp({ sessions: sessions(), dev: true }), { port: 0 })
     const asked = await fetch(`${server.url}/sessions/s/prompt`, {
       method: 'POST',
@@ -69,7 +69,7 @@ describe('createAgentApp({ dev: true })', () => {
     expect((await app.request('http://agents.example/sessions')).status).toBe(403)
   })
 
-  it('is refused beside authorize, and one of the two must be there', () => {
+  it('rejects both dev and authorize, and neither of them', () => {
     // @ts-expect-error both
     expect(() => createAgentApp({ sessions: sessions(), dev: true, authorize: () => true })).toThrow('both dev and authorize')
     // @ts-expect-error none
@@ -89,7 +89,7 @@ describe('dev: true of the other apps', () => {
   }
   const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-  it('lets this machine in, and nothing that was passed on', async () => {
+  it('accepts local requests but no forwarded ones', async () => {
     await using openAi = await serve(createOpenAiApp({ agents: { helper: agents.helper.agent }, dev: true }), { port: 0 })
     expect((await fetch(`${openAi.url}/v1/models`)).status).toBe(200)
     expect((await fetch(`${openAi.url}/v1/models`, { headers: { 'x-forwarded-for': '1.2.3.4' } })).status).toBe(403)
@@ -102,7 +102,7 @@ describe('dev: true of the other apps', () => {
     await mcp.close()
   })
 
-  it('is refused beside authorize, and one of the two must be there', () => {
+  it('rejects both dev and authorize, and neither of them', () => {
     // @ts-expect-error both
     expect(() => createOpenAiApp({ agents: { helper: agents.helper.agent }, dev: true, authorize: () => true })).toThrow(
       'createOpenAiApp has both',

@@ -15,7 +15,7 @@ function folder(path: string, text?: string): string {
 }
 
 describe('skills on disk', () => {
-  it('are read, and their locations are what read_file of nodeTools reads', async () => {
+  it('load with locations that read_file of nodeTools can read', async () => {
     const { root } = temporaryRoot()
     folder(join(root, '.agent/skills/git'), skill('git'))
     const skills = await loadSkills(nodeWorkspace(root), ['.agent/skills'])
@@ -24,7 +24,7 @@ describe('skills on disk', () => {
     expect(textOf(result ?? '')).toContain('How to git.')
   })
 
-  it('are loaded behind a link to a folder inside the workspace, and read by the path that the index says', async () => {
+  it('load through a folder link inside the workspace with the indexed path', async () => {
     const { root } = temporaryRoot()
     folder(join(root, 'real/git'), skill('git'))
     folder(join(root, 's'))
@@ -37,7 +37,7 @@ describe('skills on disk', () => {
     expect(textOf((await tool?.execute({ path: 's/git/SKILL.md' }, context())) ?? '')).toContain('How to git.')
   })
 
-  it('are reported behind a link to a folder out of the workspace, and not read', async () => {
+  it('report a link to a folder outside the workspace without reading it', async () => {
     const { root, outside } = temporaryRoot()
     folder(join(root, 's/git'), skill('git'))
     symlinkSync(folder(join(outside, 'far'), skill('far')), join(root, 's/far'))
@@ -51,7 +51,7 @@ describe('skills on disk', () => {
     expect(JSON.stringify(set.errors)).not.toContain(outside)
   })
 
-  it('come to an end in loops of links', async () => {
+  it('handle link loops', async () => {
     const { root, outside } = temporaryRoot()
     const skills = folder(join(root, 's'), undefined)
     folder(join(skills, 'git'), skill('git'))
@@ -66,7 +66,7 @@ describe('skills on disk', () => {
     expect([set.errors, set.warnings]).toEqual([[], []])
   })
 
-  it('are refused where the file is a link out of the workspace, and taken where it leads inside', async () => {
+  it('reject a file link out of the workspace and accept one inside', async () => {
     const { root, outside } = temporaryRoot()
     folder(outside, skill('far'))
     folder(join(root, 'elsewhere'), skill('near'))

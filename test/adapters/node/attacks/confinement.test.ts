@@ -63,7 +63,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () =
     expect(await run(`perl -e '${codes}'`)).toBe(`Exit code: 0\n${calls.map((call) => `${call}:1 `).join('')}`)
   })
 
-  it('sends no signal out, and leaves nothing behind, whatever it does to live on', async () => {
+  it('blocks signals to outside processes and kills everything a command started', async () => {
     const { run } = shell()
     const commands = [`kill -9 ${process.pid}`, `kill -9 ${process.ppid}`, 'kill -9 -1; true', 'kill -STOP 1']
     for (const command of commands) await run(command)
@@ -81,7 +81,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () =
     while (running('311.25') > 0) await new Promise(setImmediate)
   })
 
-  it('keeps reading and writing off FIFOs and devices, in every tool that opens a path', async () => {
+  it('blocks FIFOs and devices in every tool that opens a path', async () => {
     const { root } = temporaryRoot()
     execFileSync('mkfifo', [join(root, 'pipe'), join(root, 'pipe.png')])
     writeFileSync(join(root, 'a.txt'), 'needle')
@@ -143,14 +143,14 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     for (const place of places) expect(readdirSync(place).filter((name) => name.startsWith(`phi-core-${process.pid}-`))).toEqual([])
   })
 
-  it('is disk, watched: what fills it is stopped', async () => {
+  it('monitors disk use and stops a command that fills the disk', async () => {
     const { root, run } = shell({ limits: { diskBytes: 64 * 2 ** 20 }, timeoutMs: 40_000 })
     const fill = 'for i in $(seq 60); do head -c 8M /dev/zero > "f$i"; sleep 0.05; done; echo survived'
     expect(await failureOf(run(fill))).toMatch(/^failed: Command filled more than 64 MiB of the disk/)
     expect(existsSync(join(root, 'f60'))).toBe(false)
   })
 
-  it('has no door that whoever started this process left open', async () => {
+  it('inherits no open file descriptor of the parent process', async () => {
     const { root, outside } = temporaryRoot()
     writeFileSync(join(outside, 'secret'), 'canary')
     const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
@@ -167,13 +167,13 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     expect(said).toMatch(/0 1 2 3\s/)
   })
 
-  it('gives no file the rights of whoever owns it', async () => {
+  it('grants no file the rights of its owner', async () => {
     const { root, run } = shell()
     await run('cp /bin/true t; chmod 4755 t; chmod u+s,g+s t; mkdir -m 2775 d; install -m 6755 /bin/true u; touch v; chmod 2755 v')
     expect(readdirSync(root).filter((name) => (statSync(join(root, name)).mode & 0o6000) !== 0)).toEqual([])
   })
 
-  it('says what bounds it here, and what does not', () => {
+  it('describes which limits apply here and which do not', () => {
     const { root } = temporaryRoot()
     const inside = bashTool({ root }).confinement
     expect(inside).toMatchObject({ sandbox: 'bubblewrap', processes: 'watched', disk: 'watched' })
@@ -188,7 +188,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     })
   })
 
-  it('has the documented bounds', async () => {
+  it('uses the documented limits', async () => {
     const { run } = shell()
     expect(await run('ulimit -f; ulimit -d; ulimit -c; ulimit -u; df --output=size -B1 /tmp /dev/shm /run | tail -3')).toMatch(
       /^Exit code: 0\n1048576\n4194304\n0\n1024\n *268435456\n *268435456\n *268435456\n$/,

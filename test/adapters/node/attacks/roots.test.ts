@@ -31,7 +31,7 @@ const places = [
 
 describe.skipIf(process.platform !== 'linux')('a root', () => {
   for (const [name, make] of Object.entries(makers)) {
-    it(`of the system or of a person is refused by ${name}, also through a link, unless it is allowed in so many words`, () => {
+    it(`refuses a system or home directory in ${name}, also through a link, unless explicitly allowed`, () => {
       const { outside } = temporaryRoot()
       for (const [index, place] of places.entries()) {
         symlinkSync(place, join(outside, `link${index}`))
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('a root', () => {
     })
   }
 
-  it('may be any of them with the switch', () => {
+  it('accepts any of them with the option', () => {
     for (const root of ['/', '/etc', homedir()]) {
       expect(nodeWorkspace(root, { allowSystemRoot: true }).root).toBe(root)
       expect(() => nodeTools({ root, allowSystemRoot: true, bash: false })).not.toThrow()
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')('a root', () => {
     expect(() => bashTool({ root: '/', allowSystemRoot: true, sandbox: 'none' })).toThrow(/no bash in the system directories outside/)
   })
 
-  it('that holds the home directory is refused by what HOME says, and by what the system says', () => {
+  it('detects the home directory by HOME and by the system entry', () => {
     const { root } = temporaryRoot()
     mkdirSync(join(root, 'home/me'), { recursive: true })
     const before = process.env.HOME

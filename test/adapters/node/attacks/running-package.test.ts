@@ -76,7 +76,7 @@ describe('the running package', () => {
     ])
   })
 
-  it('is this repository here: its code, dependencies and lock file', async () => {
+  it('covers the code, dependencies and lock file of this repository', async () => {
     const workspace = nodeWorkspace('.')
     for (const path of ['adapters/node/new.ts', 'src/new.ts', 'node_modules/new/index.js', 'package-lock.json', 'package.json']) {
       expect(await failureOf(workspace.write(path, new Uint8Array())), path).toBe('protected')

@@ -13,7 +13,7 @@ const textIn = (updates: readonly SessionUpdate[]): string =>
     .join('')
 
 describe('phi acp', () => {
-  it('finishes a run with a tool, a change and an approval: streamed, with the difference, and files as the editor has them', async () => {
+  it('streams a run with a tool, a diff and an approval, using editor buffers', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     writeFileSync(file, 'on disk\n')
@@ -44,7 +44,7 @@ describe('phi acp', () => {
     expect(editor.open.get(file)).toBe('edited\n')
   })
 
-  it('tells the cost of the whole session after it was loaded again', async () => {
+  it('reports the cost of the whole session after a reload', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => ({ text: [`ok ${attempt}`] }))
     const shared = { env: environment(env), cwd, args: ['--model', 'openai/gpt-5.1', '--no-sandbox'] }
@@ -63,7 +63,7 @@ describe('phi acp', () => {
     expect(costs(after)).toEqual([expect.closeTo(2 * one, 10)])
   })
 
-  it('opens an agent file, whose tools ask as well', async () => {
+  it('opens an agent file whose tools require approval too', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('write_file', { path: 'a.txt', content: 'x' }) : { text: ['ok'] },
@@ -77,7 +77,7 @@ describe('phi acp', () => {
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('x')
   })
 
-  it('runs nothing that was rejected, asks nothing that was allowed for the session, and follows the mode', async () => {
+  it('runs no rejected call, remembers session approvals and follows the mode', async () => {
     const cwd = directory()
     const { env, asked } = await modelServer(({ attempt }) => {
       const commands = ['touch one', 'touch two', 'touch two', 'touch three']
@@ -96,7 +96,7 @@ describe('phi acp', () => {
     await expect(editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'root' })).rejects.toThrow(/Invalid params/)
   })
 
-  it('stops when it is cancelled, also while somebody is asked; another prompt works', async () => {
+  it('stops on cancel, also during an approval, and accepts another prompt', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['again'] }))
     const editor = await editorWith({ env: environment(env), cwd, answer: () => undefined })
@@ -112,7 +112,7 @@ describe('phi acp', () => {
     })
   })
 
-  it('lists the sessions of a directory, and opens one in another process as it was', async () => {
+  it('lists the sessions of a directory and opens one in another process', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('list_files', { path: '.' }) : { text: [`Answer ${attempt}.`] },
@@ -136,7 +136,7 @@ describe('phi acp', () => {
     await expect(editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('?') })).rejects.toThrow(/Invalid params/)
   })
 
-  it('has the tools of the MCP servers that the editor hands on, which ask', async () => {
+  it('uses MCP servers of the editor, with approval', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('files__list_allowed_directories', {}) : { text: ['ok'] }))
     const editor = await editorWith({ env: environment(env), cwd })
@@ -148,7 +148,7 @@ describe('phi acp', () => {
     expect(JSON.stringify(editor.updates)).toContain('Allowed directories')
   })
 
-  describe('what a tool asks', () => {
+  describe('user input requests of tools', () => {
     async function asking(fill?: EditorOptions['fill'], times = 1) {
       const cwd = directory()
       const { env, asked } = await modelServer(({ attempt }) => (attempt <= times ? calling('desk__book', {}) : { text: ['Booked.'] }))
@@ -164,7 +164,7 @@ describe('phi acp', () => {
       return { editor, asked, sessionId, prompted }
     }
 
-    it('is a form in the editor, and what is filled in goes to the tool', async () => {
+    it('become a form in the editor and return its values to the tool', async () => {
       const { editor, asked, sessionId, prompted } = await asking(() => ({ action: 'accept', content: { guests: 3, meal: 'fish' } }))
       expect(await prompted).toMatchObject({ stopReason: 'end_turn' })
       expect(editor.questions).toMatchObject([
@@ -179,7 +179,7 @@ describe('phi acp', () => {
       expect(JSON.stringify(asked.at(-1))).toMatch(/answered .*accept.*guests.*3.*fish/)
     })
 
-    it('is declined where the editor has no forms, refused where the person does, and checked', async () => {
+    it('decline without form support, reject on refusal and validate the input', async () => {
       const none = await asking()
       await none.prompted
       expect(none.editor.questions).toEqual([])
@@ -193,7 +193,7 @@ describe('phi acp', () => {
       expect(actions).toEqual(['decline', 'cancel', 'cancel', 'cancel'])
     })
 
-    it('is withdrawn when the prompt is cancelled, and when the editor dies', async () => {
+    it('end when the prompt is cancelled or the editor crashes', async () => {
       const { editor, sessionId, prompted } = await asking(() => undefined)
       await vi.waitFor(() => expect(editor.questions).toHaveLength(1), patient)
       await editor.connection.agent.notify(on.session.cancel, { sessionId })
@@ -208,7 +208,7 @@ describe('phi acp', () => {
     })
   })
 
-  it('ends where the editor dies in the middle of a permission, with nothing run', async () => {
+  it('ends without running the call if the editor crashes during a permission request', async () => {
     const cwd = directory()
     const { env } = await modelServer(() => calling('write_file', { path: 'a.txt', content: 'x' }))
     const editor = await editorWith({ env: environment(env), cwd, answer: () => undefined })
@@ -222,7 +222,7 @@ describe('phi acp', () => {
     expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
   })
 
-  it('says what is wrong: a model that fails, a directory that is not there, an agent file that nobody trusted', async () => {
+  it('reports a failing model, a missing directory and an untrusted agent file', async () => {
     const cwd = directory()
     const dead = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
     const wrong = await editorWith({ env: environment(dead), cwd })
@@ -235,7 +235,7 @@ describe('phi acp', () => {
     await expect(untrusted.connection.agent.request(on.session.new, { cwd, mcpServers: [] })).rejects.toThrow(/trust/)
   })
 
-  it('ends when the editor leaves, in the middle of a run too, and takes no other words', async () => {
+  it('ends when the editor leaves, also during a run, and rejects other messages', async () => {
     const cwd = directory()
     const { env, asked } = await modelServer(() => new Promise(() => undefined))
     const editor = await editorWith({ env: environment(env), cwd })

@@ -28,7 +28,7 @@ ${more}`
 }
 
 describe('phi --config', () => {
-  it('does nothing that needs trust where nobody can give it, and says how to', async () => {
+  it('does nothing that needs trust without a user and explains how to grant it', async () => {
     const { cwd, env, asked } = await project()
     const refused = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })
     expect(refused.code).toBe(2)
@@ -41,7 +41,7 @@ describe('phi --config', () => {
     expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
   })
 
-  it('loads the plugins that the file names, once it is trusted', async () => {
+  it('loads the plugins of a trusted file', async () => {
     const { cwd, env, text } = await project()
     writeFileSync(join(cwd, 'agent.toml'), text.replace('[agent]', '[agent]\nplugins = ["./plugins/shout.mjs"]'))
     mkdirSync(join(cwd, 'plugins'))
@@ -60,7 +60,7 @@ export default ({ definePlugin }) => definePlugin({ name: 'shout', begin: () => 
     expect(missing.stderr).toContain('The plugin "./none.mjs" cannot be loaded: there is no file')
   })
 
-  it('shows what a sub-agent does in the background, and what it came to', async () => {
+  it('shows the work and report of a background sub-agent', async () => {
     const more = '[[sub_agents.instances]]\nname = "reader"\ndescription = "Reads."\nbackground = true\n'
     const { cwd, env } = await project(more, (request) => {
       const said = messagesText(request)
@@ -75,7 +75,7 @@ export default ({ definePlugin }) => definePlugin({ name: 'shout', begin: () => 
     expect(stderr).toContain('It is about bees.')
   })
 
-  it('has no page for a tool of a page, and says so; served, a page runs it, and picks the model by name', async () => {
+  it('reports that a client tool has no client, and runs it when served', async () => {
     const more = `
 [[provider.instances]]
 id = "{{deep}}"
@@ -231,7 +231,7 @@ deep = "{{provider.deep}}"
     expect(shown).not.toContain('[y/N]')
   })
 
-  it('says which agents of a file it does not open', async () => {
+  it('lists the agents of a file that it does not open', async () => {
     const { cwd, env } = await project('[[agent.instances]]\nname = "weeder"\n')
     const { code, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
     expect(code, stderr).toBe(0)
@@ -255,7 +255,7 @@ deep = "{{provider.deep}}"
     await again.shows('Going on with session')
   })
 
-  it('names what is wrong with a file', async () => {
+  it('reports the error in an invalid file', async () => {
     const { cwd, env } = await project('[execution]\nmax_turns = "many"\n')
     const { code, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
     expect(code).toBe(2)
@@ -265,7 +265,7 @@ deep = "{{provider.deep}}"
     expect(existsSync(join(cwd, 'trusted.json'))).toBe(false)
   })
 
-  it('says with what is missing which keys nobody reads: one of them may be meant', async () => {
+  it('lists unused keys next to the missing ones', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'agent.toml'), '[provider]\nmodel = "claude-sonnet-4-6"\napi_kee = "x"\n[agent]\nsystem_promt = "hi"\n')
     const { code, stderr } = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd })
@@ -276,7 +276,7 @@ deep = "{{provider.deep}}"
     expect(stderr).not.toContain('process.env')
   })
 
-  it('starts the servers of a file, and ends them', async () => {
+  it('starts the servers of a file and ends them', async () => {
     const server = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'
     const path = join(process.cwd(), server)
     if (!existsSync(path)) return console.warn(`SKIPPED: ${server} is not there`)

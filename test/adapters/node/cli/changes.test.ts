@@ -10,7 +10,7 @@ const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
 
 describe.skipIf(pty === undefined)('a change of a file', () => {
-  it('is shown, with the words that differ, and made after a yes', async () => {
+  it('shows the changed words and applies after approval', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'a.txt'), 'one\ntwo three four\nfive\n')
     const { env } = await playing(
@@ -32,7 +32,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     expect(readFileSync(join(cwd, 'new/b.txt'), 'utf8')).toBe('made\n')
   })
 
-  it('is not made after a no, whose words the model is told, nor where the file has changed while somebody looked', async () => {
+  it('rejects with the reason for the model, and if the file changed meanwhile', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     writeFileSync(file, 'mine\n')
@@ -54,7 +54,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     expect(asked.map(messagesText)[2]).toContain('was changed while the user looked')
   })
 
-  it('can be edited first, and the model is told so', async () => {
+  it('allows editing first and informs the model', async () => {
     const cwd = directory()
     const editor = join(directory(), 'editor.sh')
     writeFileSync(editor, '#!/bin/sh\nsed -i s/theirs/ours/ "$1"\n')
@@ -72,7 +72,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     expect(asked.map(messagesText)[1]).toContain('The user changed what you wanted to write')
   })
 
-  it('shows no escape of a name or a text, and says what is no text', async () => {
+  it('shows no escape sequence of a name or text and marks binary content', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'b.bin'), Buffer.from([0, 255, 1]))
     const bad = '\x1b]0;pwned\x07\x9b2J\u202e漢字e\u0301'
@@ -92,7 +92,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     expect(readFileSync(join(cwd, 'b.bin'))).toEqual(Buffer.from([0, 255, 1]))
   })
 
-  it('is bounded on the screen, however long it is', async () => {
+  it('limits its height on the screen', async () => {
     const cwd = directory()
     const before = Array.from({ length: 30_000 }, (_, at) => `line ${at}`).join('\n')
     writeFileSync(join(cwd, 'a.txt'), before)
@@ -107,7 +107,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
     await phi.shows('[done')
   })
 
-  it('leads out of the directory through no link', async () => {
+  it('follows no link out of the directory', async () => {
     const [cwd, outside] = [directory(), directory()]
     symlinkSync(outside, join(cwd, 'link'))
     const { env, asked } = await playing(['write_file', { path: 'link/a.txt', content: 'x' }])
@@ -119,7 +119,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
 })
 
 describe.skipIf(pty === undefined)('what runs without a question', () => {
-  it('is changes in mode edits, all in mode all; Shift-Tab goes through the modes', async () => {
+  it('includes changes in mode edits and everything in mode all, with Shift-Tab switching', async () => {
     const cwd = directory()
     const { env } = await playing(
       ['write_file', { path: 'a.txt', content: 'made\n' }],
@@ -141,7 +141,7 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     expect(phi.screen.text).not.toContain('wants to run:\n  echo unasked')
   })
 
-  it('is what was allowed for the folder, in the next phi too, until it is removed; and nothing that only begins like it', async () => {
+  it('includes exact calls allowed for the folder, across restarts, until removed', async () => {
     const shared = { cwd: directory() }
     const home = directory()
     const { env } = await playing(
@@ -178,7 +178,7 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     expect(readFileSync(findRules(home), 'utf8')).not.toContain('echo')
   })
 
-  it('counts for no agent file that a stranger brought along, however its tools are called', async () => {
+  it('excludes untrusted agent files, whatever their tools are called', async () => {
     const cwd = directory()
     const env = environment((await playing(['bash', { command: 'touch ran' }])).env)
     const kept = {
@@ -205,7 +205,7 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     expect(existsSync(join(cwd, 'ran'))).toBe(true)
   })
 
-  it('is never what a file of the workspace says', async () => {
+  it('excludes claims of workspace files', async () => {
     const cwd = directory()
     const rules = JSON.stringify({ phi: [{ tool: 'bash', begins: '' }] })
     for (const name of ['permissions.json', '.phi/permissions.json']) {

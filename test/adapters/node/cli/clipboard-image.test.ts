@@ -8,13 +8,13 @@ import { inTerminal, pty } from './terminal.ts'
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPgPAAEDAQAIicLsAAAAAElFTkSuQmCC', 'base64')
 
-it('a picture that AppleScript writes is read', () => {
+it('reads a picture that AppleScript writes', () => {
   expect(fromAppleScript(`«data PNGf${png.toString('hex').toUpperCase()}»\n`)).toEqual(png)
   expect(fromAppleScript('execution error')).toHaveLength(0)
 })
 
 describe.skipIf(pty === undefined || process.platform !== 'linux')('Ctrl-V', () => {
-  it('sends the picture of the clipboard, and says where there is none', async () => {
+  it('sends the clipboard picture or reports that there is none', async () => {
     const bin = directory()
     writeFileSync(join(bin, 'picture'), png)
     writeFileSync(join(bin, 'xclip'), `#!/bin/sh\ncat ${join(bin, 'picture')}\n`)

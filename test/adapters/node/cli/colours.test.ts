@@ -50,8 +50,8 @@ function shown(markdown: string, painter = marking): string {
   return [...lines.push(markdown), ...lines.end()].join('\n')
 }
 
-describe('code in colours', () => {
-  it('has keywords, strings and comments in their own, over more than one line', async () => {
+describe('code highlighting', () => {
+  it('colors keywords, strings and comments across lines', async () => {
     await loadColours(marking)
     const code = shown('```ts title="x"\nconst a = "b" // c\n/* more\nthan */ return 1\n```\n')
     expect(code).toBe(
@@ -64,7 +64,7 @@ describe('code in colours', () => {
     expect(shown('```__proto__\nconst a\n```\n')).toBe('<cyan>  const a</>')
   })
 
-  it('is the same text, whatever the text is', () => {
+  it('preserves any text exactly', () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.constantFrom(
@@ -107,7 +107,7 @@ describe('code in colours', () => {
     )
   })
 
-  it('holds nothing up: 10,000 lines, and lines without an end', () => {
+  it('stays fast with 10,000 lines and endless lines', () => {
     for (const name of names) {
       const colours = coloursOf(name, endlessTime)
       for (let at = 0; at < (name === 'ts' ? 10_000 : 1000); at += 1) {
@@ -120,8 +120,8 @@ describe('code in colours', () => {
   })
 })
 
-describe('a hostile answer', () => {
-  it('stops the colours when their time is over, for all code of the answer, and stays the same text', async () => {
+describe('a hostile response', () => {
+  it('stops highlighting after a time limit and keeps the text', async () => {
     await loadColours(marking)
     let now = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -135,7 +135,7 @@ describe('a hostile answer', () => {
     expect(second).toBe(`\n${'  return 1 + 2\n'.repeat(30).trimEnd()}`)
   })
 
-  it('holds nothing up: code of 1 MB that opens and never closes, and lines of 1 MB', async () => {
+  it('stays fast with 1 MB of unclosed code and lines of 1 MB', async () => {
     await loadColours(marking)
     const opened = `${'q{{(${'.repeat(160)}\n`.repeat(1000)
     expect(shown(`\`\`\`js\n${opened}`).length).toBeGreaterThan(opened.length)
@@ -143,7 +143,7 @@ describe('a hostile answer', () => {
       expect(shown(`${line}\n`).replaceAll(/\s|<[^>]*>/g, '')).toContain('a')
   })
 
-  it('is shown as prose again behind code, also before its line is whole', async () => {
+  it('returns to prose after code, before its line is complete', async () => {
     await loadColours(marking)
     const lines = new MarkdownLines(marking, () => 80)
     lines.push('```ts\nconst a = 1\n```\nSome **bold** wor')
@@ -151,14 +151,14 @@ describe('a hostile answer', () => {
   })
 })
 
-describe('the background of a terminal', () => {
+describe('terminal background detection', () => {
   it.each([
     ['\x1b]11;rgb:ffff/ffff/ffff\x07', [true]],
     ['\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\', [false]],
     ['\x1b]11;rgba:f/f/e/f\x07', [true]],
     ['\x1b]11;nonsense\x07', []],
     ['hello', []],
-  ])('is read from %j', (text, expected) => {
+  ])('reads %j', (text, expected) => {
     const told: boolean[] = []
     withoutAnswers(`a${text}b`, (isLight) => told.push(isLight))
     expect(told).toEqual(expected)
@@ -180,7 +180,7 @@ describe('the background of a terminal', () => {
     expect(await phi.ended).toBe(0)
   })
 
-  it('changes nothing where there is no terminal, and with NO_COLOR', async () => {
+  it('changes nothing without a terminal or with NO_COLOR', async () => {
     const text = '```ts\nconst a = 1\n```\n'
     const { env } = await modelServer(() => ({ text: [text] }))
     const { stdout } = await piped(['--model', 'openai/test', '--no-sandbox', '-p', 'x'], { env: environment(env) })

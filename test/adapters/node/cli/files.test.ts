@@ -20,13 +20,13 @@ async function asked(args: readonly string[], files: Record<string, string | Buf
   return { ...ran, cwd, asked: server.asked, said: server.asked.map(messagesText).join('\n') }
 }
 
-describe('files that a prompt names', () => {
+describe('files in a prompt', () => {
   it.each([
     ['a mention', ['-p', 'What does @report.pdf say?'], 'report.pdf'],
     ['a mention in quotes', ['-p', 'Read @"the report.pdf".'], 'the report.pdf'],
     ['--file', ['-p', 'What does it say?', '--file', 'report.pdf'], 'report.pdf'],
     ['-f, beside a mention of the same', ['-p', 'See @report.pdf', '-f', 'report.pdf'], 'report.pdf'],
-  ])('%s sends the file, once', async (_name, args, file) => {
+  ])('sends the file once: %s', async (_name, args, file) => {
     const { said, code, stderr, stdout } = await asked(args, { [file]: pdf })
     expect(code, stderr).toBe(0)
     expect(stdout).toBe('Yes.\n')
@@ -34,14 +34,14 @@ describe('files that a prompt names', () => {
     expect(said).toContain(file)
   })
 
-  it('a picture goes as a picture, and --file takes text and comes more than once', async () => {
+  it('sends a picture as a picture and accepts text with repeated --file', async () => {
     const files = { 'a.png': Buffer.from(png, 'base64'), 'notes.txt': 'Milk.' }
     const { said } = await asked(['-p', 'Look.', '-f', 'a.png', '-f', 'notes.txt'], files)
     expect(said).toContain(`data:image/png;base64,${png}`)
     expect(said).toContain('Milk.')
   })
 
-  it('a file of text, a name of a person and what was piped in name no file', async () => {
+  it('ignores names in text files, user names and piped input', async () => {
     const { said, code } = await asked(['-p', 'Ask @ann about @notes.txt'], { 'notes.txt': 'Milk.' }, 'see @report.pdf')
     expect(code).toBe(0)
     expect(said).not.toContain('Milk.')
@@ -52,14 +52,14 @@ describe('files that a prompt names', () => {
     ['is empty', 'a.pdf', { 'a.pdf': '' }, /empty/],
     ['is something else than its name says', 'a.pdf', { 'a.pdf': '<html>' }, /is told to be application\/pdf/],
     ['is a directory', '.', {}, /is no file/],
-  ])('one that %s is refused, and nothing is asked', async (_name, file, files, message) => {
+  ])('rejects one that %s and sends no prompt', async (_name, file, files, message) => {
     const { asked: requests, stderr, code } = await asked(['-p', 'Look.', '-f', file], files)
     expect(stderr).toMatch(message)
     expect(code).not.toBe(0)
     expect(requests).toEqual([])
   })
 
-  it('one that is too large is refused unread', async () => {
+  it('rejects a large file without reading it', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'large.pdf'), pdf)
     truncateSync(join(cwd, 'large.pdf'), 30_000_000)
@@ -79,7 +79,7 @@ describe('files that a prompt names', () => {
     ['see /tmp/a.pdf', undefined],
     ['/help', undefined],
     ['/tmp/a"b.pdf', undefined],
-  ])('a pasted %s becomes %s', (pasted, mention) => expect(mentionOf(pasted)).toBe(mention))
+  ])('converts a pasted %s to %s', (pasted, mention) => expect(mentionOf(pasted)).toBe(mention))
 })
 
 /** A service whose answer is a picture. */
@@ -98,8 +98,8 @@ async function drawing(picture = png): Promise<Record<string, string>> {
   return { OPENAI_API_KEY: 'test-key', OPENAI_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
 }
 
-describe('pictures of an answer', () => {
-  it('are named in a line', async () => {
+describe('pictures in a response', () => {
+  it('appear as one line of text', async () => {
     const { stderr, stdout } = await piped(['--model', 'openai/test', '-p', 'Draw.'], { env: environment(await drawing()) })
     expect(stdout).toContain('Here.')
     expect(stderr + stdout).toContain('▣ image/png  69 bytes; /save writes it to a file')

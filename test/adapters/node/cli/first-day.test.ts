@@ -80,7 +80,7 @@ async function does(phi: Terminal, screens: RecordedScreens, title: string, keys
 }
 
 describe.skipIf(pty === undefined)('a first day with phi', () => {
-  it('has twenty tasks, at 80×24', async () => {
+  it('completes twenty tasks at 80×24', async () => {
     const cwd = project()
     const editor = join(directory(), 'editor.sh')
     writeFileSync(editor, '#!/bin/sh\nsed -i \'s/Adds prices/Adds prices, from 100 on with 10 off/\' "$1"\n')

@@ -34,7 +34,7 @@ args = [${JSON.stringify(server)}]`,
 const args = ['--config', 'agent.toml', '--trust']
 
 describe.skipIf(pty === undefined)('what a tool asks, in a terminal', () => {
-  it('is a form, field by field, and goes out after a yes', async () => {
+  it('shows a form field by field and submits it after confirmation', async () => {
     const { cwd, env, answer } = await project()
     const phi = inTerminal(args, { cwd, env })
     await phi.shows('› ')
@@ -67,7 +67,7 @@ describe.skipIf(pty === undefined)('what a tool asks, in a terminal', () => {
     ['escape', '\x1b', 'cancel'],
     ['Ctrl-C', '\x03', 'cancel'],
     ['a no at the end', `${enter}2${enter}${enter}1${enter}${enter}n${enter}`, 'decline'],
-  ])('%s sends nothing of it, and the run goes on', async (_name, keys, action) => {
+  ])('submits nothing and continues the run on %s', async (_name, keys, action) => {
     const { cwd, env, answer } = await project()
     const phi = inTerminal(args, { cwd, env })
     await phi.shows('› ')
@@ -80,7 +80,7 @@ describe.skipIf(pty === undefined)('what a tool asks, in a terminal', () => {
     expect(answer()).toEqual({ action })
   })
 
-  it('is asked in place also with -p', async () => {
+  it('asks in place with -p', async () => {
     const { cwd, env, answer } = await project()
     const phi = inTerminal([...args, '-p', 'book'], { cwd, env })
     await phi.shows('name (text) [Ada]: ')
@@ -90,8 +90,8 @@ describe.skipIf(pty === undefined)('what a tool asks, in a terminal', () => {
   })
 })
 
-describe('what a tool asks', () => {
-  it('is declined where nobody is there, and said so', async () => {
+describe('user input requests without a terminal', () => {
+  it('decline with a notice', async () => {
     const { cwd, env, answer } = await project()
     const { code, stderr } = await piped([...args, '-p', 'book'], { cwd, env })
     expect(code, stderr).toBe(0)

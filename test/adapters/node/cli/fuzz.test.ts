@@ -86,8 +86,8 @@ function nowhere() {
   return { input: input as unknown as ReadStream, control: control as unknown as WriteStream, mode: () => ({ isRaw, written }) }
 }
 
-describe('any keys', () => {
-  it('leave a cursor that stands in no character, and a terminal as it was', async () => {
+describe('arbitrary key input', () => {
+  it('keeps the cursor between characters and the terminal restored', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sent, { maxLength: 40 }), async (chunks) => {
         const { input, control, mode } = nowhere()
@@ -132,7 +132,7 @@ function childOf(pid: number): number | undefined {
 const endings = fc.constantFrom('\x03', 'SIGTERM', 'SIGHUP')
 
 describe.skipIf(pty === undefined || process.platform !== 'linux')('any keys in a terminal', () => {
-  it('never leave it raw, nor a file half written', async () => {
+  it('restores the terminal mode and leaves no partial file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sent, { maxLength: 25 }), endings, fc.nat(400), async (chunks, ending, wait) => {
         const cwd = directory()

@@ -30,9 +30,9 @@ it.skipIf(pty === undefined)('the page shows what the demo shows', async () => {
   expect(steady(demo.screen.text)).toBe(steady(textOf(readFileSync('docs/start/terminal.md', 'utf8'))))
 })
 
-it('the page shows the help', () => expect(textOf(page)).toBe(usage))
+it('documents the help output', () => expect(textOf(page)).toBe(usage))
 
-it('the page names every command', () => {
+it('documents every command', () => {
   const names = [
     'help',
     'quit',

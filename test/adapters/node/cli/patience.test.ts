@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { environment, piped } from './command.ts'
 import { modelServer } from './model-server.ts'
 
-it('phi waits for a silent service as long as its environment says, and says so', async () => {
+it('uses the provider timeout of the environment and reports it', async () => {
   const { env } = await modelServer(() => new Promise(() => undefined))
   const waiting = environment({ ...env, PHI_FIRST_BYTE_TIMEOUT_MS: '30' })
   const { code, stderr } = await piped(['--model', 'openai/test', '-p', 'hi'], { env: waiting })
@@ -14,7 +14,7 @@ it.each([
   ['PHI_FIRST_BYTE_TIMEOUT_MS', '0'],
   ['PHI_IDLE_TIMEOUT_MS', 'soon'],
   ['PHI_PROGRESS_TIMEOUT_MS', '-1'],
-])('phi refuses a time that is none: %s=%s', async (variable, value) => {
+])('rejects an invalid timeout: %s=%s', async (variable, value) => {
   const { code, stderr } = await piped(['--model', 'openai/test', '-p', 'hi'], {
     env: environment({ OPENAI_API_KEY: 'k', [variable]: value }),
   })
@@ -22,7 +22,7 @@ it.each([
   expect(stderr).toContain(`${variable} is "${value}"; it must be milliseconds, or none.`)
 })
 
-it('phi takes none for ever', async () => {
+it('accepts none as unlimited', async () => {
   const { env } = await modelServer(() => ({ text: ['Here.'] }))
   const none = { PHI_FIRST_BYTE_TIMEOUT_MS: 'none', PHI_IDLE_TIMEOUT_MS: 'none', PHI_PROGRESS_TIMEOUT_MS: 'none' }
   expect((await piped(['--model', 'openai/test', '-p', 'hi'], { env: environment({ ...env, ...none }) })).stdout).toBe('Here.\n')

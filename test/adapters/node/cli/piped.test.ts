@@ -7,7 +7,7 @@ import { calling, messagesText, modelServer } from './model-server.ts'
 const asking = ['--model', 'openai/test', '-p', 'Go on.']
 
 describe('phi through pipes', () => {
-  it('prints the answer on standard output and nothing else there', async () => {
+  it('prints only the response on standard output', async () => {
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt === 1 ? { ...calling('list_files', { path: '.' }), text: ['I look.'] } : { text: ['It is **done**.'] },
     )
@@ -19,21 +19,21 @@ describe('phi through pipes', () => {
     expect(messagesText(asked[0] ?? { model: '', messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
   })
 
-  it('takes what is piped in as the question where there is no other', async () => {
+  it('uses piped input as the prompt if there is none', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['Yes.'] }))
     const { stdout } = await piped(['--model', 'openai/test'], { env: environment(env), input: 'Is it?' })
     expect(stdout).toBe('Yes.\n')
     expect(asked[0]?.messages.at(-1)?.content).toBe('Is it?')
   })
 
-  it.each([[['fix the bug']], [['fix', 'the', 'bug']], [['--mode', 'edits', 'fix the bug']]])('asks %j, as after -p', async (words) => {
+  it.each([[['fix the bug']], [['fix', 'the', 'bug']], [['--mode', 'edits', 'fix the bug']]])('sends %j like after -p', async (words) => {
     const { env, asked } = await modelServer(() => ({ text: ['Fixed.'] }))
     const { stdout, stderr } = await piped(['--model', 'openai/test', ...words], { env: environment(env), input: 'the log' })
     expect(stdout, stderr).toBe('Fixed.\n')
     expect(asked[0]?.messages.at(-1)?.content).toBe('fix the bug\n\n<stdin>\nthe log\n</stdin>')
   })
 
-  it('says that the session it goes on with has lost something', async () => {
+  it('warns if the resumed session has lost data', async () => {
     const { env } = await modelServer(() => ({ text: ['Yes.'] }))
     const shared = { cwd: directory(), env: environment(env) }
     expect((await piped(asking, shared)).code).toBe(0)
@@ -48,7 +48,7 @@ describe('phi through pipes', () => {
     expect(stderr).toContain('sessionDamaged')
   })
 
-  it('writes every event as a line of JSON', async () => {
+  it('writes every event as a JSON line', async () => {
     const { env } = await modelServer(() => ({ text: ['a \u001b[2J\u009b1m\u202e\u{e0041} b'] }))
     const { stdout, stderr, code } = await piped([...asking, '--json'], { env: environment(env) })
     expect(code, stderr).toBe(0)
@@ -63,7 +63,7 @@ describe('phi through pipes', () => {
     expect(JSON.stringify(events.at(-1)?.messages)).toContain(JSON.stringify('a \u001b[2J\u009b1m\u202e\u{e0041} b').slice(1, -1))
   })
 
-  it('lets nothing that a model or a tool says move a cursor', async () => {
+  it('strips cursor control of models and tools', async () => {
     const bad = '\u001b]0;pwned\u0007\u001b[2J\u009b1m\u202e\r\b'
     const cwd = directory()
     writeFileSync(join(cwd, 'bad.txt'), bad)
@@ -76,7 +76,7 @@ describe('phi through pipes', () => {
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
   })
 
-  it('says no where nobody can be asked, and yes with --yes', async () => {
+  it('rejects approvals without a user and accepts them with --yes', async () => {
     const answer = ({ attempt }: { attempt: number }) => (attempt % 2 === 1 ? calling('bash', { command: 'echo ran' }) : { text: ['ok'] })
     const { env, asked } = await modelServer(answer)
     const no = await piped([...asking, '--no-sandbox'], { env: environment(env) })
@@ -88,7 +88,7 @@ describe('phi through pipes', () => {
     expect(JSON.stringify(asked[3])).toContain('ran')
   })
 
-  it('reads what is no UTF-8, and says that it could not read all of it', async () => {
+  it('reads invalid UTF-8 with a warning', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
     const { stderr, code } = await piped(asking, { env: environment(env), input: Buffer.from([0x61, 0xff, 0xfe, 0x62]) })
     expect(code).toBe(0)
@@ -96,7 +96,7 @@ describe('phi through pipes', () => {
     expect(JSON.stringify(asked[0])).toContain('a\ufffd\ufffdb')
   })
 
-  it('takes a large input, and refuses one that fits no model', async () => {
+  it('accepts a large input and rejects one that fits no model', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
     const large = 'x'.repeat(300_000)
     expect((await piped(asking, { env: environment(env), input: large })).code).toBe(0)
@@ -106,7 +106,7 @@ describe('phi through pipes', () => {
     expect(stderr).toContain('8 MiB')
   })
 
-  it('ends quietly when nobody reads its answers', async () => {
+  it('ends silently if the output pipe closes', async () => {
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('list_files', { path: '.' }) : { text: ['x\n'.repeat(50_000)] },
     )
@@ -126,7 +126,7 @@ describe('phi through pipes', () => {
     }
   })
 
-  it('ends with 130 when it is interrupted, and with 1 when the model fails', async () => {
+  it('exits with 130 on interrupt and with 1 on model failure', async () => {
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('list_files', { path: '.' }) : new Promise(() => undefined),
     )
@@ -156,7 +156,7 @@ describe('phi through pipes', () => {
 })
 
 describe('phi --demo through pipes', () => {
-  it('mends its project and says what it really saw', async () => {
+  it('fixes its project and prints the real results', async () => {
     const allowed = await piped(['--demo', '--yes'])
     expect(allowed.code, allowed.stderr).toBe(0)
     expect(allowed.stdout).toContain('**4 of 4** checks pass.')
@@ -167,7 +167,7 @@ describe('phi --demo through pipes', () => {
   })
 })
 
-it('leaves no project behind, however the demo ends', async () => {
+it('removes its project, however the demo ends', async () => {
   const roots: string[] = []
   const note = ({ stdout }: { stdout: string }) => {
     const root = /"(\/[^"]*phi-demo-\w+)/.exec(stdout)?.[1]
@@ -179,7 +179,7 @@ it('leaves no project behind, however the demo ends', async () => {
   expect(roots.filter((root) => existsSync(root))).toEqual([])
 })
 
-describe('wrong usage', () => {
+describe('invalid arguments', () => {
   const cases: [string[], string][] = [
     [['--modell', 'x'], '--modell ("x") is no option. Did you mean --model?'],
     [['-q'], '-q (true) is no option.'],
@@ -207,14 +207,14 @@ describe('wrong usage', () => {
     [['--json', '--model', 'ollama/x'], 'There is nothing to ask'],
     [['--\u001b[2Jx'], '--\\u{1b}[2Jx'],
   ]
-  it.each(cases)('%j', async (args, words) => {
+  it.each(cases)('reject %j', async (args, words) => {
     const { code, stdout, stderr } = await piped(args)
     expect(stderr).toContain(`phi: `)
     expect(stderr).toContain(words)
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it('shows help and version on standard output', async () => {
+  it('prints help and version on standard output', async () => {
     const help = await piped(['--help'])
     expect([help.code, help.stderr]).toEqual([0, ''])
     expect(help.stdout).toContain('--no-sandbox')

@@ -36,7 +36,7 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 describe.skipIf(pty === undefined)('the playground of phi', () => {
-  it('goes on with the session of the terminal, live, and so does the terminal', async (test) => {
+  it('continues the session of the terminal live in both places', async (test) => {
     test.skip(browser === undefined)
     const { env } = await modelServer((asked) => {
       if (messagesText(asked).includes('write it') && !messagesText(asked).includes('call_write_file'))
@@ -75,7 +75,7 @@ describe.skipIf(pty === undefined)('the playground of phi', () => {
     expect(faults.filter((fault) => !/Failed to load resource|ERR_CONNECTION/.test(fault))).toEqual([])
   })
 
-  it('may be opened while a call waits, go back in the conversation, and see what is begun anew', async (test) => {
+  it('opens during an approval, branches back and shows the new run', async (test) => {
     test.skip(browser === undefined)
     const { env } = await modelServer((asked) => {
       if (messagesText(asked).includes('write it') && !messagesText(asked).includes('call_write_file'))

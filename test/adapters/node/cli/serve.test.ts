@@ -28,7 +28,7 @@ async function sentFor(url: string, accepted: string | undefined) {
 }
 
 describe('phi serve', () => {
-  it('serves a page and the sessions of the directory to whoever has the token, and to nobody else', async () => {
+  it('serves its page and sessions only with the token', async () => {
     const shared = { env: environment((await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))).env), cwd: directory() }
     await piped([...args, '-p', 'said in a terminal'], shared)
     const { child, origin, token } = await served(shared)
@@ -61,7 +61,7 @@ describe('phi serve', () => {
     expect(back.stdout).toBe('Answer 3.\n')
   })
 
-  it('sends assets with gzip to clients that accept it, and unpacked to all others', async () => {
+  it('sends assets with gzip only to clients that accept it', async () => {
     const { origin } = await served({ env: environment((await modelServer(() => ({ text: [] }))).env), cwd: directory() })
     const path = /src="(\/assets\/[^"]+\.js)"/.exec(await (await fetch(origin)).text())?.[1]
     const plain = gunzipSync(readFileSync(`dist/playground${path}.gz`))
@@ -81,7 +81,7 @@ describe('phi serve', () => {
     expect((await sentFor(`${origin}${path}.gz`, 'gzip')).status).toBe(404)
   })
 
-  it('open begins with the last session, and takes none from another phi', async () => {
+  it('opens the last session with open and takes none from another phi', async () => {
     const shared = { env: environment((await modelServer(() => ({ text: ['Here.'] }))).env), cwd: directory() }
     const nothing = await piped(['open', ...args], shared)
     expect(nothing).toMatchObject({ code: 2, stdout: '' })
@@ -98,7 +98,7 @@ describe('phi serve', () => {
 })
 
 describe('phi models and phi doctor', () => {
-  it('name what can be asked, local servers among it, and never a key', async () => {
+  it('list available models, including local servers, without keys', async () => {
     const server = createServer((_request, response) => void response.end(JSON.stringify({ data: [{ id: 'llama-test' }] })))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())

@@ -56,8 +56,8 @@ async function say(page: Page, words: string): Promise<void> {
 const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click()
 const shown = (page: Page, testId: string) => page.getByTestId(testId).innerText()
 
-describe('the page of phi serve', () => {
-  it('shows the request, what fills the context, and the cost', async (test) => {
+describe('the web page of phi serve', () => {
+  it('shows the request, context usage and cost', async (test) => {
     test.skip(browser === undefined)
     const { page } = await served((response) => void response.end(frames.join('')))
     await tab(page, 'Request')
@@ -74,7 +74,7 @@ describe('the page of phi serve', () => {
     await page.getByTestId('request-block').filter({ hasText: 'Hello.' }).waitFor()
   })
 
-  it('does not call the token of its link a key, nor offer to forget it', async (test) => {
+  it('calls the link token no key and offers no way to forget it', async (test) => {
     test.skip(browser === undefined)
     const { page } = await served((response) => void response.end(frames.join('')))
     await say(page, 'Hello.')
@@ -87,7 +87,7 @@ describe('the page of phi serve', () => {
     expect(await page.getByRole('button', { name: 'Forget keys' }).isDisabled()).toBe(true)
   })
 
-  it('says that it reconnects while its server is gone', async (test) => {
+  it('shows that it reconnects while its server is down', async (test) => {
     test.skip(browser === undefined)
     const { page, child } = await served((response) => void response.write(frames.slice(0, 2).join('')))
     await say(page, 'Hello.')
@@ -99,7 +99,7 @@ describe('the page of phi serve', () => {
     expect(await page.title()).toBe('… reconnecting · phi playground')
   })
 
-  it('shows one response and one failure of a stream that is cut each time, also after a reload', async (test) => {
+  it('shows one response and one failure of a repeatedly broken stream, also after reload', async (test) => {
     test.skip(browser === undefined)
     const { page } = await served((response) => {
       response.write(frames.slice(0, 3).join(''), () => response.destroy())

@@ -19,7 +19,7 @@ function gate() {
 }
 
 describe.skipIf(pty === undefined)('phi in a terminal', () => {
-  it('shows the demo: thinking, tools, a question, markdown', async () => {
+  it('shows the demo: thinking, tools, an approval, markdown', async () => {
     const demo = inTerminal(['--demo'])
     await demo.shows('Allow? [y/N]')
     expect(demo.screen.text).toContain('-if [ "$sum" -gt 100 ]')
@@ -44,7 +44,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(demo.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(demo.raw.lastIndexOf('\x1b[?2004h'))
   })
 
-  it('runs no command that was not allowed, and tells the model why', async () => {
+  it('runs no rejected command and reports the reason to the model', async () => {
     const cwd = directory()
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt < 3 ? calling('bash', { command: `touch ran-${attempt}` }) : { text: ['As you say.'] },
@@ -62,7 +62,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(asked.map(messagesText)[2]).toContain('use make instead')
   })
 
-  it('does not take for a yes what was typed before the question', async () => {
+  it('ignores keys typed before an approval', async () => {
     const cwd = directory()
     const { open, opened } = gate()
     const { env } = await modelServer(async ({ attempt }) => {
@@ -84,7 +84,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows(/› y$/)
   })
 
-  it('tells the agent what is typed while it works', async () => {
+  it('steers the agent with text typed during a run', async () => {
     const { open, opened } = gate()
     const { env, asked } = await modelServer(async ({ attempt }) => {
       if (attempt === 1) await opened
@@ -101,7 +101,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(messagesText(asked[1] ?? { model: '', messages: [], attempt: 0 })).toContain('be brief')
   })
 
-  it('stops at Ctrl-C, and leaves at the next one', async () => {
+  it('stops at Ctrl-C and exits at the next one', async () => {
     const { env } = await modelServer(() => new Promise(() => undefined))
     const phi = inTerminal(args, { env: environment(env) })
     await phi.shows('› ')
@@ -117,14 +117,14 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(await phi.ended).toBe(130)
   })
 
-  it('leaves at once at Ctrl-C twice', async () => {
+  it('exits at once on a double Ctrl-C', async () => {
     const phi = inTerminal(['--demo'])
     await phi.shows('Allow? [y/N]')
     phi.type(ctrlC + ctrlC)
     expect(await phi.ended).toBe(130)
   })
 
-  it('goes on after it was killed', async () => {
+  it('resumes after a kill', async () => {
     const { open, opened } = gate()
     const { env } = await modelServer(({ attempt }) => {
       if (attempt === 2) open()
@@ -151,7 +151,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(await resumed.ended).toBe(0)
   })
 
-  it('says that a session is open elsewhere, and there that it was taken over', async () => {
+  it('reports a session open elsewhere and its takeover there', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const shared = { env: environment(env), cwd: directory() }
     const first = inTerminal(args, shared)
@@ -179,7 +179,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(second.screen.text.match(/open in another phi/g)).toHaveLength(1)
   })
 
-  it('writes no escape that a model, a tool or a question brought along', async () => {
+  it('strips escape sequences of models, tools and approvals', async () => {
     const bad = '\x1b]0;pwned\x07\x1b[2J\x9b1m\u202e\x08'
     const cwd = directory()
     writeFileSync(join(cwd, 'bad.txt'), bad)
@@ -200,7 +200,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
   it.each([
     ['lines', `touch ran${'\n'.repeat(200)}echo hello`],
     ['spaces', `touch ran;${' '.repeat(9000)}echo hello`],
-  ])('says that a command is longer than the screen: many %s', async (_what, command) => {
+  ])('reports a command longer than the screen: many %s', async (_what, command) => {
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command }) : { text: ['ok'] }))
     const phi = inTerminal(args, { env: environment(env), cwd: directory() })
     await phi.shows('› ')
@@ -210,7 +210,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('[done')
   })
 
-  it('asks about no call that nobody could read', async () => {
+  it('requests no approval for an unreadable call', async () => {
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('bash', { command: `echo ${'x'.repeat(30_000)}; touch ran` }) : { text: ['ok'] },
     )
@@ -224,7 +224,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(asked.map(messagesText)[1]).toContain('Make it shorter')
   })
 
-  it('shows no colours under NO_COLOR, and the marks of markdown instead', async () => {
+  it('shows no colors under NO_COLOR but markdown marks', async () => {
     const { env } = await modelServer(() => ({ text: ['It is **bold**.'] }))
     const phi = inTerminal(args, { env: environment({ ...env, NO_COLOR: '1' }) })
     await phi.shows('› ')
@@ -236,7 +236,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(phi.raw).not.toMatch(/\x1b\[[\d;]*m/)
   })
 
-  it('takes a paste as one piece, however large it is', async () => {
+  it('accepts a paste of any size as one piece', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
     const phi = inTerminal(args, { env: environment(env) })
     await phi.shows('› ')
@@ -249,7 +249,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(asked[0]?.messages.at(-1)?.content).toBe(`see: ${paste} end`)
   })
 
-  it('keeps its screen in order when the window changes', async () => {
+  it('redraws correctly after a window resize', async () => {
     const { open, opened } = gate()
     const { env } = await modelServer(async () => {
       await opened
@@ -270,7 +270,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(lines.filter((line) => /test · .*› $/.test(line))).toHaveLength(1)
   })
 
-  it('says yes to nothing when the terminal goes away', async () => {
+  it('approves nothing when the terminal disappears', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['ok'] }))
     const phi = inTerminal(args, { env: environment(env), cwd })
@@ -296,7 +296,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
 })
 
 describe.skipIf(pty === undefined)('commands', () => {
-  it('tell about the agent, the session, and export it', async () => {
+  it('describe the agent and session and export it', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const cwd = directory()
     const phi = inTerminal(args, { env: environment(env), cwd })
@@ -344,7 +344,7 @@ describe.skipIf(pty === undefined)('commands', () => {
     expect(await phi.ended).toBe(0)
   })
 
-  it('wait while the agent works, where they change something', async () => {
+  it('wait for the end of a run if they change state', async () => {
     const { env } = await modelServer(() => new Promise(() => undefined))
     const phi = inTerminal(args, { env: environment(env) })
     await phi.shows('› ')

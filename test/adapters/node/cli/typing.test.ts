@@ -23,7 +23,7 @@ async function opened(options: { env?: Record<string, string>; cwd?: string } = 
 }
 
 describe.skipIf(pty === undefined)('what is typed', () => {
-  it('has several lines, however a terminal says so', async () => {
+  it('accepts several lines from any terminal', async () => {
     const { phi, said } = await opened()
     // Ctrl-J, Alt-Enter, a backslash, Shift-Enter of kitty and of xterm.
     phi.type(`a\nb\x1b\rc\\${enter}d\x1b[13;2ue\x1b[27;2;13~f`)
@@ -36,7 +36,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     expect(said()).toEqual(['a\nb\nc\nd\n>e\nf'])
   })
 
-  it('is edited by whole characters, words and lines', async () => {
+  it('edits by whole characters, words and lines', async () => {
     const { phi, said } = await opened()
     // Left over an emoji of several code points and a combined letter, then back over them.
     phi.type('x👩‍👩‍👧e\u0301y\x1b[D\x7f\x7f')
@@ -50,7 +50,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     expect(said()).toEqual(['ne two !'])
   })
 
-  it('completes commands and files, the likeliest first', async () => {
+  it('completes commands and files, best match first', async () => {
     const cwd = directory()
     for (const folder of ['src/deep', 'node_modules/x']) mkdirSync(join(cwd, folder), { recursive: true })
     for (const path of ['src/deep/total.sh', 'src/to-all.ts', 'node_modules/x/total.sh', 'a b total.md']) writeFileSync(join(cwd, path), '')
@@ -65,7 +65,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     await phi.shows(/› \/permissions $/)
   })
 
-  it('is found again, by arrows and by Ctrl-R, in the next phi too', async () => {
+  it('restores history by arrows and Ctrl-R, also after a restart', async () => {
     const home = directory()
     const cwd = directory()
     const { phi } = await opened({ env: { PHI_HOME: home }, cwd })
@@ -89,7 +89,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     expect(again.said()).toEqual(['the first'])
   })
 
-  it('stays in its place while the window changes again and again', async () => {
+  it('stays in place during repeated resizes', async () => {
     const { phi, said } = await opened()
     phi.type('one two three\nfour')
     await phi.shows(/› one two three\n {2}four$/)
@@ -100,7 +100,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     expect(said()).toEqual(['one two three\nfour five'])
   })
 
-  it('runs a command after !, and the model is told what came of it', async () => {
+  it('runs a command after ! and reports the output to the model', async () => {
     const { phi, said } = await opened()
     phi.type(`!echo typed; exit 3${enter}`)
     await phi.shows(/bash echo typed; exit 3 .*\n[\s\S]*typed/)
@@ -109,7 +109,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     expect(JSON.stringify(said())).toContain('I ran this command myself:\\n$ echo typed; exit 3')
   })
 
-  it('is edited in a program of the person, which gets the terminal as it was', async () => {
+  it('opens in an external editor with a restored terminal', async () => {
     const home = directory()
     const editor = join(home, 'editor.sh')
     writeFileSync(editor, `#!/bin/sh\nstty -a < /dev/tty > ${home}/mode\nread answer < /dev/tty\necho "$answer from the editor" >> "$1"\n`)
@@ -129,7 +129,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
 const stateOf = (pid: number): string => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
 
 describe.skipIf(pty === undefined || process.platform !== 'linux')('the mode of the terminal', () => {
-  it('is given back at Ctrl-Z, and taken again by fg', async () => {
+  it('restores at Ctrl-Z and resumes with fg', async () => {
     const { env } = await modelServer(() => ({ text: ['ok'] }))
     const cwd = directory()
     const shell = inTerminal(['--norc', '--noprofile', '-i'], {
@@ -155,7 +155,7 @@ describe.skipIf(pty === undefined || process.platform !== 'linux')('the mode of 
     expect(shell.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(shell.raw.lastIndexOf('\x1b[?2004h'))
   })
 
-  it('stays where the system does not stop it', async () => {
+  it('stays if the system does not stop the process', async () => {
     // Nobody could continue it: the terminal has no shell.
     const { phi } = await opened()
     phi.type('a\x1ab')
@@ -165,7 +165,7 @@ describe.skipIf(pty === undefined || process.platform !== 'linux')('the mode of 
     expect(stateOf(phi.pid)).not.toBe('T')
   })
 
-  it('is taken again when it was stopped from outside', async () => {
+  it('resumes after a stop from outside', async () => {
     const { phi } = await opened()
     phi.kill('SIGSTOP')
     await vi.waitFor(() => expect(stateOf(phi.pid)).toBe('T'), patient)

@@ -9,7 +9,7 @@ const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
 
 describe.skipIf(pty === undefined)('what was done', () => {
-  it('is shown by /diff and taken back by /undo, also after phi was resumed', async () => {
+  it('shows changes with /diff and reverts them with /undo, also after resume', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     writeFileSync(file, 'one\n')
@@ -45,7 +45,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
     expect(last.screen.text).not.toContain('ok 3')
   })
 
-  it('says a prompt of the command line first, and keeps the money that was spent after /undo', async () => {
+  it('sends a command line prompt first and keeps the cost after /undo', async () => {
     const { env, asked } = await playing()
     const phi = inTerminal([...args, 'fix the bug'], { env: environment(env), cwd: directory() })
     await phi.shows('[done')
@@ -62,7 +62,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
     expect(await totals()).toBe(before)
   })
 
-  it('counts what was spent on messages taken back after --resume and /resume', async () => {
+  it('counts the cost of reverted messages after --resume and /resume', async () => {
     const { env } = await playing()
     const shared = { env: environment(env), cwd: directory() }
     const priced = ['--model', 'openai/gpt-5.1', '--no-sandbox']
@@ -97,7 +97,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
     expect({ afterStart, afterCommand: await afterCommand() }).toEqual({ afterStart: spent, afterCommand: spent })
   })
 
-  it('leaves alone what somebody else has changed since', async () => {
+  it('keeps files that another program changed since', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     const { env } = await playing(['write_file', { path: 'a.txt', content: 'two\n' }])
@@ -111,7 +111,7 @@ describe.skipIf(pty === undefined)('what was done', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine\n')
   })
 
-  it('is listed apart where it was one question, and --resume asks which of several', async () => {
+  it('lists a single-prompt session separately, and --resume asks for a choice', async () => {
     const { env } = await playing()
     const shared = { env: environment(env), cwd: directory() }
     await piped([...args, '-p', 'a single question'], shared)

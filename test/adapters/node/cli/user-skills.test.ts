@@ -19,8 +19,8 @@ async function home(...calls: [name: string, args: Record<string, unknown>][]) {
 
 const args = ['--model', 'openai/test', '--no-sandbox', '-p', 'go']
 
-describe("a person's own skills", () => {
-  it('are in the system prompt of every project, and can be read and listed', async () => {
+describe('user skills', () => {
+  it('appear in the system prompt of every project, readable and listed', async () => {
     const { env, asked } = await home(['read_file', { path: '~phi/skills/commits/SKILL.md' }], ['list_files', { path: '~phi/skills' }])
     const { code, stderr } = await piped(args, { env })
     expect(code, stderr).toBe(0)
@@ -30,7 +30,7 @@ describe("a person's own skills", () => {
     expect(JSON.stringify(asked[2]?.messages.at(-1))).toContain('SKILL.md')
   })
 
-  it('lie in the directory for settings, unless PHI_HOME is another one', async () => {
+  it('load from the settings directory or PHI_HOME', async () => {
     const { env: server, asked } = await modelServer(() => ({ text: ['ok'] }))
     const { PHI_HOME: _other, ...env } = environment(server)
     const HOME = directory()
@@ -42,7 +42,7 @@ describe("a person's own skills", () => {
     expect(asked[0] && messagesText(asked[0])).toContain('~/.config/phi/skills/commits/SKILL.md')
   })
 
-  it('are changed by nothing that is written to them', async () => {
+  it('stay unchanged by any write', async () => {
     const paths = ['~phi/skills/commits/SKILL.md', '~phi/skills/../skills/commits/SKILL.md', '~phi/skills/../../x']
     const { env, phiHome, place, asked } = await home(
       ...paths.map((path): [string, Record<string, unknown>] => ['write_file', { path, content: 'planted' }]),
@@ -60,7 +60,7 @@ describe("a person's own skills", () => {
     expect(JSON.stringify(asked[1]?.messages.at(-1))).not.toContain('secret')
   })
 
-  it('are not used where tools could change them, and this is said', async () => {
+  it('stay disabled with a warning if tools could change them', async () => {
     const { env, phiHome, asked } = await home(['list_files', { path: '.' }])
     const { stderr } = await piped(args, { env, cwd: phiHome })
     expect(stderr).toContain('are not used here')

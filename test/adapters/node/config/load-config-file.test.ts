@@ -55,8 +55,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 
-describe('a configuration file', () => {
-  it('is read in the format of its extension', async () => {
+describe('loadConfigFile', () => {
+  it('reads the format of the extension', async () => {
     const loaded = await loadConfigFile(put('a.toml', provider))
     expect(loaded).toMatchObject({ format: 'toml', path: join(root, 'a.toml') })
     expect(await loaded.fingerprint()).toMatch(/^[0-9a-f]{64}$/)
@@ -65,7 +65,7 @@ describe('a configuration file', () => {
     expect((await loadConfigFile(put('a.yaml', 'provider: {}'))).format).toBe('yaml')
   })
 
-  it('that is none is refused', async () => {
+  it('rejects an invalid file', async () => {
     await expect(loadConfigFile(put('a.txt', provider))).rejects.toMatchObject({ code: 'invalidOption' })
     await expect(loadConfigFile(join(root, 'none.toml'))).rejects.toMatchObject({ code: 'io' })
     mkdirSync(join(root, 'folder.toml'), { recursive: true })
@@ -76,7 +76,7 @@ describe('a configuration file', () => {
     await expect(loadConfigFile(put('b.toml', provider), { nonsense: 1 } as never)).rejects.toMatchObject({ code: 'invalidOption' })
   })
 
-  it('becomes an agent with the environment, files and tools of this machine', async () => {
+  it('creates an agent with environment, files and tools of this machine', async () => {
     const text = `${provider.replace('"k"', '"${PHI_TEST_KEY}"')}
 [agent]
 workspace = "work"
@@ -95,13 +95,13 @@ enabled = ["file_read"]`
     expect(JSON.stringify(messages)).toContain('hello')
   })
 
-  it('takes variables of this process where no others are given', async () => {
+  it('uses the process environment by default', async () => {
     const text = '[provider]\nmodel = "m"\napi_key = "${PATH}"\n[agent]\nsystem_prompt = "${PATH}"'
     const { config, host } = await loadConfigFile(put('env.toml', text), { trust: ({ kind }) => kind === 'variable' })
     expect((await agentFromConfig(config, host)).settings.systemPrompt).toBe(process.env.PATH)
   })
 
-  it('reads outside of the workspace only with trust, and follows no link there', async () => {
+  it('reads outside the workspace only with trust and follows no link there', async () => {
     const text = `${provider}[agent]\nsystem_prompt = "file:${outside}/secret.md"`
     const file = put('outside.toml', text)
     const trust = ({ field }: TrustRequest) => field.endsWith('api_key')
@@ -122,7 +122,7 @@ enabled = ["file_read"]`
     await expect(agentFromConfig(inner.config, inner.host)).rejects.toMatchObject({ code: 'io' })
   })
 
-  it('runs its scripts as hooks, with trust', async () => {
+  it('runs its scripts as hooks with trust', async () => {
     put('hooks/no.sh', 'cat > /dev/null; echo \'{"allow": false, "reason": "not today"}\'')
     const file = put('hooks.toml', `${provider}[callbacks]\nbefore_turn = "hooks/no.sh"`)
     const model = scripted([{ text: 'never' }])
@@ -132,7 +132,7 @@ enabled = ["file_read"]`
     expect(model.provider.requests).toEqual([])
   })
 
-  it('starts its servers, with trust, and ends them with the agent', async () => {
+  it('starts its servers with trust and ends them with the agent', async () => {
     const server = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
     const text = `${provider}
 [[mcp.servers]]
@@ -155,7 +155,7 @@ name = "b"`
     ['timeout_secs = 0.3\nreset_timeout_on_progress = false', 'did not finish within 300 ms'],
     ['total_timeout_secs = 0.3', 'did not finish within 300 ms'],
     ['timeout_secs = 0.3\nreset_timeout_on_progress = false\ntotal_timeout_secs = 600', 'did not finish within 300 ms'],
-  ])('ends a call of a server that reports progress without end: %s', async (limits, words) => {
+  ])('ends a call of a server with endless progress: %s', async (limits, words) => {
     put('busy.mjs', busyServer)
     const place = `command = ${JSON.stringify(process.execPath)}\nargs = ["busy.mjs"]`
     const text = `${provider}[[mcp.servers]]\nname = "busy"\n${place}\n${limits}\n`
@@ -166,7 +166,7 @@ name = "b"`
     await agent.close()
   })
 
-  it('tells its servers which folders the file names as roots, and the model how they are used', async () => {
+  it('sends its servers the folders as roots and the model their instructions', async () => {
     const server = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
     const text = `${provider}
 [agent]

@@ -44,13 +44,13 @@ async function refusal(text: string, more: LoadConfigOptions = {}): Promise<Conf
 }
 
 describe('plugins of an agent file', () => {
-  it('are loaded relative to the file, whatever the root is', async () => {
+  it('load relative to the file, whatever the root', async () => {
     put('home/plugins/first.mjs', `export default ${answering('first')}`)
     expect(await said(naming('./plugins/first.mjs'))).toBe('first')
     expect(await said(naming('plugins/first.mjs'))).toBe('first')
   })
 
-  it('may be TypeScript, made by definePlugin of the package', async () => {
+  it('support TypeScript with definePlugin', async () => {
     const entry = JSON.stringify(join(process.cwd(), 'dist/loop.js'))
     put('home/word.ts', "export const word: string = 'typed'\n")
     put(
@@ -62,7 +62,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(await said(naming('typed.ts'))).toBe('typed')
   })
 
-  it('are each named export of a module without a default one, in every agent of the file', async () => {
+  it('load each named export of a module without a default one', async () => {
     put('home/two.mjs', `export const a = ${answering('a')}\nexport const b = ${answering('b')}`)
     const { config, host } = await load(`${naming('two.mjs')}[[agent.instances]]\nname = "x"\n[[agent.instances]]\nname = "y"\n`)
     const agents = await agentsFromConfig(config, host)
@@ -81,7 +81,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     ['export {}', 'exports nothing'],
     ["throw new Error('broken')", 'cannot be loaded: broken'],
     ['export default (', 'cannot be loaded'],
-  ])('are refused with the place and what to write: %s', async (text, words) => {
+  ])('fail with the location and a fix: %s', async (text, words) => {
     put('home/wrong.mjs', text)
     const error = await refusal(naming('wrong.mjs'))
     expect(error).toMatchObject({ code: 'invalidOption', field: 'agent.plugins[0]' })
@@ -89,7 +89,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(error.message).toContain(words)
   })
 
-  it('are refused where there is no file, or none of code', async () => {
+  it('fail without a file or without code', async () => {
     put('home/notes.md', '# Notes')
     expect(await refusal(naming('none.mjs'))).toMatchObject({ code: 'io', field: 'agent.plugins[0]' })
     expect(await refusal(naming('notes.md'))).toMatchObject({ code: 'invalidOption', field: 'agent.plugins[0]' })
@@ -97,7 +97,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(checkScripts).toThrow('there is no file')
   })
 
-  it('need a host that can load them', async () => {
+  it('require a host that can load them', async () => {
     const { config } = await parseConfig(naming('a.mjs'), 'toml')
     await expect(agentFromConfig(config, { trust: true })).rejects.toMatchObject({
       code: 'unsupported',
@@ -108,7 +108,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
 })
 
 describe('trust in plugins', () => {
-  it('is asked for first, and nothing is loaded without it', async () => {
+  it('is required before anything loads', async () => {
     put('home/a.mjs', `globalThis.phiPluginLoaded = true\nexport default ${answering('a')}`)
     const text = `${naming('a.mjs')}[[mcp.servers]]\nname = "s"\ncommand = "node"\n`
     const { config } = await parseConfig(text, 'toml')
@@ -122,7 +122,7 @@ describe('trust in plugins', () => {
     expect('phiPluginLoaded' in globalThis).toBe(false)
   })
 
-  it('shows a path that leads out of the folder, which may be loaded then', async () => {
+  it('shows a path outside the folder and may allow it', async () => {
     put('elsewhere.mjs', `export default ${answering('elsewhere')}`)
     const asked: TrustRequest[] = []
     const trust = (request: TrustRequest) => asked.push(request) > 0
@@ -130,14 +130,14 @@ describe('trust in plugins', () => {
     expect(asked.map(({ what }) => what)).toEqual(['../elsewhere.mjs'])
   })
 
-  it('follows no link that leads out of the folder without saying so', async () => {
+  it('reports a link that leads out of the folder', async () => {
     put('elsewhere.mjs', `export default ${answering('elsewhere')}`)
     put('home/keep', '')
     symlinkSync(join(root, 'elsewhere.mjs'), join(root, 'home/link.mjs'))
     expect(await refusal(naming('link.mjs'))).toMatchObject({ code: 'untrusted', field: 'agent.plugins[0]' })
   })
 
-  it.each(['plugin.mjs', 'part.mjs'])('runs nothing when %s was changed during the question', async (changed) => {
+  it.each(['plugin.mjs', 'part.mjs'])('runs nothing if %s changed during the question', async (changed) => {
     put('home/part.mjs', "export const word = 'shown'\n")
     put('home/plugin.mjs', `import './part.mjs'\nexport default ${answering('shown')}`)
     const trust = () => {
@@ -150,7 +150,7 @@ describe('trust in plugins', () => {
     expect('phiPluginChanged' in globalThis).toBe(false)
   })
 
-  it('is remembered by the content of the module and of what it imports', async () => {
+  it('depends on the content of the module and its imports', async () => {
     put('home/part.mjs', 'export const word = 1\n')
     put('home/plugin.mjs', `import './part.mjs'\nexport default ${answering('a')}`)
     const before = await (await load(naming('plugin.mjs'))).fingerprint()
@@ -160,14 +160,14 @@ describe('trust in plugins', () => {
     expect(await (await load(naming('plugin.mjs'))).fingerprint()).not.toBe(before)
   })
 
-  it('is not remembered for a module that imports a package, and says why', async () => {
+  it('covers no module that imports a package, and explains why', async () => {
     put('home/plugin.mjs', "import 'phi-core/loop'\nexport default 1")
     const loaded = await load(naming('plugin.mjs'))
     expect(await loaded.fingerprint()).toBeUndefined()
     expect(loaded.notRemembered).toEqual([expect.stringContaining('agent.plugins[0]: it may load more than its text says')])
   })
 
-  it('runs the new code of a module that was changed and is trusted again', async () => {
+  it('runs the new code of a module trusted again after a change', async () => {
     put('home/a.mjs', `export default ${answering('old')}`)
     expect(await said(naming('a.mjs'))).toBe('old')
     put('home/a.mjs', `export default ${answering('new')}`)

@@ -77,7 +77,7 @@ async function load(text: string) {
   return { fingerprint: await loaded.fingerprint(), why: loaded.notRemembered }
 }
 
-describe('a yes is remembered', () => {
+describe('remembered trust', () => {
   it.each<[command: string, args: string[], env?: Record<string, string>]>([
     [process.execPath, ['server.mjs']],
     [node, ['./server.mjs', '--port', '1', 'data']],
@@ -86,13 +86,13 @@ describe('a yes is remembered', () => {
     [node, ['server.js']],
     [node, ['lazy.mjs']],
     [node, ['server.mjs'], { API_KEY: '${SCRIPT}', DEBUG: 'all of it' }],
-  ])('of %s %j %j', async (...form) => {
+  ])('covers %s %j %j', async (...form) => {
     const { fingerprint, why } = await ofServer(...form)
     expect(why).toEqual([])
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it.each(['hooks/plain.sh', 'sh hooks/plain.sh', 'hooks/plain.mjs', 'node hooks/plain.mjs'])('of the hook %s', async (script) => {
+  it.each(['hooks/plain.sh', 'sh hooks/plain.sh', 'hooks/plain.mjs', 'node hooks/plain.mjs'])('covers the hook %s', async (script) => {
     const { fingerprint, why } = await load(`${provider}[callbacks]\nbefore_turn = "${script}"\n`)
     expect(why).toEqual([])
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
@@ -102,7 +102,7 @@ describe('a yes is remembered', () => {
     ['server.mjs', `${files['server.mjs']}// changed`],
     ['lib/word.mjs', `${files['lib/word.mjs']}// changed`],
     ['lib/deep.mjs', "export const word = 'other'\n"],
-  ])('until %s, which is loaded, changes', async (changed, text) => {
+  ])('expires when loaded %s changes', async (changed, text) => {
     const before = await ofServer(node, ['server.mjs'])
     put(changed, text)
     const after = await ofServer(node, ['server.mjs'])
@@ -112,7 +112,7 @@ describe('a yes is remembered', () => {
     expect((await ofServer(node, ['server.mjs'])).fingerprint).toBe(before.fingerprint)
   })
 
-  it('whatever becomes of data', async () => {
+  it('survives changes of data', async () => {
     const before = await ofServer(node, ['server.mjs', 'data.json'], { STORE: 'data.json' })
     for (const text of ['{}', '{"more":1}']) {
       put('data.json', text)
@@ -121,7 +121,7 @@ describe('a yes is remembered', () => {
   })
 })
 
-describe('a yes is not remembered', () => {
+describe('trust that cannot be remembered', () => {
   it.each<[command: string, args: string[], env?: Record<string, string>]>([
     [node, ['.']],
     [node, ['lib']],
@@ -172,7 +172,7 @@ describe('a yes is not remembered', () => {
     ['uv', ['run', 'server.py']],
     ['docker', ['run', 'a-server']],
     ['make', ['serve']],
-  ])('of %s %j %j', async (...form) => {
+  ])('includes %s %j %j', async (...form) => {
     const { fingerprint, why } = await ofServer(...form)
     expect(why).toEqual([expect.stringMatching(/^mcp\.servers\[0\]: \S.*/)])
     expect(fingerprint).toBeUndefined()
@@ -191,13 +191,13 @@ describe('a yes is not remembered', () => {
       "'hooks/plain.sh'",
       'hooks/none.sh',
     ],
-  ])('of the hook %s', async (script) => {
+  ])('includes the hook %s', async (script) => {
     const { fingerprint, why } = await load(`${provider}[callbacks]\nbefore_turn = "${script}"\n`)
     expect(why).toEqual([expect.stringMatching(/^callbacks\.before_turn: \S.*/)])
     expect(fingerprint).toBeUndefined()
   })
 
-  it('of a file in which one of several is not known', async () => {
+  it('includes a file with one unknown script among several', async () => {
     const servers = ['server.mjs', '.'].map((arg, at) => `[[mcp.servers]]\nname = "s${at}"\ncommand = "${node}"\nargs = ["${arg}"]\n`)
     const { fingerprint, why } = await load(`${provider}${servers.join('')}`)
     expect(fingerprint).toBeUndefined()

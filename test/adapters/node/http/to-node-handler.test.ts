@@ -66,7 +66,7 @@ const prompt = { method: 'POST', headers: { 'content-type': 'application/json' }
 describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (name) => {
   const serve = async (handler: FetchHandler) => listening(await mounts[name](handler))
 
-  it('sends each piece when it is there', async () => {
+  it('sends each chunk on arrival', async () => {
     const { open, handler } = waiting()
     const { url } = await serve(handler)
     let said = ''
@@ -79,7 +79,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect(said).toBe('one two')
   })
 
-  it('tells the run that its client left', async () => {
+  it('reports a client disconnect to the run', async () => {
     const { agents, handler } = waiting()
     const { url } = await serve(handler)
     for await (const event of eventsOf(await fetch(`${url}/api/runs`, prompt))) if (event.type === 'messageUpdate') break
@@ -87,7 +87,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect(agents[0]?.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted' })
   })
 
-  it('answers what is refused, and keeps the connection', async () => {
+  it('sends error responses and keeps the connection', async () => {
     const { open, handler } = waiting()
     open()
     const { url, server } = await serve(handler)
@@ -112,7 +112,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect(connections).toHaveBeenCalledTimes(1)
   })
 
-  it('asks for no more than the client takes', async () => {
+  it('reads only as fast as the client', async () => {
     const piece = new Uint8Array(64 * 1024)
     let given = 0
     const cancelled = vi.fn()
@@ -146,7 +146,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     await vi.waitFor(() => expect(cancelled).toHaveBeenCalledTimes(1), patient)
   })
 
-  it('passes on repeated headers, statuses without a body, and HEAD', async () => {
+  it('forwards repeated headers, statuses without a body, and HEAD', async () => {
     const { url } = await serve((incoming) => {
       const headers = new Headers({ 'x-seen': incoming.headers.get('x-twice') ?? '' })
       headers.append('set-cookie', 'a=1')
@@ -163,7 +163,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200)
   })
 
-  it('takes the path as a path and the host as a host', async () => {
+  it('treats the path as a path and the host as a host', async () => {
     const seen: string[] = []
     const { url } = await serve((incoming) => {
       seen.push(incoming.url)
@@ -188,7 +188,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
   })
 })
 
-it('what the handler throws is answered without saying what it was; Express is told', async () => {
+it('hides the message of a thrown error and passes it to Express', async () => {
   const thrower: FetchHandler = () => {
     throw new Error('hunter2')
   }
@@ -205,7 +205,7 @@ it('what the handler throws is answered without saying what it was; Express is t
   expect([(await fetch((await listening(app)).url)).status, told.mock.calls]).toEqual([418, [['hunter2']]])
 })
 
-it('a body that was read before is refused, and says what to do', async () => {
+it('rejects a body that was already read and explains what to do', async () => {
   const told = vi.fn()
   const app = express()
   app.use(express.json())
@@ -218,7 +218,7 @@ it('a body that was read before is refused, and says what to do', async () => {
   expect(told.mock.calls[0]?.[0]).toContain('before body parsers')
 })
 
-it('a client whose body never comes loses its connection, whatever it goes on sending', async () => {
+it('closes the connection of a client whose body never arrives', async () => {
   const app = createAgentApp({ agent: () => new Agent({ model: scripted([]) }), authorize: 'loopbackOnly', bodyTimeoutMs: 20 })
   const { url } = await listening(toNodeHandler(app.fetch))
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -236,7 +236,7 @@ it('a client whose body never comes loses its connection, whatever it goes on se
   expect(said).toContain('408')
 })
 
-it('a client that leaves in the middle of its body is not waited for', async () => {
+it('stops waiting when a client disconnects during its body', async () => {
   const failed = vi.fn()
   const { url } = await listening(
     toNodeHandler((incoming) =>
@@ -256,7 +256,7 @@ it('a client that leaves in the middle of its body is not waited for', async () 
   await vi.waitFor(() => expect(failed).toHaveBeenCalledWith('AbortError'), patient)
 })
 
-it('answers many at once, one after the other on each connection', async () => {
+it('serves many requests at once, in sequence on each connection', async () => {
   const model = scripted(() => ({ text: 'hello' }))
   const app = createAgentApp({ agent: () => new Agent({ model }), authorize: 'loopbackOnly' })
   const { url } = await listening(toNodeHandler(app.fetch))

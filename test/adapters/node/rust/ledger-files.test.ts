@@ -19,8 +19,8 @@ const one = (sessionId: string, agentId = 'a', text = 'Hello') =>
 /** Makes a file older than all that follow. */
 const age = (root: string, sessionId: string, seconds: number) => utimesSync(join(root, `${sessionId}.json`), seconds, seconds)
 
-describe('sessions in the files of the Rust implementation', () => {
-  it('come back as they were saved', async () => {
+describe('sessions in Rust session files', () => {
+  it('load as they were saved', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     expect(await loadRustSession('s1', root)).toEqual(one('s1'))
@@ -28,7 +28,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await loadRustSession('s1', root)).toEqual(one('s1', 'a', 'Changed'))
   })
 
-  it('are one flat, pretty file each, in a directory that is made, with nothing left beside it', async () => {
+  it('save one flat, indented file each and create the directory', async () => {
     const { root } = temporaryRoot()
     const directory = join(root, 'a', 'b')
     await saveRustSession(one('Session-1'), directory)
@@ -37,7 +37,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(readFileSync(join(directory, 'Session-1.json'), 'utf8')).toMatch(/^\{\n {2}"session_id": "Session-1",\n/)
   })
 
-  it('are saved as they were at the call', async () => {
+  it('save their state at the call', async () => {
     const { root } = temporaryRoot()
     const mine = one('s1')
     const saving = saveRustSession(mine, root)
@@ -46,7 +46,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await loadRustSession('s1', root)).toEqual(one('s1'))
   })
 
-  it('are listed newest first; other files and directories are left out', async () => {
+  it('list newest first and skip other files and directories', async () => {
     const { root } = temporaryRoot()
     expect(await listRustSessionIds(join(root, 'missing'))).toEqual([])
     for (const [index, id] of ['b', 'a', 'c'].entries()) {
@@ -58,7 +58,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await listRustSessionIds(root)).toEqual(['c', 'a', 'b'])
   })
 
-  it('are loaded for one agent, newest first', async () => {
+  it('load for one agent, newest first', async () => {
     const { root } = temporaryRoot()
     for (const [index, agentId] of ['x', 'y', 'x'].entries()) {
       await saveRustSession(one(`s${index}`, agentId), root)
@@ -68,7 +68,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await loadRustSessionsForAgent('nobody', root)).toEqual([])
   })
 
-  it('are deleted, and then not found', async () => {
+  it('delete and are then missing', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     await deleteRustSession('s1', root)
@@ -77,7 +77,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await failureOf(loadRustSession('s1', join(root, 'missing')))).toBe('notFound')
   })
 
-  it('may be saved by several at once: each succeeds, and the file is one of theirs', async () => {
+  it('save concurrently, with one complete file as the result', async () => {
     const { root } = temporaryRoot()
     const versions = Array.from({ length: 8 }, (_, index) => one('s1', 'a', `version ${index}`))
     await Promise.all(versions.map((version) => saveRustSession(version, root)))
@@ -85,7 +85,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(readdirSync(root)).toEqual(['s1.json'])
   })
 
-  it('lie beside those of fileSessionStore without being taken for one', async () => {
+  it('stay separate from those of fileSessionStore', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     const store = fileSessionStore(root)
@@ -95,14 +95,14 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await listRustSessionIds(root)).toEqual(['s1'])
   })
 
-  it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('refuse the id %j', async (id) => {
+  it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('reject the id %j', async (id) => {
     const { root } = temporaryRoot()
     const calls = [saveRustSession({ ...one('s1'), sessionId: id }, root), loadRustSession(id, root), deleteRustSession(id, root)]
     expect(await Promise.all(calls.map(failureOf))).toEqual(['invalidId', 'invalidId', 'invalidId'])
     expect(readdirSync(root)).toEqual([])
   })
 
-  it.each(['', '{"session_id":', '{"session_id":"s1"}', '[]'])('refuse what is no session: %s', async (text) => {
+  it.each(['', '{"session_id":', '{"session_id":"s1"}', '[]'])('reject an invalid session: %s', async (text) => {
     const { root } = temporaryRoot()
     writeFileSync(join(root, 's1.json'), text)
     const error: unknown = await loadRustSession('s1', root).catch((reason: unknown) => reason)
@@ -111,7 +111,7 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(await failureOf(loadRustSessionsForAgent('a', root))).toBe('invalidSession')
   })
 
-  it('keep the old file and leave nothing behind when the new one cannot be written', async () => {
+  it('keep the old file and leave nothing behind if a write fails', async () => {
     const { root, outside } = temporaryRoot()
     mkdirSync(join(root, 's1.json'))
     const error: unknown = await saveRustSession(one('s1'), root).catch((reason: unknown) => reason)

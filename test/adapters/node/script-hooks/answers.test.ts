@@ -5,7 +5,7 @@ import { Agent } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { beforeTool, hooksOf, played } from './played.ts'
 
-describe('a script before something', () => {
+describe('a script before an action', () => {
   it.each([
     ['nothing', 'exit 0'],
     ['{"allow": true}', 'echo \'{"allow": true}\''],
@@ -16,12 +16,12 @@ describe('a script before something', () => {
     expect([ran, logged]).toEqual([['a'], '[]'])
   })
 
-  it('allows, also where it reads nothing of much, and says much that is not for us', async () => {
+  it('allows without reading its input and with unrelated output', async () => {
     expect((await played(beforeTool('exit 0').hooks, { path: 'x'.repeat(5_000_000) })).ran).toHaveLength(1)
     expect((await played(beforeTool('head -c 5000000 /dev/zero >&2').hooks)).ran).toEqual(['a'])
   })
 
-  it('refuses with a reason, which the model is told', async () => {
+  it('rejects with a reason for the model', async () => {
     const { ran, answers, logged } = await played(beforeTool('echo \'{"allow": false, "reason": "not a\\u001b[2J"}\'').hooks)
     expect(answers).toEqual(['Tool execution skipped by before_tool_execution hook: not a\\u{1b}[2J'])
     expect([ran, logged]).toEqual([[], '[]'])
@@ -47,7 +47,7 @@ describe('a script before something', () => {
     ['writes without end', 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done', /wrote more than 65536 bytes/],
     ['does not end', 'sleep 60', /did not end within 200 ms/],
     ['does not want to end', 'trap "" TERM; while :; do sleep 1; done', /did not end within 200 ms/],
-  ])('refuses when it %s', async (name, script, message) => {
+  ])('rejects if it %s', async (name, script, message) => {
     const { hooks } = beforeTool(script, name.includes('want') || name.includes('not end') ? { timeoutMs: 200 } : {})
     const { ran, answers, logged, result } = await played(hooks)
     expect(ran).toEqual([])
@@ -83,7 +83,7 @@ describe('a script before something', () => {
         symlinkSync('/dev/zero', join(root, 'h.sh'))
       },
     ],
-  ])('refuses when it %s since the hooks were made', async (_, change) => {
+  ])('rejects if it %s after the hooks were created', async (_, change) => {
     const { hooks, root, outside } = beforeTool('exit 0')
     change(root, outside)
     const { ran, logged } = await played(hooks)
@@ -91,14 +91,14 @@ describe('a script before something', () => {
     expect(logged).toMatch(/The script h\.sh changed after the hooks were created/)
   })
 
-  it('runs what was looked at, also where the file changes right after', async () => {
+  it('runs the checked content, even if the file changes afterwards', async () => {
     // The script itself changes the file that it came from; the second call sees it.
     const { hooks } = beforeTool('echo "exit 0 # changed" > h.sh; echo \'{"allow": false}\'')
     expect((await played(hooks)).answers).toEqual(['Tool execution skipped by before_tool_execution hook.'])
     expect((await played(hooks)).logged).toContain('its content has changed')
   })
 
-  it('ends the run where it refuses a turn or a loop', async () => {
+  it('ends the run if it rejects a turn or a loop', async () => {
     const no = 'echo \'{"allow": false, "reason": "closed today"}\''
     for (const hook of ['beforeLoop', 'beforeTurn'] as const) {
       const refused = await played(hooksOf({ 'h.sh': no }, { [hook]: 'h.sh' }).hooks)
@@ -109,7 +109,7 @@ describe('a script before something', () => {
     }
   })
 
-  it('keeps back updates, and compactions', async () => {
+  it('blocks updates and compactions', async () => {
     const { types } = await played(hooksOf({ 'h.sh': 'exit 1' }, { beforeToolExecutionUpdate: 'h.sh' }).hooks)
     expect(types).not.toContain('toolExecutionUpdate')
     expect((await played({})).types).toContain('toolExecutionUpdate')
@@ -126,13 +126,13 @@ describe('a script before something', () => {
   })
 })
 
-describe('a script that observes', () => {
+describe('an observing script', () => {
   it.each([
     ['exit 7', /ended with code 7/],
     ['echo anything at all', undefined],
     ['kill -9 $$', /ended by a signal/],
     ['yes', /wrote more than/],
-  ])('%s does not disturb the run', async (script, message) => {
+  ])('leaves the run unaffected by %s', async (script, message) => {
     const scripts = { afterLoop: 'h.sh', afterTurn: 'h.sh', afterToolExecution: 'h.sh', afterToolExecutionUpdate: 'h.sh' }
     const { ran, result, logged } = await played(hooksOf({ 'h.sh': script }, scripts).hooks)
     expect([ran, result.status]).toEqual([['a'], 'completed'])

@@ -11,7 +11,7 @@ const hasPython = present('/usr/bin/python3', '--version')
 const hasNode = present('/usr/bin/node', '--version')
 
 describe('scriptHooks', () => {
-  it('has the hooks that have scripts, and no others', () => {
+  it('contains only hooks with scripts', () => {
     expect(Object.keys(hooksOf({ 'a.sh': '' }, { beforeTurn: 'a.sh', onError: 'a.sh' }).hooks)).toEqual(['beforeTurn', 'onError'])
     expect(hooksOf({}, {}).hooks).toEqual({})
   })
@@ -32,14 +32,14 @@ describe('scriptHooks', () => {
     expect((await played(beforeTool(script, {}, 'h.mjs').hooks, { path: 'b' })).ran).toEqual(['b'])
   })
 
-  it('needs no permission to execute: the interpreter reads it', async () => {
+  it('needs no execute permission because the interpreter reads it', async () => {
     const { root } = temporaryRoot()
     writeFileSync(join(root, 'h'), '#!/bin/false\nexit 0\n')
     chmodSync(join(root, 'h'), 0o400)
     expect((await played(scriptHooks({ root, scripts: { beforeTurn: 'h' } }))).ran).toEqual(['a'])
   })
 
-  it('refuses what cannot be used, at once', () => {
+  it('rejects invalid options at once', () => {
     const { root, outside } = temporaryRoot()
     writeFileSync(join(outside, 'x.sh'), 'exit 0')
     writeFileSync(join(root, 'big.sh'), '#'.repeat(1024 * 1024 + 1))
@@ -72,7 +72,7 @@ describe('scriptHooks', () => {
     expect(make('a.sh', { root: join(root, 'a.sh') })).toThrow(/not a directory/)
   })
 
-  it('keeps the copies out of where tools write', () => {
+  it('stores the copies where no tool writes', () => {
     const { root } = temporaryRoot()
     const before = process.env.TMPDIR
     onTestFinished(() => {

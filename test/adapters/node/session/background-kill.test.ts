@@ -15,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'phi-background-'))
 const program = quickProgram(fileURLToPath(new URL('background-agent.ts', import.meta.url)))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-it('a process that is killed while its sub-agent works: the next one tells the model that the outcome is unknown', async () => {
+it('reports an unknown outcome after a crash during a sub-agent', async () => {
   const sessions = join(directory, 'sessions')
   const process = spawn(globalThis.process.execPath, [program.path, sessions, 's1'], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(process.stdout, 'data')

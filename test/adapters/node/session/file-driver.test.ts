@@ -30,7 +30,7 @@ function systemError(code: string): Error {
 }
 
 describe('the file driver', () => {
-  it('keeps one line per record in the log of the epoch', async () => {
+  it('stores one line per record in the log of the epoch', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const claim = await driver.claim('s1', 'a')
@@ -43,7 +43,7 @@ describe('the file driver', () => {
     expect((await driver.claim('s1', 'a')).lines).toEqual(['{"seq":1}', '{"seq":2}', '{"é":"😀"}'])
     expect(files(root)).toEqual(['log.1', 'log.2'])
   })
-  it('makes the directories that are missing', async () => {
+  it('creates missing directories', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(join(root, 'a', 'b'))
     expect(await driver.list()).toEqual([])
@@ -51,7 +51,7 @@ describe('the file driver', () => {
     await writeAndClose(driver, 's1', '{}')
     expect(files(join(root, 'a', 'b'))).toEqual(['log.1'])
   })
-  it('does not know a session that was only opened', async () => {
+  it('ignores a session that was only opened', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await driver.release(await driver.claim('s1', 'a'))
@@ -59,7 +59,7 @@ describe('the file driver', () => {
     expect(await driver.list()).toEqual([])
     expect(await driver.delete('s1')).toBe(false)
   })
-  it('refuses a writer as soon as another has claimed, and keeps what was acknowledged', async () => {
+  it('rejects a writer after another claim and keeps acknowledged records', async () => {
     const { root } = temporaryRoot()
     const old = fileDriver(root)
     const claim = await write(old, 's1', 'old-1')
@@ -71,7 +71,7 @@ describe('the file driver', () => {
     await other.append(newer, [line(newer, 2, 'new-2')])
     expect(await other.read('s1', 0)).toEqual(['old-1', 'old-2', 'new-2'])
   })
-  it('refuses a writer whose session was deleted, also when it exists again', async () => {
+  it('rejects a writer whose session was deleted, also if it exists again', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const claims = [await write(driver, 's1', 'one'), await write(driver, 's2', 'one'), await write(driver, 's3', 'one')]
@@ -82,7 +82,7 @@ describe('the file driver', () => {
     expect(await driver.read('s1', 0)).toBeUndefined()
     expect(await driver.read('s2', 0)).toEqual(['again'])
   })
-  it('refuses a writer that has read what is deleted while it begins, also when the deletion ends half way', async () => {
+  it('rejects a writer that started during a deletion, also a partial one', async () => {
     const { root } = temporaryRoot()
     await writeAndClose(fileDriver(root), 's1', 'one')
     const driver = fileDriver(root)
@@ -102,7 +102,7 @@ describe('the file driver', () => {
     if (claim !== undefined) expect(await failureOf(driver.append(claim, [line(claim, 2, 'two')]))).toBe('conflict')
   })
 
-  it('deletes everything, the folder too', async () => {
+  it('deletes everything including the folder', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -114,7 +114,7 @@ describe('the file driver', () => {
     expect((await driver.claim('s1', 'a')).lines).toEqual([])
   })
 
-  it('finishes a deletion that was interrupted', async () => {
+  it('completes an interrupted deletion', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -125,7 +125,7 @@ describe('the file driver', () => {
     expect(existsSync(join(root, 's1'))).toBe(false)
   })
 
-  it('gives no epoch of a deleted session again, and keeps no file for each of them', async () => {
+  it('reuses no epoch of a deleted session and keeps no file per session', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const held: LogClaim[] = []
@@ -141,7 +141,7 @@ describe('the file driver', () => {
     expect(readdirSync(join(root, '.deleted')).length).toBeLessThanOrEqual(2)
   })
 
-  it('lets nobody write who began with the epoch of a session that was deleted meanwhile', async () => {
+  it('rejects a writer with the epoch of a deleted session', async () => {
     const { root } = temporaryRoot()
     const other = fileDriver(root)
     const first = await write(other, 's1', 'old')
@@ -169,7 +169,7 @@ describe('the file driver', () => {
     expect(files(root)).toEqual([`log.${claim.epoch}`])
   })
 
-  it('gives damaged lines and a torn end as they are', async () => {
+  it('returns damaged lines and a torn end unchanged', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -180,7 +180,7 @@ describe('the file driver', () => {
     expect(await driver.read('s1', 0)).toEqual(['one', 'broken\u0000line', 'to', 'two'])
   })
 
-  it('leaves out what is not its own', async () => {
+  it('ignores foreign files', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -196,7 +196,7 @@ describe('the file driver', () => {
 describe('a snapshot', () => {
   const big = (text: string) => text.padEnd(70_000, '.')
 
-  it('takes the place of older logs when they have outgrown the last one, after the first record', async () => {
+  it('replaces larger older logs after the first record', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', big('one'))
@@ -210,7 +210,7 @@ describe('a snapshot', () => {
     expect(await driver.read('s1', 0)).toEqual([big('one'), 'two', 'three'])
   })
 
-  it('comes rarely: what all of them cost together is no more than a few times what was written', async () => {
+  it('occurs rarely, at a bounded multiple of the written bytes', async () => {
     const { root } = temporaryRoot()
     let snapshots = 0
     const operations = nodeFileOperations()
@@ -229,7 +229,7 @@ describe('a snapshot', () => {
     expect((await driver.read('s1', 0))?.length).toBe(150)
   })
 
-  it('does not take back what a newer writer went on from, however late it comes', async () => {
+  it('keeps the base of a newer writer, however late it arrives', async () => {
     const { root } = temporaryRoot()
     const old = fileDriver(root)
     const claim = await write(old, 's1', big('one'))
@@ -258,7 +258,7 @@ describe('a snapshot', () => {
     expect(lines?.filter((text) => text !== 'two')).toEqual([big('one'), 'late', 'three'])
   })
 
-  it('may fail: the records are acknowledged, and the logs stay', async () => {
+  it('may fail while records stay acknowledged and logs remain', async () => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     const failing: FileOperations = { ...operations, rename: () => Promise.reject(systemError('ENOSPC')) }
@@ -270,7 +270,7 @@ describe('a snapshot', () => {
     expect(await fileDriver(root).read('s1', 0)).toEqual([big('one'), 'two', 'three'])
   })
 
-  it('counts as soon as it has its name: every state between is read the same', async () => {
+  it('counts once renamed, and every state between reads the same', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -287,7 +287,7 @@ describe('a snapshot', () => {
     expect(await driver.read('s1', 0)).toEqual(['one', 'two', 'three'])
   })
 
-  it('is replaced by a whole session that was stored again', async () => {
+  it('yields to a session that was imported again', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', big('one'))
@@ -299,8 +299,8 @@ describe('a snapshot', () => {
   })
 })
 
-describe('the list', () => {
-  it('gives the most recently written first, with what the records say', async () => {
+describe('the session list', () => {
+  it('returns the most recently written first with data of the records', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const store = logSessionStore(driver)
@@ -325,7 +325,7 @@ describe('the list', () => {
     expect(c).toEqual({ sessionId: 'c', ...nothing, error: { code: 'invalidSession', message: expect.any(String) } })
   })
 
-  it('goes by the time of the files, so other processes see the same order', async () => {
+  it('follows file times, so other processes see the same order', async () => {
     const { root } = temporaryRoot()
     for (const [index, id] of ['x', 'y', 'z'].entries()) {
       await writeAndClose(fileDriver(root), id, '{}')
@@ -339,7 +339,7 @@ describe('the list', () => {
   })
 })
 
-describe('failures of the disk', () => {
+describe('disk failures', () => {
   const cases: [keyof FileOperations, string, string][] = [
     ['append', 'ENOSPC', 'quota'],
     ['append', 'EDQUOT', 'quota'],
@@ -348,7 +348,7 @@ describe('failures of the disk', () => {
     ['list', 'EACCES', 'io'],
   ]
 
-  it.each(cases)('%s that fails with %s is %s, and nothing more is written', async (operation, code, expected) => {
+  it.each(cases)('report %s that fails with %s as %s and stop writing', async (operation, code, expected) => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     let isBroken = false
@@ -370,7 +370,7 @@ describe('failures of the disk', () => {
     expect(await driver.read('s1', 0)).not.toContain('three')
   })
 
-  it('are reported without a path when nothing can be opened', async () => {
+  it('hide the path if nothing can be opened', async () => {
     const { root } = temporaryRoot()
     const file = join(root, 'file')
     writeFileSync(file, '')

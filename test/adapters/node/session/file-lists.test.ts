@@ -31,8 +31,8 @@ const faults: Record<string, (folder: string) => void> = {
   },
 }
 
-describe('a session that cannot be read', () => {
-  it.each(Object.entries(faults))('costs a list its own entry, which is named: %s', async (_name, spoil) => {
+describe('an unreadable session', () => {
+  it.each(Object.entries(faults))('appears by name with an error in a list: %s', async (_name, spoil) => {
     const root = await threeSessions()
     spoil(join(root, 'b'))
     const store = fileSessionStore(root)
@@ -46,7 +46,7 @@ describe('a session that cannot be read', () => {
     expect(await store.listForAgent('agent-1')).toEqual(['c', 'a'])
   })
 
-  it('costs the list of an agent in Rust files its own entry too', async () => {
+  it('appears with an error in an agent list of Rust files', async () => {
     const { root } = temporaryRoot()
     for (const id of ['a', 'b', 'c', 'd']) await saveRustSession(sampleSession(id), root)
     writeFileSync(join(root, 'b.json'), '{')
@@ -64,8 +64,8 @@ describe('a session that cannot be read', () => {
   })
 })
 
-describe('the pages of a list', () => {
-  it('go on from one look at the folders, and show what others have done meanwhile as far as they should', async () => {
+describe('list pages', () => {
+  it('continue from one folder scan and include later changes where possible', async () => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     let looks = 0
@@ -101,8 +101,8 @@ describe('the pages of a list', () => {
   })
 })
 
-describe('files and folders of sessions', () => {
-  it('are for their owner alone', async () => {
+describe('session files and folders', () => {
+  it('are accessible only to their owner', async () => {
     if (process.platform === 'win32') return
     const { root } = temporaryRoot()
     const before = process.umask(0)
@@ -134,7 +134,7 @@ describe('files and folders of sessions', () => {
   })
 })
 
-describe('what lists tell', () => {
+describe('list summaries', () => {
   /** A driver, and how many characters it has read. */
   function counting(root: string) {
     const operations = nodeFileOperations()
@@ -156,7 +156,7 @@ describe('what lists tell', () => {
     }
   }
 
-  it('costs no look at what sessions say, also while one is written, and nothing the second time', async () => {
+  it('read no session content, also during writes, and nothing the second time', async () => {
     const { root } = temporaryRoot()
     await writeLong(root)
     const { store, count } = counting(root)
@@ -171,7 +171,7 @@ describe('what lists tell', () => {
     expect(count.chars).toBe(before)
   })
 
-  it('is only read for the sessions of the page', async () => {
+  it('read only the sessions of the page', async () => {
     const { root } = temporaryRoot()
     await writeLong(root)
     const { store, count } = counting(root)
@@ -180,7 +180,7 @@ describe('what lists tell', () => {
     expect(count.chars).toBeLessThan(70_000)
   })
 
-  it.each(['missing', 'damaged', 'of another log'])('comes from the logs where the summary is %s', async (how) => {
+  it.each(['missing', 'damaged', 'of another log'])('come from the logs if the summary is %s', async (how) => {
     const root = await threeSessions()
     const told = (await fileSessionStore(root).list()).sessions
     for (const id of ['a', 'b', 'c']) {
@@ -195,7 +195,7 @@ describe('what lists tell', () => {
     expect((await fileSessionStore(root).list()).sessions).toEqual(told)
   })
 
-  it('is gone with its session', async () => {
+  it('disappear with their session', async () => {
     const root = await threeSessions()
     const store = fileSessionStore(root)
     expect(await store.delete('b')).toBe(true)

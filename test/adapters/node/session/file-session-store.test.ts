@@ -10,7 +10,7 @@ import { logSessionStore } from '../../../../src/session.ts'
 import { sessionStoreSuite } from '../../../../testing/index.ts'
 import { note, notesIn } from '../../../../testing/session-store/session-samples.ts'
 
-describe('on the disk', () => {
+describe('fileSessionStore on disk', () => {
   let directory = ''
   const made: string[] = []
   afterEach(() => {
@@ -42,7 +42,7 @@ describe('on the disk', () => {
   }
   sessionStoreSuite({ describe, it, expect }, { name: 'files in small segments', create: createSmall, another: small, damage })
 
-  it('keeps what it acknowledged for the next process', async () => {
+  it('keeps acknowledged records for the next process', async () => {
     const writer = await create().open('s1', { agentId: 'agent-1' })
     const message = { role: 'user' as const, id: 'm1', content: [{ type: 'text' as const, text: 'Hello' }], timestamp: 1 }
     await writer.append([{ entry: { type: 'input', message } }])
@@ -52,7 +52,7 @@ describe('on the disk', () => {
     expect(readdirSync(join(directory, 's1'))).toEqual(['log.1'])
   })
 
-  it('goes on with a log that an editor has saved with Windows line breaks and a byte order mark', async () => {
+  it('continues a log saved by an editor with CRLF and a byte order mark', async () => {
     const store = create()
     for (const text of ['one', 'two']) {
       const writer = await store.open('s1', { agentId: 'agent-1' })

@@ -5,11 +5,11 @@ import { folderOf, sessionIdOf } from '../../../../adapters/node/session/folder-
 const sessionId = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/)
 
 describe('the folder of a session', () => {
-  it('is the id, where that is safe everywhere', () => {
+  it('equals the id if that is safe on every system', () => {
     for (const id of ['s1', '0', '_', '-', 'a.b_c-9', '3f2b5a9e-0000-4000-8000-123456789abc']) expect(folderOf(id)).toBe(id)
   })
 
-  it('notes upper case, and guards a dot at the end and names of devices', () => {
+  it('escapes upper case, a trailing dot and device names', () => {
     expect(folderOf('Case-1')).toBe('case-1+8')
     expect(folderOf('caseD')).toBe('cased+08')
     expect(folderOf('a.')).toBe('a.+')
@@ -17,7 +17,7 @@ describe('the folder of a session', () => {
     expect(folderOf('NUL.txt')).toBe('+nul.txt+e')
   })
 
-  it('leads back to the id, is no longer than a file name may be, and is another for every id even where case is ignored', () => {
+  it('maps back to the id, fits a file name and is unique ignoring case', () => {
     fc.assert(
       fc.property(fc.uniqueArray(sessionId, { maxLength: 20 }), (ids) => {
         const folders = ids.map(folderOf)
@@ -30,7 +30,7 @@ describe('the folder of a session', () => {
     fc.assert(fc.property(id, id, (one, other) => (one === other) === (folderOf(one) === folderOf(other))))
   })
 
-  it('takes no other name for one of its own', () => {
+  it('ignores any other folder name', () => {
     for (const name of ['A', 'a+', 'a+0', 'a+8+8', '+a', '++con', 'a+80', '1+8', 'a b', 'a+g', '.a', ''])
       expect(sessionIdOf(name)).toBeUndefined()
   })

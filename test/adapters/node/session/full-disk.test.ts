@@ -45,7 +45,7 @@ function leave(folder: string, pages: number): void {
 const ids = (messages: readonly AgentMessage[]) => messages.map(({ id }) => id)
 
 describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a disk that is full', () => {
-  it('loses nothing that was acknowledged, whatever was being written, says what to do, and goes on when there is room', async () => {
+  it('keeps acknowledged records, explains a fix and continues with free space', async () => {
     const disk = smallDisk()
     if (disk === undefined) return console.log('NOT RUN: a disk that is full: nothing can be mounted here')
     const pagesOfDisk = freePages(disk)
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a dis
     }
   })
 
-  it('is answered for over HTTP: what has no room is refused, and all that is kept can be read', async () => {
+  it('rejects writes over HTTP while all stored data stays readable', async () => {
     const disk = smallDisk()
     if (disk === undefined) return
     const sessions = memoryLiveSessions({ store: fileSessionStore(disk), agent: () => ({ model: model() }), logger: false })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runs } from '../../../support/runs.ts'
 import { killLoop, raceWriters } from './kill-loop.ts'
 
-describe('the file store and processes that end at any moment', () => {
+describe('the file store with processes that crash at any time', () => {
   const points = runs(15, 1000)
 
   it('has every acknowledged record after each kill', async () => {
@@ -12,7 +12,7 @@ describe('the file store and processes that end at any moment', () => {
     expect(acknowledged).toBeGreaterThan(points)
   })
 
-  it('loses nothing when eight writers take a session from each other, while others are killed', async () => {
+  it('keeps all records when eight writers take over from each other with crashes', async () => {
     const records = runs(10, 100)
     const { acknowledged, faults } = await raceWriters(8, records)
     expect(faults).toEqual([])

@@ -118,15 +118,15 @@ const flaws: Record<string, Flaw> = {
   }),
 }
 
-describe('the index of sessions, made and read while processes write, are killed and lose power', () => {
-  it('has every acknowledged record, or its session is marked', async () => {
+describe('the session index with writers, crashes and power loss', () => {
+  it('has every acknowledged record or marks its session', async () => {
     const seeds = runs(40, 3000)
     const { problem, compared } = await firstProblem(seeds)
     expect(problem).toBeUndefined()
     expect(compared).toBeGreaterThan(seeds * 2)
   })
 
-  it.each(Object.entries(flaws))('is found to be wrong where %s', async (_name, flaw) => {
+  it.each(Object.entries(flaws))('detects an invalid index if %s', async (_name, flaw) => {
     expect((await firstProblem(3000, flaw)).problem).toContain('is an old one')
   })
 })

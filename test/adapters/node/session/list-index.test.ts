@@ -65,7 +65,7 @@ const rewritten = (change: (text: string) => string) => (root: string) =>
 const remove = (path: string) => rmSync(path, { recursive: true })
 
 describe('the first page of a list', () => {
-  it('looks into the folders that it shows, and those that were written since somebody looked into all', async () => {
+  it('reads only its own folders and those written since the last scan', async () => {
     const root = await hundredSessions()
     expect(await firstOf(root)).toEqual(newestFirst.slice(0, 5))
     const { store, looks } = watched(root)
@@ -79,7 +79,7 @@ describe('the first page of a list', () => {
     expect([...looks].toSorted()).toEqual(['new', 's010', ...newestFirst.slice(0, 4)].toSorted())
   })
 
-  it('has what a writer acknowledges that was open before the index was made, and again before the next one', async () => {
+  it('includes records of a writer open before the index was created', async () => {
     const root = await hundredSessions()
     const { store } = watched(root, eager)
     const writer = await store.open('s010', { agentId: 'agent-1' })
@@ -91,7 +91,7 @@ describe('the first page of a list', () => {
     await writer.close()
   })
 
-  it('costs a session that is written one mark, and a deleted one none', async () => {
+  it('costs one mark per written session and none per deleted one', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     const store = fileSessionStore(root)
@@ -103,7 +103,7 @@ describe('the first page of a list', () => {
     expect(await firstOf(root, 2)).toEqual(['s002', 's099'])
   })
 
-  it('keeps one index, and no more marks than sessions were written since', async () => {
+  it('keeps one index and at most one mark per written session', async () => {
     const root = await hundredSessions()
     for (const id of ['s001', 's002', 's003']) {
       await write(fileSessionStore(root), id)
@@ -113,8 +113,8 @@ describe('the first page of a list', () => {
   })
 })
 
-describe('an index of sessions is only a help', () => {
-  it('leaves a folder out that somebody has removed by hand, and shows one that somebody has put there', async () => {
+describe('a session index that is out of date', () => {
+  it('omits manually removed folders and shows added ones', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     rmSync(join(root, 's098'), { recursive: true })
@@ -123,7 +123,7 @@ describe('an index of sessions is only a help', () => {
     expect(await firstOf(root, 4)).toEqual(['by-hand', 's099', 's097', 's096'])
   })
 
-  it('finds the place of a session anew whose files somebody has changed by hand, when it is shown', async () => {
+  it('sorts a manually changed session anew when shown', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     utimesSync(join(root, 's099', 'log.1'), 98.5, 98.5)
@@ -133,7 +133,7 @@ describe('an index of sessions is only a help', () => {
     expect((await firstOf(root, 3))[0]).toBe('s050')
   })
 
-  it('leaves no session out of the pages when one was changed by hand', async () => {
+  it('keeps a manually changed session in the pages', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     utimesSync(join(root, 's010', 'log.1'), 1000, 1000)
@@ -165,7 +165,7 @@ describe('an index of sessions is only a help', () => {
           mkdirSync(path)
         }),
     ],
-  ])('is made anew from the folders when it %s', async (_how, spoil) => {
+  ])('rebuilds from the folders when it %s', async (_how, spoil) => {
     const root = await hundredSessions()
     await firstOf(root)
     await write(fileSessionStore(root), 's010', 'again')
@@ -176,7 +176,7 @@ describe('an index of sessions is only a help', () => {
     expect(looks.size).toBeLessThan(5)
   })
 
-  it('costs a list nothing but time when it cannot be written', async () => {
+  it('slows a list only if it cannot be written', async () => {
     const root = await hundredSessions()
     writeFileSync(join(root, '.lists'), 'in the way')
     expect(await firstOf(root)).toEqual(newestFirst.slice(0, 5))
@@ -184,7 +184,7 @@ describe('an index of sessions is only a help', () => {
     expect((await firstOf(root))[0]).toBe('s010')
   })
 
-  it('goes with the sessions when somebody moves the directory', async () => {
+  it('moves with the directory', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     const moved = join(temporaryRoot().root, 'moved')

@@ -10,7 +10,7 @@ const body = 'x'.repeat(8 * 1024 * 1024)
 const count = 65
 
 // Half a gigabyte. What is said of it is said of small segments in npm test too.
-it.runIf(isSoak)('a log that is longer than any string is read, gone on from and listed', { timeout: 600_000 }, async () => {
+it.runIf(isSoak)('reads, continues and lists a log longer than any string', { timeout: 600_000 }, async () => {
   const store = fileSessionStore(temporaryRoot().root)
   const writer = await store.open('long', { agentId: 'a' })
   for (let at = 0; at < count; at++) await writer.append([note(body)])

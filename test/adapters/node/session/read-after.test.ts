@@ -22,8 +22,8 @@ function counting(root: string) {
   return { store: logSessionStore(fileDriver(root, { ...operations, readLines }, limits)), count }
 }
 
-describe('what comes after a cursor', () => {
-  it('is what all of the log says, whoever has written it, taken it over, or replaced it, at every cursor', async () => {
+describe('records after a cursor', () => {
+  it('match the whole log at every cursor after writes, takeovers and replacements', async () => {
     for (let seed = 1; seed <= runs(5, 200); seed++) {
       const random = seededRandom(seed)
       const pick = (below: number) => Math.floor(random() * below)
@@ -45,7 +45,7 @@ describe('what comes after a cursor', () => {
     }
   })
 
-  it('costs what it is, not what the log is', async () => {
+  it('cost in proportion to their size, not to the log', async () => {
     const { root } = temporaryRoot()
     const { store, count } = counting(root)
     const writer = await store.open('s1', agent)

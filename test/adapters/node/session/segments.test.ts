@@ -29,7 +29,7 @@ async function write(store: SessionStore, notes: readonly (number | string)[]): 
 }
 
 describe('a log in segments', () => {
-  it('goes on in a new file when one is full, and is read as one log', async () => {
+  it('continues in a new file when one is full and reads as one log', async () => {
     const { root } = temporaryRoot()
     await write(storeIn(root), numbers(20))
     const names = files(root)
@@ -42,7 +42,7 @@ describe('a log in segments', () => {
     expect([notesIn(records), damage]).toEqual([[...numbers(20), 'next'], undefined])
   })
 
-  it('has room for a record that is longer than a file may be, and for many at once', async () => {
+  it('accepts records longer than a file and many at once', async () => {
     const { root } = temporaryRoot()
     const store = storeIn(root)
     const writer = await store.open('s1', agent)
@@ -54,7 +54,7 @@ describe('a log in segments', () => {
     expect(await storeIn(root).listIds()).toEqual(['s1'])
   })
 
-  it('reads logs of one file of older versions, and goes on from them', async () => {
+  it('reads and continues single-file logs of older versions', async () => {
     const { root } = temporaryRoot()
     await write(logSessionStore(fileDriver(root)), numbers(20))
     expect(files(root)).toEqual(['log.1'])
@@ -62,7 +62,7 @@ describe('a log in segments', () => {
     expect(notesIn((await logSessionStore(fileDriver(root)).tail('s1')).records)).toEqual([...numbers(20), ...numbers(20)])
   })
 
-  it('refuses a writer that needs a new file when another one has taken over', async () => {
+  it('rejects a writer that needs a new file after a takeover', async () => {
     const { root } = temporaryRoot()
     const old = await storeIn(root).open('s1', agent)
     await old.append(numbers(4).map(note))
@@ -72,7 +72,7 @@ describe('a log in segments', () => {
     expect(notesIn((await storeIn(root).tail('s1')).records)).toEqual([...numbers(4), 'new'])
   })
 
-  it('brings no deleted session back, whenever it is deleted while a new file begins', async () => {
+  it('keeps a deleted session deleted while a new file begins', async () => {
     for (const when of ['before', 'after']) {
       const { root } = temporaryRoot()
       const operations = nodeFileOperations()
@@ -96,7 +96,7 @@ describe('a log in segments', () => {
     }
   })
 
-  it('loses nothing when the process ends between two files', async () => {
+  it('keeps all records when the process ends between two files', async () => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     let created = 0
@@ -122,7 +122,7 @@ describe('a log in segments', () => {
     expect(notesIn((await storeIn(root).tail('s1')).records)).toEqual([...acknowledged, 'next'])
   })
 
-  it('is read whole while a snapshot takes the place of its files', async () => {
+  it('reads completely while a snapshot replaces its files', async () => {
     const { root } = temporaryRoot()
     const wide = { segmentBytes: 4_000_000, atOnceBytes: 0 }
     const store = () => logSessionStore(fileDriver(root, nodeFileOperations(), wide))
@@ -137,7 +137,7 @@ describe('a log in segments', () => {
     expect([...lines].filter((line) => line.includes('...')).length).toBe(12)
   })
 
-  it('keeps snapshots as short as files may be', async () => {
+  it('limits snapshots to the file size', async () => {
     const { root } = temporaryRoot()
     const narrow = { segmentBytes: 100_000, atOnceBytes: 0 }
     const store = () => logSessionStore(fileDriver(root, nodeFileOperations(), narrow))

@@ -36,8 +36,8 @@ function olderAgent(sessionId: string) {
   return { turns, outcome }
 }
 
-describe('a session that an agent in another process is busy with', () => {
-  it.each([1, 2, 5, 9, 14, 20])('is taken over after %d of its calls: the newcomer goes on, the other one is told', async (calls) => {
+describe('a session busy in another process', () => {
+  it.each([1, 2, 5, 9, 14, 20])('continues after a takeover at %d calls and notifies the other process', async (calls) => {
     const sessionId = `s${calls}`
     const older = olderAgent(sessionId)
     await older.turns(calls)
