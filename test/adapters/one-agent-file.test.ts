@@ -17,7 +17,7 @@ import { directory, environment } from './node/cli/command.ts'
 import { editorWith, on, text } from './node/cli/editor.ts'
 import { calling, modelServer } from './node/cli/model-server.ts'
 
-it('a client of OpenAI, one of MCP and an editor each finish a run with a tool and an approval against the same agent file', async () => {
+it('serves an OpenAI client, an MCP client and an editor from one agent file', async () => {
   const model = await modelServer(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { text: ['It is written.'] } : calling('write_file', { path: 'a.txt', content: 'x' }),
   )

@@ -49,7 +49,7 @@ const pages: [string, (agent: ChatAgent) => string | Promise<string>][] = [
   ],
 ]
 
-it.each(pages)('%s: a page made on a server shows what the agent knows, and asks nothing of it', async (_, render) => {
+it.each(pages)('%s: renders the history of the agent on a server without any request', async (_, render) => {
   const agent = new Agent({ model: scripted([{ text: 'ok' }]) })
   await agent.prompt('Hi.').result
   expect(await render(agent)).toContain('idle: 2 messages')
@@ -63,7 +63,7 @@ it.each(pages)('%s: a page made on a server shows what the agent knows, and asks
   expect(asked).toEqual([])
 })
 
-it('the web components may be imported on a server', async () => {
+it('imports the web components on a server', async () => {
   const { defineElements } = await import('../../../adapters/elements/index.ts')
   expect(defineElements()).toBeUndefined()
 })

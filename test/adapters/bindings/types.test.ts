@@ -38,7 +38,7 @@ interface Given {
   ]
 }
 
-it('in each binding the name of a tool narrows what goes into it and comes out', () => {
+it('narrows tool input and output by tool name in each binding', () => {
   expectTypeOf<Given['react'][0]>().toEqualTypeOf<Part>()
   expectTypeOf<Given['react'][1]>().toEqualTypeOf<ChatPart<Tools>>()
   expectTypeOf<Given['vue'][0]>().toEqualTypeOf<Readonly<ShallowRef<Part>>>()
@@ -60,7 +60,7 @@ it('in each binding the name of a tool narrows what goes into it and comes out',
   narrowed(undefined)
 })
 
-it('an agent tells its tools itself, where they are not named', () => {
+it('infers the tools of an agent without a type argument', () => {
   // The hooks are not called: there is no component here.
   const call = (
     use: typeof react.usePart,

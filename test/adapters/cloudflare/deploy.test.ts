@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
 
-it('the Worker of this repository can be deployed as it is, and says how large it is', async () => {
+it('deploys the Worker of this repository as it is and reports its size', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'phi-deploy-'))
   try {
     await mkdir('dist-playground', { recursive: true })

@@ -32,29 +32,29 @@ async function expectScriptedRun(response: Response): Promise<void> {
   expect(seen.at(-1)).toMatchObject({ event: 'agentEnd', data: { status: 'completed' } })
 }
 
-describe('the Worker in wrangler dev, Node compatibility off', () => {
+describe('the Worker in wrangler dev without Node compatibility', () => {
   let worker: WranglerDev
   beforeAll(async () => {
     worker = await wranglerDev()
   }, 60_000)
   afterAll(() => worker?.close())
 
-  it('runs the scripted model and says so', async () => {
+  it('runs the scripted model and reports it', async () => {
     expect(await (await fetch(`${worker.url}/about`)).json()).toMatchObject({ isScripted: true })
     await expectScriptedRun(await post(worker.url))
   })
 
-  it('lets three clients of three protocols meet in one run', async () => {
+  it('joins clients of three protocols in one run', async () => {
     await expect(meet({ url: worker.url, fetch, sessionId: 'mine' })).resolves.toBeUndefined()
   })
 
-  it('answers a bad request with a problem', async () => {
+  it('responds to an invalid request with a problem', async () => {
     const response = await fetch(`${worker.url}/runs`, { method: 'POST', headers: json, body: '{"prompt":""}' })
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'invalidBody' }])
   })
 })
 
-describe('a Worker that talks to a model', () => {
+describe('a Worker with a model', () => {
   // A real protocol against the fixture server, which says a word and then hangs.
   const base = `/anthropic/hang/${crypto.randomUUID()}`
   let worker: WranglerDev
@@ -63,7 +63,7 @@ describe('a Worker that talks to a model', () => {
   }, 60_000)
   afterAll(() => worker?.close())
 
-  it('streams while the model still writes, and cuts the model off when the client goes away', async () => {
+  it('streams during generation and cancels the model on disconnect', async () => {
     const client = new AbortController()
     const response = await post(worker.url, {}, client.signal)
     for await (const frame of frames(response)) {
@@ -83,7 +83,7 @@ describe('the same app in Node', () => {
     await expectScriptedRun(await post(server.url))
   })
 
-  it('aborts the run of a client that goes away', async () => {
+  it('aborts the run of a client that disconnects', async () => {
     const base = `/anthropic/hang/${crypto.randomUUID()}`
     await using server = await serve((request) => anthropicWorker.fetch(request, { MODEL_URL: `${baseUrl()}${base}` }))
     const client = new AbortController()
@@ -98,7 +98,7 @@ describe('the key of the Worker', () => {
   const request = (authorization: string) =>
     new Request('http://worker/runs', { method: 'POST', headers: { ...json, authorization }, body: '{}' })
 
-  it('is not spent on strangers, and not at all before there is a token', async () => {
+  it('requires the access token and rejects all requests without a configured one', async () => {
     const key = { ...noObjects, ANTHROPIC_API_KEY: 'test-key' }
     const locked = { ...key, ACCESS_TOKEN: 'let-me-in-please' }
     expect((await app.fetch(request('Bearer let-me-in-please'), key)).status).toBe(401)

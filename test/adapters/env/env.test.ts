@@ -17,13 +17,13 @@ describe('modelFromEnv', () => {
     [{ OPENAI_API_KEY: key, OPENAI_BASE_URL: 'https://gateway.test' }, 'openai/claude-sonnet-5', 'openAiCompletions', 'claude-sonnet-5'],
     [{ GROQ_API_KEY: key }, 'groq/llama-4', 'openAiCompletions', 'llama-4'],
     [{ ANTHROPIC_API_KEY: '  ', OPENAI_API_KEY: key }, undefined, 'openAiCompletions', 'gpt-5.1'],
-  ])('%j, %s', async (env, name, api, id) => {
+  ])('maps %j: %s', async (env, name, api, id) => {
     const { config } = await modelFromEnv(name, { env })
     expect([config.api, config.id]).toEqual([api, id])
     expect(JSON.stringify(config)).not.toContain(key)
   })
 
-  it('says which variable is missing', async () => {
+  it('names the missing variable', async () => {
     const missing = (name: string | undefined, env: object) => modelFromEnv(name, { env })
     await expect(missing(undefined, {})).rejects.toMatchObject({ code: 'missingEnvVar' })
     await expect(missing(undefined, {})).rejects.toThrow('Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment')
@@ -41,13 +41,13 @@ describe('modelFromEnv', () => {
     ['google/gpt-5.1', { GEMINI_API_KEY: key }],
     ['xai/claude-sonnet-5', { XAI_API_KEY: key }],
     ['openai/gpt-5.1', { OPENAI_API_KEY: 'sk-ant-0123456789' }],
-  ])('refuses what belongs to another vendor: %s', async (name, env) => {
+  ])('rejects settings of another vendor: %s', async (name, env) => {
     const refused = modelFromEnv(name, { env })
     await expect(refused).rejects.toMatchObject({ code: 'invalidOption', message: expect.stringMatching(/belongs to/) })
     await expect(refused).rejects.not.toThrow('sk-ant-0')
   })
 
-  it('reads the environment of the process, and another address', async () => {
+  it('reads the process environment and a custom base URL', async () => {
     const before = { ...process.env }
     try {
       process.env.ANTHROPIC_API_KEY = key
@@ -66,7 +66,7 @@ describe('modelFromEnv', () => {
 })
 
 describe('keyFromEnv', () => {
-  it('gives the value, else says what is missing and what is there instead', () => {
+  it('returns the value or names the missing variable and similar ones', () => {
     expect(keyFromEnv('GROQ_API_KEY', { env: { GROQ_API_KEY: key } })).toBe(key)
     const env = { OPENAI_API_KEY: key, GEMINI_API_KEY: key }
     expect(() => keyFromEnv('ANTHROPIC_API_KEY', { env })).toThrow(
@@ -75,11 +75,11 @@ describe('keyFromEnv', () => {
     expect(() => keyFromEnv('A', { env: {} })).toThrow(expect.objectContaining({ code: 'missingEnvVar' }))
   })
 
-  it('takes what is no text for nothing', () => {
+  it('treats a value that is no string as missing', () => {
     for (const A of [1, true, null, {}, '', ' ']) expect(() => keyFromEnv('A', { env: { A } })).toThrow('A is not set')
   })
 
-  it('says what Deno did not allow', () => {
+  it('reports a permission denied by Deno', () => {
     const refused = {
       get: (): string => {
         throw new TypeError('NotCapable')

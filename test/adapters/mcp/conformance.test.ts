@@ -34,11 +34,11 @@ function complaintsIn(scenario: string, { code, said }: { code: number; said: st
 
 /** The scenarios play a server on this machine, and judge what a small program over `connectMcp` sends it. None is left out. */
 describe('the official conformance scenarios for clients', () => {
-  it('are all there', () => {
+  it('cover all official scenarios', () => {
     expect(scenarios.length).toBeGreaterThanOrEqual(26)
   })
 
-  it.each(scenarios)('%s', async (scenario) => {
+  it.each(scenarios)('pass %s', async (scenario) => {
     expect(complaintsIn(scenario, await run(scenario))).toBe('')
   })
 })

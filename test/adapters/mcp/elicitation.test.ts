@@ -66,8 +66,8 @@ function askingInSecond(ends: readonly Pick<ReturnType<typeof gate>, 'opened'>[]
   )
 }
 
-describe('a server that asks a person', () => {
-  it('is not told of anybody unless there is a handler', async () => {
+describe('an MCP server that requests user input', () => {
+  it('sees no elicitation capability without a handler', async () => {
     const capabilities = async (options: McpConnectOptions) =>
       (await connected(asking({}), options)).server.asked.find(({ method }) => method === 'initialize')?.params
     expect(await capabilities({})).toMatchObject({ capabilities: {} })
@@ -81,13 +81,13 @@ describe('a server that asks a person', () => {
     expect(answer).toMatchObject({ error: { code: expect.any(Number) } })
   })
 
-  it('gets what the page answered, with the defaults of its form', async () => {
+  it('receives the user response with the defaults of its form', async () => {
     const { requests, answer } = await asked(question(form), [{ action: 'accept', content: { age: 36 } }])
     expect(requests).toMatchObject([{ message: 'Who?', schema: form, toolName: 'act' }])
     expect(answer).toMatchObject({ result: { action: 'accept', content: { name: 'Ada', age: 36 } } })
   })
 
-  it('gets nothing that does not fit its form: the person is asked again, and told why', async () => {
+  it('receives only valid form data after asking the user again with the error', async () => {
     const { requests, answer } = await asked(question(form), [
       { action: 'accept', content: { age: 'old' } },
       { action: 'accept', content: { age: 1, secret: 'x' } },
@@ -97,7 +97,7 @@ describe('a server that asks a person', () => {
     expect(answer).toMatchObject({ result: { action: 'decline' } })
   })
 
-  it('a page to be opened is shown, and opened by nobody; only https', async () => {
+  it('shows a URL to the user without opening it, https only', async () => {
     const page = (url: string) => ({ mode: 'url', message: 'Log in.', url, elicitationId: 'e' })
     const { requests, answer } = await asked(page('https://a.example/login'), [{ action: 'accept' }])
     expect(requests).toMatchObject([{ message: 'Log in.', url: 'https://a.example/login' }])
@@ -119,7 +119,7 @@ describe('a server that asks a person', () => {
       question({ type: 'object', properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`f${at}`, { type: 'string' }])) }),
     ],
     ['another mode', { ...question(form), mode: 'hologram' }],
-  ])('%s: nobody is asked', async (_name, params) => {
+  ])('%s: rejects without asking the user', async (_name, params) => {
     const { requests } = await asked(params, [{ action: 'accept' }])
     expect(
       requests.filter(({ schema }) => JSON.stringify(schema).includes('"object"') && Object.keys(Object(schema?.properties)).length > 0),
@@ -127,7 +127,7 @@ describe('a server that asks a person', () => {
     expect(Object.prototype).not.toHaveProperty('p')
   })
 
-  it('patterns and references of a form go nowhere, and long texts are cut', async () => {
+  it('omits patterns and references of a form and truncates long texts', async () => {
     const hostile = { type: 'string', pattern: '^(a+)+$', $ref: '#', title: 't'.repeat(10_000) }
     const { requests } = await asked({ ...question({ type: 'object', properties: { a: hostile } }), message: 'm'.repeat(1e6) }, [
       { action: 'accept', content: { a: `${'a'.repeat(100)}!` } },
@@ -137,7 +137,7 @@ describe('a server that asks a person', () => {
     expect(shown).not.toMatch(/pattern|\$ref/)
   })
 
-  it('message, titles and descriptions of a form have no control characters', async () => {
+  it('strips control characters from message, titles and descriptions of a form', async () => {
     const bad = 'a\u001b[2Jb'
     const field = { type: 'string', title: bad, description: bad, oneOf: [{ const: bad, title: bad }] }
     const { requests } = await asked({ ...question({ type: 'object', properties: { a: field } }), message: bad }, [{ action: 'decline' }])
@@ -147,7 +147,7 @@ describe('a server that asks a person', () => {
     ])
   })
 
-  it('a run that is stopped meanwhile answers it, and takes no answer any more', async () => {
+  it('gets a cancel if the run stops, and no later response', async () => {
     const { tools, server } = await connected(asking(question(form)))
     const run = new Agent({ model: scripted([call]), tools }).prompt('go')
     await seen(run, 'inputRequested')
@@ -159,7 +159,7 @@ describe('a server that asks a person', () => {
     expect(() => run.answer(pending ?? '', { action: 'accept' })).toThrow('No request')
   })
 
-  it('the clock of the call stands still while a person thinks', async () => {
+  it('pauses the call timeout while the user responds', async () => {
     const { client } = await connected(asking(question(form)))
     const tools = await mcpTools(client, { timeoutMs: 20 })
     const agent = new Agent({ model: scripted([call, { text: 'done' }]), tools, approvalTimeoutMs: 60 })
@@ -168,7 +168,7 @@ describe('a server that asks a person', () => {
     expect(messages.some((message) => message.role === 'toolResult' && message.isError)).toBe(false)
   })
 
-  it('the clocks of all calls stand still that it may be asked for', async () => {
+  it('pauses the timeouts of all calls that may have requested it', async () => {
     const both = gate()
     const { client, server } = await connected(askingInSecond([both, both]))
     const tools = await mcpTools(client, { timeoutMs: 40 })
@@ -180,7 +180,7 @@ describe('a server that asks a person', () => {
     expect(results).toMatchObject([{ isError: false }, { isError: false }])
   })
 
-  it('the clock of the call stands still while a function answers', async () => {
+  it('pauses the call timeout while a handler function responds', async () => {
     const onElicit = () => new Promise<{ action: 'decline' }>((resolve) => setTimeout(resolve, 120, { action: 'decline' }))
     const { client, server } = await connected(asking(question(form)), { onElicit })
     const tools = await mcpTools(client, { timeoutMs: 40 })
@@ -189,7 +189,7 @@ describe('a server that asks a person', () => {
     expect(answerOf(server)).toMatchObject({ result: { action: 'decline' } })
   })
 
-  it('is asked on behalf of the other call when the one that it was asked for is over', async () => {
+  it('moves a request to the other call when the first is over', async () => {
     const ends = [gate(), gate()]
     const { tools, server } = await connected(askingInSecond(ends))
     const model = scripted([{ toolCalls: [...call.toolCalls, ...call.toolCalls] }, { text: 'done' }])
@@ -209,7 +209,7 @@ describe('a server that asks a person', () => {
     expect(answerOf(server)).toMatchObject({ result: { action: 'accept', content: { age: 36 } } })
   })
 
-  it('during calls of two agents asks neither', async () => {
+  it('asks neither agent during calls of two', async () => {
     const both = gate()
     const lines: string[] = []
     const { tools, server } = await connected(askingInSecond([both, both]), {
@@ -230,7 +230,7 @@ describe('a server that asks a person', () => {
     expect(lines).toContain('mcpQuestionNotAsked')
   })
 
-  it('a server that asks without end is answered for a while', async () => {
+  it('stops endless requests at a limit', async () => {
     const { tools, server } = await connected(
       offering(
         () => [{ name: 'act', inputSchema: { type: 'object' } }],

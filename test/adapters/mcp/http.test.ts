@@ -52,7 +52,7 @@ describe('connectMcp', () => {
       /a web page called "Oops", which is not of the API/,
     ],
     ['an API of another kind', 200, 'application/json', '{"hello":1}', /Cannot connect: what the server answered is no message of MCP\./],
-  ])('says in one sentence that an address leads to %s, and that alone', async (_, status, type, body, sentence) => {
+  ])('explains in one sentence that the URL leads to %s', async (_, status, type, body, sentence) => {
     const { url } = await webServer((_heard, response) => response.writeHead(status, { 'content-type': type }).end(body))
     const warnings: unknown[] = []
     const logger = { warn: (...all: unknown[]) => void warnings.push(all) }
@@ -67,7 +67,7 @@ describe('connectMcp', () => {
     expect(warnings).toEqual([])
   })
 
-  it('begins a forgotten session again, once, and calls again', async () => {
+  it('restarts an expired session once and repeats the call', async () => {
     let sessions = 0
     let current = ''
     const { url, heard } = await webServer((one, response) => {
@@ -88,7 +88,7 @@ describe('connectMcp', () => {
     expect(heard.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's2' } })
   })
 
-  it('says that it is not let in, also where that is so only while listing', async () => {
+  it('reports missing authorization, also if only listing requires it', async () => {
     const { url } = await webServer((one, response) =>
       one.body.method === 'tools/list' ? json(response, { error: 'expired', token }, {}, 401) : answering()(one, response),
     )
@@ -97,7 +97,7 @@ describe('connectMcp', () => {
     expect(String(failure)).not.toContain(token)
   })
 
-  it('begins a session again that a server calls unknown with 400', async () => {
+  it('restarts a session that the server rejects with 400', async () => {
     let current = 's1'
     const { url } = await webServer((one, response) => {
       if (one.body.method === 'initialize') return json(response, mcpAnswer(one), { 'mcp-session-id': current })
@@ -110,7 +110,7 @@ describe('connectMcp', () => {
     expect(await told(tools)).toEqual({ text: 'ok', isError: false })
   })
 
-  it('leaves no timer, however many of its streams were about to be opened again', async () => {
+  it('leaves no timer after repeated stream reconnects', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const { url } = await webServer((one, response) => {
       if (one.body.method === 'initialize' || one.body.method === 'tools/list') return answering()(one, response)
@@ -127,7 +127,7 @@ describe('connectMcp', () => {
     expect(timers()).toBeLessThanOrEqual(before)
   })
 
-  it('carries no token to another origin', async () => {
+  it('sends no token to another origin', async () => {
     const other = await webServer(answering())
     const { url, heard } = await webServer((_one, response) => response.writeHead(307, { location: `${other.url}/mcp` }).end())
     await expect(connectMcp({ url: `${url}/mcp`, headers })).rejects.toMatchObject({ name: 'McpError' })
@@ -135,7 +135,7 @@ describe('connectMcp', () => {
     expect(other.heard).toEqual([])
   })
 
-  it('says no secret, whatever the server says', async () => {
+  it('reveals no secret, whatever the server sends', async () => {
     const { url } = await webServer((one, response) => json(response, { heard: one.headers }, {}, 403))
     const failure = await connectMcp({ url: `${url}/mcp?key=${token}x`, headers }).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name: 'McpError', code: 'unauthorized' })
@@ -143,7 +143,7 @@ describe('connectMcp', () => {
     expect(JSON.stringify(failure) + String(failure)).not.toContain(token)
   })
 
-  it('reads no answer without end', async () => {
+  it('stops an endless response', async () => {
     const { url } = await webServer((one, response) => {
       if (one.body.method !== 'tools/call') return answering()(one, response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -159,7 +159,7 @@ describe('connectMcp', () => {
     expect(await told(set)).toMatchObject({ isError: true })
   })
 
-  it('a server that is not there costs an error, and one that comes back is used', async () => {
+  it('fails with an error while the server is down and reconnects later', async () => {
     await expect(connectMcp({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({
       code: 'connection',
       message: 'Cannot connect: fetch failed (ECONNREFUSED). Check the address of the server.',
@@ -176,7 +176,7 @@ describe('connectMcp', () => {
     expect(await told(tools)).toEqual({ text: 'ok', isError: false })
   })
 
-  it('sends people to log in, and goes on with the code', async () => {
+  it('opens the login and continues with the code', async () => {
     const { url } = await webServer((one, response) => {
       const origin = `http://${one.headers.host}`
       const meta = {

@@ -44,8 +44,8 @@ async function asked(
   return { requests, saved, error, elsewhere: requests.filter((one) => new URL(one.url).origin !== new URL(url).origin) }
 }
 
-describe('where a server sends people to log in', () => {
-  it('hears nothing of the headers for the server', async () => {
+describe('the login URL of a server', () => {
+  it('receives no headers meant for the server', async () => {
     const { requests, elsewhere, saved, error } = await asked('https://mcp.example/mcp', 'https://login.example')
     expect(requests[0]).toEqual({ url: 'https://mcp.example/mcp', key: secret })
     expect(elsewhere.length).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ describe('where a server sends people to log in', () => {
     'https://metadata.google.internal',
     'https://nas.local',
     'http://login.example',
-  ])('is never %s for one of the open net', async (login) => {
+  ])('is never %s for a public server', async (login) => {
     const { elsewhere, saved } = await asked('https://mcp.example/mcp', login)
     expect(elsewhere).toEqual([])
     const metadata = await asked('https://mcp.example/mcp', 'https://login.example', { metadata: `${login}/.well-known/x` })
@@ -73,7 +73,7 @@ describe('where a server sends people to log in', () => {
     expect(saved).toEqual([])
   })
 
-  it('may be in the network of the server', async () => {
+  it('can be in the network of the server', async () => {
     expect((await asked('https://mcp.corp.internal/mcp', 'https://sso.corp.internal')).saved).toEqual([
       'https://sso.corp.internal/authorize',
     ])
@@ -81,7 +81,7 @@ describe('where a server sends people to log in', () => {
   })
 
   it.each(['file:///etc/passwd', 'ms-msdt:/id', 'https://10.0.0.1/reset', 'http://localhost:8080/', 'http://login.example/'])(
-    'shows nobody the page %s',
+    'rejects the URL %s',
     async (page) => {
       const { saved, error } = await asked('https://mcp.example/mcp', 'https://login.example', { page })
       expect(saved).toEqual([])

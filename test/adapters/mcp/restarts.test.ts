@@ -83,11 +83,11 @@ function calling(set: McpToolSet, name: string, args = {}) {
 const brokenOff = { text: expect.stringMatching(/broke off in the middle of the call.*unknown whether the call ran\.$/), isError: true }
 const brokenOffTwice = { text: expect.stringMatching(/broke off in the middle of the call.*called again, and failed/), isError: true }
 
-describe('a Streamable HTTP server that is restarted in the middle of a call', () => {
+describe('a Streamable HTTP server restarted during a call', () => {
   it.each<[string, Setting]>([
     ['that cannot resume', {}],
     ['that said it could resume', { eventStore: forgetful }],
-  ])('%s costs that call an error, and the next one nothing', async (_, setting) => {
+  ])('%s fails that call only', async (_, setting) => {
     const port = await freePort()
     const server = await start(port, setting)
     const set = await toolsAt(port)
@@ -99,7 +99,7 @@ describe('a Streamable HTTP server that is restarted in the middle of a call', (
     expect(await told(set, 'quick')).toEqual({ text: 'ok', isError: false })
   })
 
-  it('before anything has come of the answer', async () => {
+  it('fails before any response data arrived', async () => {
     const port = await freePort()
     let called: () => void = () => undefined
     const isCalled = new Promise<void>((resolve) => {
@@ -113,7 +113,7 @@ describe('a Streamable HTTP server that is restarted in the middle of a call', (
     expect(await call).toEqual(brokenOff)
   })
 
-  it('and that stays away costs that call an error too', async () => {
+  it('fails that call too if it stays down', async () => {
     const port = await freePort()
     const server = await start(port, { eventStore: forgetful })
     const set = await toolsAt(port)
@@ -124,7 +124,7 @@ describe('a Streamable HTTP server that is restarted in the middle of a call', (
     expect(await told(set, 'quick')).toMatchObject({ isError: true })
   })
 
-  it('is called again where that does no harm', async () => {
+  it('repeats the call if that is safe', async () => {
     const port = await freePort()
     const server = await start(port, { eventStore: forgetful })
     const set = await toolsAt(port)
@@ -135,7 +135,7 @@ describe('a Streamable HTTP server that is restarted in the middle of a call', (
     expect(await call).toEqual({ text: 'ok', isError: false })
   })
 
-  it('as a program that is killed, and called again once', async () => {
+  it('fails the call after one repeat if the program is killed', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
     const set = await mcpTools(await connectMcp({ url: `${first.url}/mcp` }), { timeoutMs })

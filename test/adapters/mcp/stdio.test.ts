@@ -44,7 +44,7 @@ const script = (name: string) => {
 }
 
 describe('the official servers over stdio', () => {
-  it('filesystem: reads, writes, refuses what is outside, and asks before it destroys', async () => {
+  it('filesystem: reads, writes, rejects outside paths and asks before destroying', async () => {
     const root = mkdtempSync(join(tmpdir(), 'phi-mcp-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
     writeFileSync(join(root, 'a.txt'), 'hello')
@@ -64,7 +64,7 @@ describe('the official servers over stdio', () => {
     expect(tools.find(({ name }) => name === 'files__read_text_file')).toMatchObject({ idempotent: true })
   })
 
-  it('memory: keeps what it is told', async () => {
+  it('memory: stores data', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'phi-mcp-')), 'memory.json')
     onTestFinished(() => rmSync(join(file, '..'), { recursive: true }))
     const tools = await toolsOf({ command: process.execPath, args: [script('server-memory')], env: { MEMORY_FILE_PATH: file } })
@@ -74,7 +74,7 @@ describe('the official servers over stdio', () => {
     expect(results[1]?.isError).toBe(false)
   })
 
-  it('everything: text, images, structured content, progress', async () => {
+  it('everything: returns text, images, structured content, progress', async () => {
     const tools = await toolsOf({ command: process.execPath, args: [script('server-everything'), 'stdio'] })
     const names = tools.map(({ name }) => name)
     expect(names).toContain('echo')
@@ -93,10 +93,10 @@ describe('the official servers over stdio', () => {
   })
 })
 
-describe('a hostile server costs that call an error, never the run', () => {
+describe('a hostile server', () => {
   const short = { timeoutMs: 300 }
   it.each(['wrongId', 'stringId', 'hang', 'late', 'nonsense'])(
-    '%s: the call times out, and the next one gets its own answer',
+    '%s: times out the call, and the next one gets its own response',
     async (mode) => {
       const { texts, errors } = await told(await toolsOf(hostile(mode), short), ['act'], ['act'])
       expect(errors).toEqual([true, true])
@@ -116,14 +116,14 @@ describe('a hostile server costs that call an error, never the run', () => {
     ['hugeSchema', 'ok'],
     ['deaf', 'ok'],
     ['nothing', '(no content)'],
-  ])('%s: the answer comes through', async (mode, answer) => {
+  ])('%s: delivers the response', async (mode, answer) => {
     const { texts, errors } = await told(await toolsOf(hostile(mode)), ['act'])
     expect(texts).toEqual([answer])
     expect(errors).toEqual([false])
   })
 
   it.each(['exit', 'half', 'hugeLine', 'closesOutput'])(
-    '%s: the call fails at once, and the next one reaches a new server',
+    '%s: fails the call at once, and the next one reaches a new server',
     async (mode) => {
       const lines: string[] = []
       const tools = await toolsOf({ ...hostile(mode), logger: { warn: (event) => lines.push(event) } })
@@ -134,7 +134,7 @@ describe('a hostile server costs that call an error, never the run', () => {
     },
   )
 
-  it('complainsAndExits: the model reads that the outcome is unknown, and the last lines of the server', async () => {
+  it('complainsAndExits: reports an unknown outcome with the last stderr lines to the model', async () => {
     const { texts, errors } = await told(await toolsOf(hostile('complainsAndExits')), ['act'])
     expect(errors).toEqual([true])
     expect(texts).toEqual([
@@ -142,12 +142,12 @@ describe('a hostile server costs that call an error, never the run', () => {
     ])
   })
 
-  it('complainsAndExits: a tool that only reads is called once more, and fails', async () => {
+  it('complainsAndExits: repeats a read-only tool once and then fails', async () => {
     const { texts } = await told(await toolsOf(hostile('complainsAndExits')), ['look'])
     expect(texts[0]).toMatch(/unknown whether the call ran\. It was called again, and failed: /)
   })
 
-  it('exitOnce: a tool that only reads is called once more, another one is not', async () => {
+  it('exitOnce: repeats a read-only tool once but no other tool', async () => {
     const root = mkdtempSync(join(tmpdir(), 'phi-mcp-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
     const look = await told(await toolsOf(hostile('exitOnce', join(root, 'look'))), ['look'])
@@ -156,13 +156,13 @@ describe('a hostile server costs that call an error, never the run', () => {
     expect(act.texts).toEqual([expect.stringContaining('unknown whether the call ran.'), 'ok'])
   })
 
-  it('closedCode: an error with the code of a closed connection is a response', async () => {
+  it('closedCode: treats an error with the closed-connection code as a response', async () => {
     const { texts } = await told(await toolsOf(hostile('closedCode')), ['act'])
     expect(texts[0]).toContain('Connection closed')
     expect(texts[0]).not.toContain('unknown whether the call ran')
   })
 
-  it('greets: what it writes on its standard error is no warning', async () => {
+  it('greets: treats stderr output as no warning', async () => {
     const warnings: string[] = []
     const infos: unknown[] = []
     const logger = {
@@ -178,7 +178,7 @@ describe('a hostile server costs that call an error, never the run', () => {
     expect(warned).not.toHaveBeenCalled()
   })
 
-  it('complainsAtStart: the error has the last lines, without secrets and control characters', async () => {
+  it('complainsAtStart: includes the last lines without secrets and control characters', async () => {
     const connecting = connectMcpStdio({ ...hostile('complainsAtStart'), env: { API_TOKEN: 'token-4711-secret' } })
     await expect(connecting).rejects.toMatchObject({
       code: 'connection',
@@ -188,13 +188,13 @@ describe('a hostile server costs that call an error, never the run', () => {
     })
   })
 
-  it('largeText: is cut, and says so', async () => {
+  it('largeText: truncates the text with a notice', async () => {
     const { texts } = await told(await toolsOf(hostile('largeText')), ['act'])
     expect(texts[0]?.length).toBeLessThan(300_000)
     expect(texts[0]?.endsWith('... (output truncated)')).toBe(true)
   })
 
-  it('kinds: what a model cannot be shown becomes a note on one line', async () => {
+  it('kinds: replaces unsupported content with a note on one line', async () => {
     const { results, errors } = await told(await toolsOf(hostile('kinds')), ['act'])
     const blocks = results[0]?.content.map((block) => (block.type === 'text' ? block.text : block.type))
     expect(blocks).toEqual([
@@ -214,7 +214,7 @@ describe('a hostile server costs that call an error, never the run', () => {
     expect(errors).toEqual([true])
   })
 
-  it('odd: values of the wrong kind stand in notes, and cost no result', async () => {
+  it('odd: replaces values of the wrong type with notes and keeps the result', async () => {
     const { results, errors } = await told(await toolsOf(hostile('odd')), ['act'])
     expect(errors).toEqual([false])
     expect(results[0]?.content.map((block) => (block.type === 'text' ? block.text : block.type))).toEqual([
@@ -225,14 +225,14 @@ describe('a hostile server costs that call an error, never the run', () => {
     ])
   })
 
-  it('progressStorm: progress is bounded, and each is one line', async () => {
+  it('progressStorm: limits progress events to single lines', async () => {
     const { events } = await told(await toolsOf(hostile('progressStorm')), ['act'])
     const lines = events.flatMap((event) => (event.type === 'progressMessage' ? [event.text] : []))
     expect(lines.length).toBeLessThanOrEqual(1000)
     expect(lines[1]).toBe('1 step 1 FAKE')
   })
 
-  it('error, stderr: no secret and no flood comes through', async () => {
+  it('error, stderr: redacts secrets and limits the size', async () => {
     const token = 'token-4711-secret'
     const lines: string[] = []
     const failing = await told(await toolsOf({ ...hostile('error'), env: { API_TOKEN: token } }), ['act'])
@@ -247,7 +247,7 @@ describe('a hostile server costs that call an error, never the run', () => {
     expect(lines.at(-1)).toBe('... (output truncated)')
   })
 
-  it('badSchema, slowPattern, aheadPattern: are checked as far as that is safe, and said once', async () => {
+  it('badSchema, slowPattern, aheadPattern: validates safely and warns once', async () => {
     const lines: unknown[] = []
     const logger = { warn: (event: string, fields: JsonObject) => lines.push([event, fields.tool]) }
     const partly = await told(await toolsOf(hostile('badSchema'), { logger }), ['act'], ['act', { n: 'x' }], ['act', { n: 1 }])
@@ -262,13 +262,13 @@ describe('a hostile server costs that call an error, never the run', () => {
     ])
   })
 
-  it('names: are legal and different', async () => {
+  it('names: makes tool names legal and unique', async () => {
     const names = (await toolsOf(hostile('names'))).map(({ name }) => name)
     expect(new Set(names).size).toBe(4)
     for (const name of names) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
   })
 
-  it('pages: all of them are read', async () => {
+  it('pages: reads all of them', async () => {
     expect((await toolsOf(hostile('pages'))).map(({ name }) => name)).toEqual(['t1', 't2', 't3'])
   })
 
@@ -278,27 +278,27 @@ describe('a hostile server costs that call an error, never the run', () => {
     ['manyTools', 'does not end'],
     ['fatTools', 'larger than'],
     ['noList', 'something else than a list'],
-  ])('%s: there is no set of tools, and the reason is said', async (mode, reason) => {
+  ])('%s: rejects the tool list with the reason', async (mode, reason) => {
     const client = await connectMcpStdio(hostile(mode))
     await expect(mcpTools(client)).rejects.toThrow(reason)
     await client.close()
   })
 
-  it.each(['silent', 'exitAtStart', 'version'])('%s: there is no connection, and nothing is left', async (mode) => {
+  it.each(['silent', 'exitAtStart', 'version'])('%s: rejects the connection and leaves nothing behind', async (mode) => {
     await expect(connectMcpStdio({ ...hostile(mode), connectTimeoutMs: 500 })).rejects.toMatchObject({
       name: 'McpError',
       code: 'connection',
     })
   })
 
-  it('a program with its arguments in one text', async () => {
+  it('rejects a program with its arguments in one string', async () => {
     await expect(connectMcpStdio({ command: 'node server.mjs --all' })).rejects.toMatchObject({
       code: 'connection',
       message: 'Cannot connect: spawn node server.mjs --all ENOENT. command must be only the program. Pass its arguments in args.',
     })
   })
 
-  it('a program that is not there', async () => {
+  it('rejects a missing program', async () => {
     await expect(connectMcpStdio({ command: '/nowhere/at-all' })).rejects.toMatchObject({
       code: 'connection',
       message: 'Cannot connect: spawn /nowhere/at-all ENOENT. Check command and cwd.',
@@ -306,8 +306,8 @@ describe('a hostile server costs that call an error, never the run', () => {
   })
 })
 
-describe('a server of ours', () => {
-  it('gets few variables of ours, and those it is given', async () => {
+describe('a stdio server', () => {
+  it('gets a minimal environment and the given variables', async () => {
     process.env.PHI_TEST_SECRET = 'ours'
     onTestFinished(() => void delete process.env.PHI_TEST_SECRET)
     const { texts } = await told(await toolsOf({ ...hostile('env'), env: { ONLY: 'this' } }), ['act'])
@@ -316,7 +316,7 @@ describe('a server of ours', () => {
     expect(Object.keys(env).filter((name) => !/^(ONLY|HOME|LOGNAME|PATH|SHELL|TERM|USER)$/.test(name))).toEqual([])
   })
 
-  it('is gone after close, with what it started, also when it ignores every request to end', async () => {
+  it('ends on close with its children, even if it ignores every signal to end', async () => {
     const processes = () => process.getActiveResourcesInfo().filter((name) => /^(ProcessWrap|PipeWrap|Timeout)$/.test(name)).length
     const before = processes()
     const client = await connectMcpStdio(hostile('child'))
@@ -334,7 +334,7 @@ describe('a server of ours', () => {
     expect(processes()).toBeLessThanOrEqual(before)
   })
 
-  it('serves two agents at once, each with its own answer', async () => {
+  it('serves two agents at once with separate responses', async () => {
     const tools = await toolsOf(hostile('together'))
     const both = await Promise.all(['ada', 'bob'].map((who) => told(tools, ['act', { who }])))
     expect(both.map(({ texts }) => texts)).toEqual([['for ada'], ['for bob']])

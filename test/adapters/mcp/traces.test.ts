@@ -20,8 +20,8 @@ const server = () =>
     else json(response, answer)
   })
 
-describe('a call of a run that is traced', () => {
-  it('carries its span in _meta and in the header, and the span says what the tool is', async () => {
+describe('a call of a traced run', () => {
+  it('carries its span in _meta and the header, with the tool kind in the span', async () => {
     const { url, heard } = await server()
     const agent = await agentAt(url)
     const { tracer, spans } = memoryTracer()
@@ -36,7 +36,7 @@ describe('a call of a run that is traced', () => {
     expect(heard.filter(({ headers }) => headers.traceparent !== undefined)).toEqual([call])
   })
 
-  it('and only there', async () => {
+  it('sends no trace context outside a traced run', async () => {
     const { url, heard } = await server()
     await (await agentAt(url)).prompt('go').text()
     expect(JSON.stringify(heard)).not.toContain('traceparent')

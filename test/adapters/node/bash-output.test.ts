@@ -61,7 +61,7 @@ for (const sandbox of modes) {
   })
 }
 
-describe.skipIf(!hasBubblewrap)('output of a command that was stopped by the sandbox', () => {
+describe.skipIf(!hasBubblewrap)('output of a command stopped by the sandbox', () => {
   it('includes renamed files after a limit and after a timeout', async () => {
     const few = shell('bubblewrap', { limits: { processes: 8 } })
     const many = 'echo before; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 314.25 & done; wait'

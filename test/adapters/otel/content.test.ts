@@ -35,7 +35,7 @@ async function saying(mark: string, captureContent?: boolean) {
 }
 
 describe('content', () => {
-  it('is in no attribute, event, name or status unless it is asked for', async () => {
+  it('stays out of attributes, events, names and status by default', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 8, unit: 'grapheme' }), async (text) => {
         const mark = `~${text.replace(/["\\\p{C}]/gu, '')}~confidential~`
@@ -48,7 +48,7 @@ describe('content', () => {
     expect(keys.filter((key) => /messages|instructions|arguments|result|definitions/.test(key))).toEqual([])
   })
 
-  it('is recorded in the JSON of the conventions where it is', async () => {
+  it('follows the JSON format of the conventions if enabled', async () => {
     const spans = await saying('word', true)
     const [chat, said, threw] = spans
     const read = (key: string): unknown => JSON.parse(String(chat?.attributes[key]))
@@ -82,7 +82,7 @@ describe('content', () => {
     expect(run?.status).toEqual({ code: 2, message: 'word. Tried 2 times.' })
   })
 
-  it('is bounded, and stays JSON and whole characters', async () => {
+  it('is limited in size as valid JSON with whole characters', async () => {
     const { tracer, spans } = memoryTracer()
     const huge = '🙂'.repeat(2_000_000)
     const model = scripted([{ toolCalls: [{ name: 'say', arguments: { text: huge } }] }, { text: huge }, { text: 'ok' }], {
@@ -102,7 +102,7 @@ describe('content', () => {
     }
   })
 
-  it('ids and names of models are cut', async () => {
+  it('truncates ids and model names', async () => {
     const { tracer, spans } = memoryTracer()
     const long = 'é🙂'.repeat(10_000)
     const model = scripted([{ toolCalls: [{ id: long, name: long, arguments: {} }] }, { text: 'ok' }], { id: long })

@@ -15,8 +15,8 @@ const nothing = { type: 'object' } as const
 beforeEach(() => void context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()))
 afterEach(() => context.disable())
 
-describe('where a context manager is registered', () => {
-  it("a tool's spans hang below its own, before and after it waits, and when it begins late", async () => {
+describe('tracing with a registered context manager', () => {
+  it('nests spans of a tool below it, also after a pause and a late start', async () => {
     const { tracer, started } = memoryTracer()
     const query = (name: string) => tracer.startSpan(name).end()
     const work = defineTool({
@@ -86,7 +86,7 @@ describe('where a context manager is registered', () => {
     ])
   })
 
-  it("the model's fetch runs inside of its chat, each attempt of it", async () => {
+  it('runs each fetch of the model inside its chat span', async () => {
     const { tracer, started, spans } = memoryTracer()
     let attempts = 0
     const fetch = async () => {

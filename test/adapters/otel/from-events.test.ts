@@ -26,8 +26,8 @@ function heard() {
   return { agent, listeners, tell }
 }
 
-describe('what is known by its events alone', () => {
-  it('a remote session: the same outline, at the times of the server', async () => {
+describe('tracing from events', () => {
+  it('produces the same outline for a remote session at server times', async () => {
     const agent = () => ({
       model: scripted([call('look'), later, { text: 'Half', ...later }, { text: 'done', usage: { input: 3, output: 4 } }]),
       agentName: 'far',
@@ -60,7 +60,7 @@ describe('what is known by its events alone', () => {
     await sessions.close()
   })
 
-  it('a loop that a tool started by itself, beside one that is watched', async () => {
+  it('traces a loop that a tool started next to a traced one', async () => {
     const { signal } = new AbortController()
     const model = scripted(() => ({ text: 'inner' }), { id: 'small' })
     const start = (name: string, isGuarded: boolean) =>
@@ -92,7 +92,7 @@ describe('what is known by its events alone', () => {
     expect(spans()).toHaveLength(started().length)
   })
 
-  it('ends what lost its end: with the next run, and with stop', async () => {
+  it('closes spans without an end with the next run and on stop', async () => {
     const events: AgentEvent[] = []
     const agent = new Agent({ model: scripted(() => call('look')), tools: [look], limits: { maxTurns: 2 } })
     agent.subscribe((event) => events.push(event))
@@ -113,7 +113,7 @@ describe('what is known by its events alone', () => {
     }
   })
 
-  it('refuses what is no agent', () => {
+  it('rejects an invalid agent', () => {
     for (const odd of [undefined, null, 7, {}, []]) expect(() => traceAgent(odd as never)).toThrow(ConfigError)
   })
 })

@@ -65,8 +65,8 @@ afterEach(() => {
   diag.disable()
 })
 
-describe('a run goes on as if nobody watched', () => {
-  it('whatever of a tracer throws, and says so once', async () => {
+describe('a run with failing telemetry', () => {
+  it('survives any tracer error with one warning', async () => {
     const plain = await outcome({})
     const methods = ['startSpan', 'setAttribute', 'setAttributes', 'addEvent', 'setStatus', 'end', 'isRecording', 'spanContext']
     for (const method of methods) {
@@ -81,7 +81,7 @@ describe('a run goes on as if nobody watched', () => {
     }
   })
 
-  it('whatever of a meter throws, with its spans', async () => {
+  it('survives any meter error and keeps its spans', async () => {
     const plain = await outcome({})
     const { tracer, started } = memoryTracer()
     const meter = { createHistogram: boom } as unknown as Meter // one that is broken
@@ -112,7 +112,7 @@ describe('a run goes on as if nobody watched', () => {
         active: () => ROOT_CONTEXT,
       },
     ],
-  ])('whatever a context manager does: it %s', async (_, methods) => {
+  ])('survives a context manager: it %s', async (_, methods) => {
     const plain = await outcome({})
     const manager = { ...methods, bind: (_: unknown, target: unknown) => target, enable: () => manager, disable: () => manager }
     context.setGlobalContextManager(manager as unknown as ContextManager) // one that is broken
@@ -121,7 +121,7 @@ describe('a run goes on as if nobody watched', () => {
     expect(ends()).toEqual([1, 1, 1, 1])
   })
 
-  it('whatever an observer does, in every step', async () => {
+  it('survives any observer error in every step', async () => {
     const plain = await outcome({})
     const acts = [
       boom,
@@ -146,7 +146,7 @@ describe('a run goes on as if nobody watched', () => {
     )
   })
 
-  it('a tool runs once, though all that watch it call it again', async () => {
+  it('runs a tool once although several observers call it again', async () => {
     let count = 0
     const counted = { ...echo, execute: () => String(++count) }
     const observer: LoopObserver = {

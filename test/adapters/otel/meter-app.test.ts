@@ -36,7 +36,7 @@ function prometheusName({ name, unit }: { name: string; unit: string }): string 
   return `${name.replaceAll('.', '_')}${suffix}`
 }
 
-it('the recipe logs and measures requests, runs and what goes on, without a name of anybody', async () => {
+it('logs and measures requests, runs and activity without user names', async () => {
   const read = collected()
   const lines: JsonObject[] = []
   const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 }

@@ -9,7 +9,7 @@ const tool = (status: ServiceToolContent['status'], more: Partial<ServiceToolCon
   ...more,
 })
 
-it('a tool that the service ran is a span below its model call; searches and cost are figures of call and run', async () => {
+it('nests a hosted tool span below its model call with searches and cost', async () => {
   const { tracer, started, spans } = memoryTracer()
   const failed = tool('failed', { id: 'srv_2', name: 'mcp.docs.read', error: { code: 'max_uses_exceeded', message: 'secret' } })
   const later = tool('running', { id: 'srv_3', name: 'code execution\n' })
@@ -36,7 +36,7 @@ it('a tool that the service ran is a span below its model call; searches and cos
   trace.stop()
 })
 
-it('the limit of searches is named on the run that reached it', async () => {
+it('reports the search limit on the run that reached it', async () => {
   const { tracer, spans } = memoryTracer()
   const model = scripted(() => ({ toolCalls: [{ name: 'none', arguments: {} }], usage: { searches: 2 } }))
   const agent = new Agent({ model, limits: { maxSearches: 3, maxSameRefusals: 9 }, observers: [traceLoops({ tracer })], logger: false })
@@ -47,7 +47,7 @@ it('the limit of searches is named on the run that reached it', async () => {
   })
 })
 
-it('read from events it is the same, and each span ends once, also where the run is cut off', async () => {
+it('produces the same from events, also for an interrupted run', async () => {
   const events: AgentEvent[] = []
   const model = scripted([{ blocks: [tool('running'), tool('done')], text: 'Found.' }])
   const run = new Agent({ model }).prompt('go')

@@ -56,7 +56,7 @@ onPostgres('a process that dies in the middle of what another one has passed on 
     ['the database', {}],
     ['HTTP', { PEERS: 'yes' }],
   ])('over %s', (way, env: Record<string, string>) => {
-    it('breaks the answer off, and what is asked again with the same key acts once', { timeout }, async () => {
+    it('breaks off the response and acts once for a repeated request', { timeout }, async () => {
       const { asked, feed } = await passedOn(env)
       const { both, holder, prompt } = asked
       await holder.signal('SIGKILL')
@@ -75,7 +75,7 @@ onPostgres('a process that dies in the middle of what another one has passed on 
       await expectOnce(asked)
     })
 
-    it('is not waited for where it stands still, and does nothing when it goes on', { timeout }, async () => {
+    it('stays ignored after a stall and does nothing when it continues', { timeout }, async () => {
       // Renewed each second: it is still there when the prompt comes, however busy the machine is.
       const asked = await two({ ...env, LEASE_MS: '4000' })
       const { holder, both, sessionId, ask, prompt } = asked

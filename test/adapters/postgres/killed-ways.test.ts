@@ -13,7 +13,7 @@ onPostgres('processes over PostgreSQL that are killed in other ways', (database)
 
   const crashes = runs(5, 200)
 
-  it(`go on when the database crashes ${crashes} times in the middle of runs`, {
+  it(`continue when the database crashes ${crashes} times during runs`, {
     timeout: killTimeout * Math.ceil(crashes / 20),
   }, async () => {
     const random = seededRandom(9)

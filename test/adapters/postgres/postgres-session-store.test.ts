@@ -34,7 +34,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
 
   sessionStoreSuite({ describe, it, expect }, { name: 'PostgreSQL', create, another, damage })
 
-  it('is what the recipe makes', async () => {
+  it('works as the recipe shows', async () => {
     const store = await sharedSessions(database.pool)
     const agent = new Agent({ model: scripted([{ text: 'Hello.' }]), session: store, sessionId: 'recipe' })
     await agent.prompt('Hi.').result
@@ -42,7 +42,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect((await store.list()).sessions).toMatchObject([{ sessionId: 'recipe', status: 'idle', messages: 2 }])
   })
 
-  it('is migrated by many at once, and again', async () => {
+  it('migrates concurrently and repeatedly', async () => {
     await Promise.all(Array.from({ length: 8 }, () => migrate({ pool: database.pool, schema: 'other' })))
     await migrate({ pool: database.pool, schema: 'other' })
     const store = postgresSessionStore({ pool: database.pool, schema: 'other' })
@@ -52,13 +52,13 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(notesIn((await store.tail('s')).records)).toEqual(['one'])
   })
 
-  it('takes no name that could be more than a name', async () => {
+  it('rejects an unsafe schema name', async () => {
     const schema = 'phi; DROP SCHEMA phi CASCADE'
     await expect(migrate({ pool: database.pool, schema })).rejects.toThrow(ConfigError)
     expect(() => postgresSessionStore({ pool: database.pool, schema })).toThrow(ConfigError)
   })
 
-  it('shows nothing of one tenant to another', async () => {
+  it('isolates tenants', async () => {
     const store = create()
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([note('mine')])
@@ -70,7 +70,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(notesIn((await store.tail('s')).records)).toEqual(['mine'])
   })
 
-  it('leaves it to the database to keep tenants apart, where it is told so', async () => {
+  it('relies on the database to isolate tenants if configured', async () => {
     await migrate({ pool: database.pool, schema: 'apart', rowSecurity: true })
     await migrate({ pool: database.pool, schema: 'apart', rowSecurity: true })
     await database.pool.query('CREATE ROLE app LOGIN')
@@ -118,7 +118,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(await store.delete('s')).toBe(true)
   })
 
-  it('takes a session over, however often: one writer gets an acknowledgement', async () => {
+  it('lets one writer get an acknowledgement through repeated takeovers', async () => {
     const store = create()
     const writers = await Promise.all(Array.from({ length: 8 }, () => store.open('s', { agentId: 'a' })))
     const written = await Promise.allSettled(writers.map((writer, at) => writer.append([note(at)])))
@@ -141,7 +141,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     await next.close()
   })
 
-  it('reads the end of a long log alone, and of a list what belongs to its owner alone', async () => {
+  it('reads only the end of a long log and only the sessions of an owner', async () => {
     let rows = 0
     const pool: SqlPool = {
       query: async (text, values) => {
@@ -173,7 +173,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect([rows, nextCursor === undefined]).toEqual([6, false])
   })
 
-  it('finds the runs that are open in an index of their own, among 5,000 sessions', async () => {
+  it('finds open runs by an index among 5,000 sessions', async () => {
     await database.pool.query(`INSERT INTO phi.sessions (tenant, session_id, epoch, claimant, agent_id, last_active_at, is_written, digest, status)
       SELECT 'many', 's' || at, 1, 'a', 'a', at, true, '{"loops":1,"messages":2}', CASE WHEN at % 2000 = 7 THEN 'running' ELSE 'idle' END
       FROM generate_series(1, 5000) AS at`)
@@ -192,7 +192,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(plans.join()).not.toContain('Removed by Filter')
   })
 
-  it('keeps what it acknowledged when the database crashes, and goes on after it', async () => {
+  it('keeps acknowledged records across a database crash and continues', async () => {
     const store = create()
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([note('before')])
@@ -211,7 +211,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     ['XX000', 'io', 'could not extend file "base/5/1249": Input/output error'],
     ['57P01', 'io', ''],
     ['', 'io', ''],
-  ])('says with its own codes what fails: %s is %s %s', async (code, expected, text) => {
+  ])('maps database failure %s to %s %s', async (code, expected, text) => {
     const secret = 'postgres://phi:secret@db'
     const pool: SqlPool = {
       query: () => Promise.reject(Object.assign(new Error(`${secret}: ${text}`), code === '' ? {} : { code })),

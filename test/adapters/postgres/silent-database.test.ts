@@ -6,7 +6,7 @@ import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
 
 onPostgres('a database that fails while a run is taken up', (database) => {
-  it.each(['records', 'leases'])('is asked again: the run is completed without a word of anybody (%s)', async (table) => {
+  it.each(['records', 'leases'])('completes the run after a retry without a request (%s)', async (table) => {
     const tenant = `fails-${table}`
     const waiting = scripted(() => ({ text: ['one ', 'two'] }), { delayMs: 60_000 })
     const done = scripted(() => ({ text: 'done' }))
@@ -36,7 +36,7 @@ onPostgres('a database that fails while a run is taken up', (database) => {
 })
 
 onPostgres('a database that takes a statement and does not answer', (database) => {
-  it('fails each call with io in time, and goes on when it answers again', async () => {
+  it('fails each call with io in time and recovers', async () => {
     const { pool, silence } = lossyPool(database)
     const store = postgresSessionStore({ pool, statementTimeoutMs: 1000 })
     const writer = await store.open('s', { agentId: 'a' })
@@ -56,7 +56,7 @@ onPostgres('a database that takes a statement and does not answer', (database) =
     expect((await store.tail('s')).records).toHaveLength(1)
   })
 
-  it('is answered for with 503, and the run that it held up is taken up and completed', async () => {
+  it('causes a 503, and the delayed run resumes and completes', async () => {
     const { pool, silence } = lossyPool(database)
     const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }), { delayMs: 5 })
     const warnings: string[] = []

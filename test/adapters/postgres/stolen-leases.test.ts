@@ -44,7 +44,7 @@ onPostgres('the lease of a process that is late', (database) => {
     return records.filter(({ entry }) => entry.type === 'loopStart').length
   }
 
-  it('is lost to others: what it goes on with is refused', { timeout }, async () => {
+  it('loses its lease and rejects further writes', { timeout }, async () => {
     const three = await cluster(3)
     const begun = Array.from({ length: 6 }, (_, number) => three.begin(number))
     await Promise.all(begun.map(({ isOn }) => isOn))
@@ -66,7 +66,7 @@ onPostgres('the lease of a process that is late', (database) => {
   it.each([
     ['back by the first', true],
     ['by a third', false],
-  ])('is stolen twice, %s: each of those before is refused', { timeout }, async (_, isBack) => {
+  ])('loses its lease twice, %s: rejects all earlier owners', { timeout }, async (_, isBack) => {
     const all = await cluster(1, { DELAY_MS: '50' })
     const [first] = all.hosts
     if (first === undefined) throw new Error('It was started.')
@@ -101,7 +101,7 @@ onPostgres('the lease of a process that is late', (database) => {
     return all
   }
 
-  it('is not taken from a process that lives, by one whose clock is wrong', { timeout }, async () => {
+  it('keeps its lease against a live process with a wrong clock', { timeout }, async () => {
     // So long that a busy machine loses none.
     const all = await wrongClocks({ LEASE_MS: '30000' })
     const quiet = Array.from({ length: 6 }, (_, number) => all.begin(number))
@@ -114,7 +114,7 @@ onPostgres('the lease of a process that is late', (database) => {
     expect(new Set(all.paid()).size).toBe(all.paid().length)
   })
 
-  it('ends by the clock of the database, be that of its process before or behind', { timeout }, async () => {
+  it('expires by the database clock, with any process clock', { timeout }, async () => {
     const all = await wrongClocks()
     for (const at of [0, 1]) {
       const begun = Array.from({ length: 3 }, (_, number) => all.begin(10 * (at + 1) + number))
@@ -133,7 +133,7 @@ onPostgres('the lease of a process that is late', (database) => {
     expect(new Set(all.paid()).size).toBe(all.paid().length)
   })
 
-  it('is worth nothing to an append that was about to be sent: it comes too late', async () => {
+  it('rejects an append sent after expiry', async () => {
     const { pool, stop, wake } = stoppablePool(() => database.pool)
     const writer = await postgresSessionStore({ pool, tenant: 'late' }).open('s', { agentId: 'a' })
     await writer.append([note('before')])
@@ -149,7 +149,7 @@ onPostgres('the lease of a process that is late', (database) => {
     expect(notesIn((await others.tail('s')).records)).toEqual(['before', 'next', 'last'])
   })
 
-  it('is worth nothing to a run that was stopped in the middle of an append: its tool is not run', { timeout }, async () => {
+  it('runs no tool after a stall during an append', { timeout }, async () => {
     const paid: string[] = []
     const hostOf = (name: string, pool: SqlPool) => {
       const pay = defineTool({

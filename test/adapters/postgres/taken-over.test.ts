@@ -38,7 +38,7 @@ onPostgres('a session that goes from one process to another while both live', (d
     return loops.map(({ status }) => status)
   }
 
-  it('is written no more by one that does not know yet that it is thought to be gone', async () => {
+  it('rejects writes of an owner that does not know of its takeover yet', async () => {
     const tenant = 'barred'
     const one = make(tenant, { leaseMs: 600_000 })
     await (await one('/runs', { prompt: 'Go.' })).text()
@@ -58,7 +58,7 @@ onPostgres('a session that goes from one process to another while both live', (d
     expect(await loopsOf(tenant)).toEqual(['completed', 'completed'])
   })
 
-  it('is known as left by whoever takes it before the one that has lost it asks again', async () => {
+  it('counts as orphaned for the new owner before the old one asks again', async () => {
     const tenant = 'left'
     const answer = gate()
     const two = make(tenant)
@@ -82,7 +82,7 @@ onPostgres('a session that goes from one process to another while both live', (d
     expect(isGiven).toBe(true)
   })
 
-  it('is read by the next one when the one before can write no more: a run that has begun is not said to be unknown', async () => {
+  it('loads after the last write of the old owner, so no started run is unknown', async () => {
     const tenant = 'unread'
     const [mayWrite, isWritten] = [gate(), gate()]
     const isBeginning = (statement: string, values?: unknown[]) =>

@@ -23,7 +23,7 @@ onPostgres('a database that takes no writes, as the old primary after a failover
   // Settings are changed by a connection that may.
   const settled = () => readOnly(false).catch(() => undefined)
 
-  it('is said to be one; what it has is read, and nothing is lost', async () => {
+  it('reports that it is read-only, serves reads and loses nothing', async () => {
     onTestFinished(settled)
     const store = postgresSessionStore({ pool: database.pool })
     const writer = await store.open('s', { agentId: 'a' })
@@ -41,7 +41,7 @@ onPostgres('a database that takes no writes, as the old primary after a failover
     expect((await store.tail('s')).records).toHaveLength(2)
   })
 
-  it('is answered for with 503, and what was said once it writes again is answered', async () => {
+  it('causes a 503, and later prompts succeed once it is writable', async () => {
     onTestFinished(settled)
     const options = { pool: database.pool, tenant: 'live', leaseMs: 1000, pollMs: 20, logger: false as const }
     const sessions = postgresLiveSessions({ ...options, agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
@@ -78,7 +78,7 @@ onPostgres('a pool without a free connection', (database) => {
     return pool
   }
 
-  it('fails each call with io, and goes on when one is free', async () => {
+  it('fails each call with io and continues when a connection is free', async () => {
     const pool = await fullPool(1)
     const store = postgresSessionStore({ pool })
     const writer = await store.open('s', { agentId: 'a' })
@@ -94,7 +94,7 @@ onPostgres('a pool without a free connection', (database) => {
     expect((await store.tail('s')).records).toHaveLength(2)
   })
 
-  it('is answered for with 503, where the server has no place for another connection, too', async () => {
+  it('causes a 503 if the server has no more connections', async () => {
     const pool = await fullPool(2)
     const options = { pool, tenant: 'full', leaseMs: 1000, pollMs: 20, logger: false as const }
     const sessions = postgresLiveSessions({ ...options, agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })

@@ -26,7 +26,7 @@ onPostgres('a database in which somebody else writes', (database) => {
     return { ask, statements }
   }
 
-  it('a summary that is none costs no other session its place in the list, and is written anew', async () => {
+  it('keeps other sessions listed despite an invalid summary and rewrites it', async () => {
     const tenant = 'summaries'
     const { ask } = make(tenant)
     for (const id of ['a', 'b']) await (await ask(`/sessions/${id}/runs`, { prompt: 'Go.' })).text()
@@ -48,7 +48,7 @@ onPostgres('a database in which somebody else writes', (database) => {
     ])
   })
 
-  it('what a full process cannot take up is not asked for again and again', async () => {
+  it('avoids repeated takeover attempts in a full process', async () => {
     const tenant = 'full'
     const { ask, statements } = make(tenant, { maxSessions: 1, listen: listenWith(database.pool), leaseMs: 600_000 })
     const watched = (await ask('/sessions/watched/events')).body?.getReader()

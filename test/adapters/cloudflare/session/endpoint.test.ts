@@ -24,7 +24,7 @@ agentEndpointSuite(
 openAiHostTests('OpenAI’s API over Durable Objects', ask)
 
 describe('one Durable Object', () => {
-  it('keeps the events of runs where it is told to, and sends them to whoever wants them', async () => {
+  it('stores run events if configured and sends them on request', async () => {
     const client = new EndpointClient(ask, 'talk')
     const told = await allEvents(await client.prompt())
     const kept = async (query: string) => {
@@ -37,7 +37,7 @@ describe('one Durable Object', () => {
     expect(await kept('?events=false')).toEqual([])
   })
 
-  it('takes the settings that clients may choose, and refuses the others by name', async () => {
+  it('accepts allowed client settings and rejects others by name', async () => {
     const prompt = (settings: { thinking: string } | { temperature: number }) =>
       new EndpointClient(ask, 'talk').post('/runs', { prompt: 'Go.', settings })
     expect(responseText(await allEvents(await prompt({ thinking: 'high' })))).toBe('one two three four')
@@ -49,7 +49,7 @@ describe('one Durable Object', () => {
     })
   })
 
-  it('streams one run to 100 at once, and refuses the next', async () => {
+  it('streams one run to 100 clients and rejects the next', async () => {
     const client = new EndpointClient(ask, 'ask')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
     if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')

@@ -13,7 +13,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('a session of Node goes on in a Durable Object, and comes back', async () => {
+it('moves a session from Node to a Durable Object and back', async () => {
   const asAda: typeof fetch = (input, init = {}) => {
     const headers = new Headers(init.headers)
     headers.set('authorization', 'Bearer ada-secret')

@@ -20,9 +20,9 @@ async function refusal(response: Response): Promise<[number, string | undefined]
 const headers = { 'content-type': 'application/json' }
 const prompt = (text: string) => ({ method: 'POST', headers, body: JSON.stringify({ prompt: text }) })
 
-describe('what a client may ask of a live session', () => {
+describe('client access to a live session', () => {
   it.each(['', '.', '..', '../x', ' ', 'a b', 'café', 'x'.repeat(201), 'x\0', '%E0%A4%A', '😀', 'a/b', '__proto__\n'])(
-    'answers 400 to the id %j',
+    'responds with 400 to the id %j',
     async (id) => {
       for (const path of ['/runs', '/', '/stop']) {
         const response = await fetch(new URL(`/odd?${new URLSearchParams({ id, path })}`, worker.url), path === '/' ? {} : prompt('Hi.'))
@@ -31,7 +31,7 @@ describe('what a client may ask of a live session', () => {
     },
   )
 
-  it('answers 404 to what is not there, and makes no agent for it', async () => {
+  it('responds with 404 to unknown sessions and creates no agent', async () => {
     const client = clientOf('chat')
     await client.behind('lock')
     for (const [method, path] of [
@@ -52,7 +52,7 @@ describe('what a client may ask of a live session', () => {
     }
   })
 
-  it('refuses a body of more than maxBodyBytes, also one that does not say its length', async () => {
+  it('rejects a body above maxBodyBytes, also without a content length', async () => {
     const client = clientOf('chat')
     expect(await refusal(await client.ask('/runs', prompt('x'.repeat(10_001))))).toEqual([413, 'bodyTooLarge'])
     let left = 20
@@ -64,7 +64,7 @@ describe('what a client may ask of a live session', () => {
     expect(await client.records()).toEqual([])
   })
 
-  it('runs at most maxOpenRuns of a tenant at once', async () => {
+  it('runs at most maxOpenRuns per tenant at once', async () => {
     const ids = Array.from({ length: 6 }, () => `chat-${crypto.randomUUID()}`)
     const ask = (id: string, path: string, init?: RequestInit) => fetch(new URL(`/few/${id}${path}`, worker.url), init)
     // Passes as a body, and not as a prompt: it takes no place.
@@ -87,7 +87,7 @@ describe('what a client may ask of a live session', () => {
 })
 
 describe('agentOptions that throws', () => {
-  it('is not an attempt of the run, and the session can be read and stopped', async () => {
+  it('counts as no attempt of the run and leaves the session readable', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
     const { id, data } = before.at(-1) ?? {}
@@ -108,7 +108,7 @@ describe('agentOptions that throws', () => {
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
   })
 
-  it('does not keep a client from stopping a run that was cut off', async () => {
+  it('lets a client stop an interrupted run', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     await client.behind('lock')
@@ -120,21 +120,21 @@ describe('agentOptions that throws', () => {
   })
 })
 
-describe('a session that another writer holds', () => {
+describe('a session that another writer owns', () => {
   const steps = async (client: LiveClient, ...names: string[]): Promise<unknown[]> =>
     (await fetch(new URL(`/steps/${client.sessionId}`, worker.url), { method: 'POST', body: names.join(' ') })).json()
 
   it.each([
     ['while its run is on', []],
     ['after the object was ended', ['end']],
-  ])('is not taken back by the object: %s', async (_name, first) => {
+  ])('stays with the other writer: %s', async (_name, first) => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     const outcomes = await steps(client, ...first, 'append', 'open', 'alarm', 'get', 'append', 'end', 'get', 'alarm', 'get', 'append')
     expect(outcomes).toEqual(['fulfilled', 'idle', 'fulfilled', 'idle', 'idle', 'fulfilled'])
   })
 
-  it('is gone on with once it was given back', async () => {
+  it('continues after the other writer released it', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     const outcomes = await steps(client, 'end', 'append', 'get', 'close', 'end', 'openLater', 'end')
@@ -143,7 +143,7 @@ describe('a session that another writer holds', () => {
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
   })
 
-  it('is taken over by a prompt, which knows what the other has written', async () => {
+  it('changes its owner on a prompt that sees all records', async () => {
     const client = clientOf('chat')
     await client.behind('open')
     await allFrames(await client.prompt())

@@ -38,7 +38,7 @@ function answer(usage: Usage): NewSessionRecord {
 const clientOf = (kind: string): LiveClient => new LiveClient(worker.url, kind)
 
 describe('a live run', () => {
-  it('goes on when its client leaves, and another one reads on from its cursor', async () => {
+  it('continues after a client disconnect, and another client resumes at its cursor', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
     const { id = 0, data } = before.at(-1) ?? {}
@@ -54,7 +54,7 @@ describe('a live run', () => {
     expect(session).toMatchObject({ sessionId: client.sessionId, loops: [{ loopId: data.loopId, status: 'completed' }] })
   })
 
-  it('refuses a second prompt, unknown runs and cursors that are none', async () => {
+  it('rejects a second prompt, unknown runs and invalid cursors', async () => {
     const client = clientOf('chat')
     expect((await client.ask('/')).status).toBe(404)
     const [start] = await readUntil(await client.prompt(), 'messageUpdate')
@@ -65,14 +65,14 @@ describe('a live run', () => {
     expect(await (await client.ask('/')).json()).toMatchObject({ runningLoopId: start?.data.loopId })
   })
 
-  it('is stopped by its client', async () => {
+  it('stops on request of its client', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     expect((await client.ask('/stop', { method: 'POST' })).status).toBe(204)
     expect(await client.ends()).toMatchObject([{ status: 'aborted' }])
   })
 
-  it('ends when its session is deleted, which leaves nothing behind', async () => {
+  it('ends when its session is deleted and leaves nothing behind', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     expect(await client.delete()).toBe(true)
@@ -83,7 +83,7 @@ describe('a live run', () => {
     expect(textIn(await allFrames(await client.prompt()))).toBe('one two three four')
   })
 
-  it('is listed, and reached by forwardToSession alone', async () => {
+  it('appears in the list and is reachable only by forwardToSession', async () => {
     const client = clientOf('once')
     await client.behind('executions')
     await readUntil(await client.prompt(), 'toolExecutionStart').catch(() => undefined)
@@ -100,8 +100,8 @@ describe('a live run', () => {
   })
 })
 
-describe('a live run whose object is ended', () => {
-  it('goes on from the log; the stream says where', async () => {
+describe('a live run whose object stops', () => {
+  it('resumes from the log, and the stream says where', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
     const { id, data } = before.at(-1) ?? {}
@@ -119,7 +119,7 @@ describe('a live run whose object is ended', () => {
     ])
   })
 
-  it('goes on when nobody asks', async () => {
+  it('resumes without a request', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     await client.behind('openLater')
@@ -127,7 +127,7 @@ describe('a live run whose object is ended', () => {
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
   })
 
-  it('does not run a tool again that was begun', async () => {
+  it('repeats no tool that already started', async () => {
     const client = clientOf('once')
     await client.prompt()
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
@@ -136,14 +136,14 @@ describe('a live run whose object is ended', () => {
     expect(said).toMatchObject([{ role: 'toolResult', isError: true }])
   })
 
-  it('runs a tool again that is idempotent', async () => {
+  it('repeats an idempotent tool', async () => {
     const client = clientOf('twice')
     await client.prompt()
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
     expect(await (await client.behind('executions')).json()).toBe(2)
   })
 
-  it('is taken up three times, and no more when it does not get on', async () => {
+  it('resumes three times at most without progress', async () => {
     const client = clientOf('poison')
     await client.prompt()
     expect(await client.ends()).toMatchObject([{ status: 'error', error: { code: 'interrupted' } }])
@@ -156,7 +156,7 @@ describe('a live run whose object is ended', () => {
   it.each([
     ['has its end written when only that is missing', true, { status: 'completed' }],
     ['has failed when its input was not stored', false, { status: 'error', error: { code: 'interrupted' } }],
-  ])('%s', async (_name, isAnswered, end) => {
+  ])('ends correctly: %s', async (_name, isAnswered, end) => {
     const client = clientOf('chat')
     const usage = { input: 3, output: 4, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 7 }
     await client.seed(isAnswered ? [...begun(client.sessionId), answer(usage)] : begun(client.sessionId).slice(0, 2))
@@ -166,7 +166,7 @@ describe('a live run whose object is ended', () => {
     expect(textIn(await allFrames(await client.prompt()))).toBe('one two three four')
   })
 
-  it('keeps the conversation when the platform evicts it idle', async () => {
+  it('keeps the conversation when the platform evicts it while idle', async () => {
     const client = clientOf('turns')
     await allFrames(await client.prompt())
     await client.ends()

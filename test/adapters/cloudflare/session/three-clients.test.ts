@@ -5,7 +5,7 @@ import { startWorker } from '../../../workers/test-harness.ts'
 const worker = await startWorker({ main: 'test/workers/endpoint-worker.ts', objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject' } })
 afterAll(() => worker.close())
 
-it('a chat of the AI SDK, a client of AG-UI and our own meet in one run of a Worker', async () => {
+it('joins one run of a Worker from AI SDK, AG-UI and phi clients', async () => {
   const asAda: typeof fetch = (input, init) => {
     const request = new Request(input, init)
     request.headers.set('authorization', 'Bearer ada-secret')

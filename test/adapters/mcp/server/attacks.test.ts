@@ -22,8 +22,8 @@ const headers = (user: string, more: Record<string, string> = {}) => ({
 const post = (url: string, body: unknown, given: Record<string, string>) =>
   fetch(url, { method: 'POST', headers: given, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-describe('who calls', () => {
-  it('is refused without a key, from a foreign page, and by a name that is not this machine', async () => {
+describe('MCP callers', () => {
+  it('get an error without a key, from a foreign origin or under a foreign host name', async () => {
     const { url } = await listening({ agents: helper([{ text: 'hi' }]) })
     const { authorization: _, ...nobody } = headers('ada')
     expect((await post(url, initialize, nobody)).status).toBe(401)
@@ -39,7 +39,7 @@ describe('who calls', () => {
     await local.close()
   })
 
-  it('has sessions that are out of reach of everybody else, whatever they send', async () => {
+  it('reach no session of another caller, whatever they send', async () => {
     const { url } = await listening({ agents: helper([{ text: 'hi' }]) })
     const { transport } = await connected(url)
     const id = transport.sessionId ?? ''
@@ -57,7 +57,7 @@ describe('who calls', () => {
     expect((await post(url, list, headers('ada'))).status).toBe(400)
   })
 
-  it('takes no more sessions and calls than its share; one that rests makes room', async () => {
+  it('stay within their share of sessions and calls, evicting idle ones', async () => {
     const gate = { open: (): void => undefined }
     const held = new Promise<void>((resolve) => {
       gate.open = resolve
@@ -77,8 +77,8 @@ describe('who calls', () => {
   })
 })
 
-describe('what callers send', () => {
-  it('is answered or refused, whatever it is', async () => {
+describe('input of MCP callers', () => {
+  it('gets a response or an error in any form', async () => {
     const app = serveMcp({ agents: helper(() => ({ text: 'ok' })), authorize: () => true })
     const begun = await app.request('/mcp', { method: 'POST', headers: headers('ada'), body: JSON.stringify(initialize) })
     const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
@@ -122,7 +122,7 @@ describe('what callers send', () => {
     await app.close()
   })
 
-  it('is not read beyond 16 MiB', async () => {
+  it('is limited to 16 MiB', async () => {
     const app = serveMcp({ agents: helper([{ text: 'ok' }]), authorize: () => true })
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
@@ -135,7 +135,7 @@ describe('what callers send', () => {
     expect([response.status, sent < 300]).toEqual([413, true])
   })
 
-  it('lets nobody approve what is too long to be shown', async () => {
+  it('allows no approval of calls too long to show', async () => {
     const { deploy, done } = deployTool()
     const { url } = await listening({ tools: [deploy] })
     const { client } = await connected(url, () => ({ action: 'accept', content: { approve: true } }))
@@ -144,8 +144,8 @@ describe('what callers send', () => {
   })
 })
 
-describe('hosts without memory', () => {
-  it('answer each request by itself, and deny what needs approval', async () => {
+describe('stateless hosts', () => {
+  it('handle each request separately and deny calls that need approval', async () => {
     const { deploy, done } = deployTool()
     const model = scripted([{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'I may not.' }])
     const agents = { helper: { description: 'Helps.', agent: () => new Agent({ model, tools: [deploy] }) } }
@@ -157,7 +157,7 @@ describe('hosts without memory', () => {
   })
 })
 
-describe('options', () => {
+describe('invalid options', () => {
   it.each([
     [{}, /nothing to offer/],
     [{ agents: { 'two words': { description: 'x', agent: () => new Agent({ model: scripted([]) }) } } }, /no name of a tool/],
@@ -169,7 +169,7 @@ describe('options', () => {
       /Two tools/,
     ],
     [{ agents: helper([]), colour: 'red' }, /colour/],
-  ])('are refused by name: %#', (options, message) => {
+  ])('fail by name: %#', (options, message) => {
     expect(() => serveMcp({ authorize: () => true, ...options })).toThrow(message)
   })
 })

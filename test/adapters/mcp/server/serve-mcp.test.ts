@@ -7,8 +7,8 @@ import { type Answering, connected, helper, listening, textOf } from './served.t
 
 const ask = { name: 'helper', arguments: { prompt: 'Deploy 2.' } }
 
-describe('an agent as a tool of a server', () => {
-  it('runs with its own tools, and tells how it gets on', async () => {
+describe('an agent as an MCP server tool', () => {
+  it('runs with its own tools and reports progress', async () => {
     const { deploy, done } = deployTool()
     const agents = helper([{ text: 'Let me see.', toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }], {
       tools: [{ ...deploy, needsApproval: false }],
@@ -42,7 +42,7 @@ describe('an agent as a tool of a server', () => {
     ['nothing, ever', () => new Promise(() => undefined), 'denied: nobody answered', []],
     ['nobody, because the client cannot ask', undefined, 'denied: it needs the approval of a person, and this client cannot ask one', []],
   ]
-  it.each(answers)('asks the user of the client, and hears %s', async (_name, answer, said, expected) => {
+  it.each(answers)('requests user input of the client and receives %s', async (_name, answer, said, expected) => {
     const { deploy, done } = deployTool()
     const agents = helper(
       ({ messages }) => {
@@ -67,7 +67,7 @@ describe('an agent as a tool of a server', () => {
     if (answer !== undefined) expect(asked).toEqual(['The agent wants to run deploy with:\n{\n  "version": "2"\n}'])
   })
 
-  it('is stopped when its call is cancelled, and when its client ends the session', async () => {
+  it('stops when its call is cancelled and when its client ends the session', async () => {
     for (const how of ['cancel', 'end'] as const) {
       const ends: string[] = []
       const begun: string[] = []
@@ -87,7 +87,7 @@ describe('an agent as a tool of a server', () => {
     }
   })
 
-  it('says why it has no answer', async () => {
+  it('reports why it has no response', async () => {
     const agents = helper([{ fail: { code: 'auth', message: 'The key is wrong.' } }])
     const broken = { description: 'x', agent: () => Promise.reject(new Error('secret reason')) }
     const { url } = await listening({ agents: { ...agents, broken } })
@@ -102,8 +102,8 @@ describe('an agent as a tool of a server', () => {
   })
 })
 
-describe('tools and skills of a server', () => {
-  it('are run as any run does: arguments are checked, and approval is asked for', async () => {
+describe('tools and skills of an MCP server', () => {
+  it('validate arguments and request approval as in any run', async () => {
     const { deploy, done } = deployTool()
     const { url } = await listening({ tools: [deploy] })
     const { client } = await connected(url, () => ({ action: 'accept', content: { approve: true } }))
@@ -113,7 +113,7 @@ describe('tools and skills of a server', () => {
     expect([right.isError, textOf(right), done]).toEqual([undefined, 'Version 3 is in service.', ['3']])
   })
 
-  it('ask what they want to know, and say lines to who asked for no progress', async () => {
+  it('request user input and log progress without a progress token', async () => {
     const parameters = { type: 'object', properties: {} }
     const greet = defineTool({
       name: 'greet',
@@ -139,7 +139,7 @@ describe('tools and skills of a server', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('are prompts and resources', async () => {
+  it('become prompts and resources', async () => {
     const workspace = memoryWorkspace({ 'skills/brew/SKILL.md': '---\nname: brew\ndescription: Makes tea.\n---\nBoil water.' })
     const skills = await loadSkills(workspace, ['skills'])
     const { url } = await listening({ skills: { skills, workspace } })

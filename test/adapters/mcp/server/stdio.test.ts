@@ -15,10 +15,10 @@ import { helper } from './served.ts'
 const program = join(import.meta.dirname, '../../../../examples/node/mcp-server.ts')
 const withoutKeys = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 
-describe('a server over standard input and output', () => {
+describe('an MCP server over stdio', () => {
   beforeAll(assertFreshBuild)
 
-  it('is a tool of an agent elsewhere', async () => {
+  it('serves as a tool of an agent elsewhere', async () => {
     const connection = await connectMcpStdio({ command: process.execPath, args: [program], env: withoutKeys })
     onTestFinished(() => connection.close())
     const tools = await mcpTools(connection, { prefix: 'other' })
@@ -30,7 +30,7 @@ describe('a server over standard input and output', () => {
     expect(await new Agent({ model, tools }).prompt('Ask the other one.').text()).toMatch(/scripted model/)
   })
 
-  it('ends when the program that started it closes its end', async () => {
+  it('ends when the parent closes its pipe', async () => {
     const child = spawn(process.execPath, [program], { env: withoutKeys, stdio: ['pipe', 'pipe', 'inherit'] })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     const said = new PassThrough()
@@ -43,8 +43,8 @@ describe('a server over standard input and output', () => {
   })
 })
 
-describe('a server over any transport', () => {
-  it('stops what runs when the connection ends', async () => {
+describe('an MCP server over any transport', () => {
+  it('stops active calls when the connection closes', async () => {
     const ends: string[] = []
     const begun: string[] = []
     const hooks = { beforeLoop: () => void begun.push('begun'), afterLoop: ({ status }: { status: string }) => void ends.push(status) }

@@ -9,7 +9,7 @@ import { inTerminal, pty } from './terminal.ts'
 const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
 
-describe.skipIf(pty === undefined)('a change of a file', () => {
+describe.skipIf(pty === undefined)('file change approval', () => {
   it('shows the changed words and applies after approval', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'a.txt'), 'one\ntwo three four\nfive\n')
@@ -118,7 +118,7 @@ describe.skipIf(pty === undefined)('a change of a file', () => {
   })
 })
 
-describe.skipIf(pty === undefined)('what runs without a question', () => {
+describe.skipIf(pty === undefined)('calls without approval', () => {
   it('includes changes in mode edits and everything in mode all, with Shift-Tab switching', async () => {
     const cwd = directory()
     const { env } = await playing(

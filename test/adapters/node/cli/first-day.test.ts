@@ -79,7 +79,7 @@ async function does(phi: Terminal, screens: RecordedScreens, title: string, keys
   screens.step(title, phi)
 }
 
-describe.skipIf(pty === undefined)('a first day with phi', () => {
+describe.skipIf(pty === undefined)('a first session with phi', () => {
   it('completes twenty tasks at 80×24', async () => {
     const cwd = project()
     const editor = join(directory(), 'editor.sh')

@@ -33,7 +33,7 @@ args = [${JSON.stringify(server)}]`,
 
 const args = ['--config', 'agent.toml', '--trust']
 
-describe.skipIf(pty === undefined)('what a tool asks, in a terminal', () => {
+describe.skipIf(pty === undefined)('user input requests in a terminal', () => {
   it('shows a form field by field and submits it after confirmation', async () => {
     const { cwd, env, answer } = await project()
     const phi = inTerminal(args, { cwd, env })

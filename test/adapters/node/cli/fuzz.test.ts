@@ -131,7 +131,7 @@ function childOf(pid: number): number | undefined {
 /** How a phi ends: by keys, by a signal, at once. */
 const endings = fc.constantFrom('\x03', 'SIGTERM', 'SIGHUP')
 
-describe.skipIf(pty === undefined || process.platform !== 'linux')('any keys in a terminal', () => {
+describe.skipIf(pty === undefined || process.platform !== 'linux')('arbitrary key input in a terminal', () => {
   it('restores the terminal mode and leaves no partial file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sent, { maxLength: 25 }), endings, fc.nat(400), async (chunks, ending, wait) => {

@@ -20,7 +20,7 @@ const steady = (text: string): string =>
     .replace(/· \d+% ·/g, '· 1% ·')
     .trimEnd()
 
-it.skipIf(pty === undefined)('the page shows what the demo shows', async () => {
+it.skipIf(pty === undefined)('documents the demo output', async () => {
   const demo = inTerminal(['--demo'], { columns: 90 })
   await demo.shows('Allow? [y/N]')
   demo.type('y\r')

@@ -295,7 +295,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
   })
 })
 
-describe.skipIf(pty === undefined)('commands', () => {
+describe.skipIf(pty === undefined)('slash commands', () => {
   it('describe the agent and session and export it', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const cwd = directory()

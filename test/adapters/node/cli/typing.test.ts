@@ -22,7 +22,7 @@ async function opened(options: { env?: Record<string, string>; cwd?: string } = 
   return { phi, said }
 }
 
-describe.skipIf(pty === undefined)('what is typed', () => {
+describe.skipIf(pty === undefined)('the input line', () => {
   it('accepts several lines from any terminal', async () => {
     const { phi, said } = await opened()
     // Ctrl-J, Alt-Enter, a backslash, Shift-Enter of kitty and of xterm.
@@ -128,7 +128,7 @@ describe.skipIf(pty === undefined)('what is typed', () => {
 /** How a process stands, by the system. */
 const stateOf = (pid: number): string => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
 
-describe.skipIf(pty === undefined || process.platform !== 'linux')('the mode of the terminal', () => {
+describe.skipIf(pty === undefined || process.platform !== 'linux')('the terminal mode', () => {
   it('restores at Ctrl-Z and resumes with fg', async () => {
     const { env } = await modelServer(() => ({ text: ['ok'] }))
     const cwd = directory()

@@ -8,7 +8,7 @@ import { inTerminal, pty, type Terminal } from './terminal.ts'
 const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
 
-describe.skipIf(pty === undefined)('what was done', () => {
+describe.skipIf(pty === undefined)('undo of changes', () => {
   it('shows changes with /diff and reverts them with /undo, also after resume', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
