@@ -18,7 +18,7 @@ const key = 'a key of processes that are tested'
 const json = { 'content-type': 'application/json' }
 const purpose = 'phi-core forwarded command\n'
 
-onPostgres('commands that one process passes on to another', (database) => {
+onPostgres('commands forwarded between processes', (database) => {
   let tenants = 0
 
   /** Two processes: the second passes on to the first what the first has. */

@@ -6,7 +6,7 @@ import { onPostgres } from './on-postgres.ts'
 const { timeout } = patient
 const headers = { 'content-type': 'application/json', 'idempotency-key': 'one-key-for-all' }
 
-onPostgres('a process that dies in the middle of what another one has passed on to it', (database) => {
+onPostgres('an owner process that crashes during a forwarded request', (database) => {
   const { cluster, endsOf } = killedClusters(database)
 
   /** Two processes, and a session that the first one has. */

@@ -4,7 +4,7 @@ import { runs } from '../../support/runs.ts'
 import { killedClusters, killTimeout, losesNothing, wait } from './killed-cluster.ts'
 import { onPostgres } from './on-postgres.ts'
 
-onPostgres('processes over PostgreSQL that are killed in other ways', (database) => {
+onPostgres('processes on PostgreSQL across database crashes', (database) => {
   const clusters = killedClusters(database)
   const { cluster, endsOf } = clusters
 

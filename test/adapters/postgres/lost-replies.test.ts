@@ -65,7 +65,7 @@ function breakingPool(database: Database) {
   }
 }
 
-onPostgres('a connection to the database that breaks while a command is passed on', (database) => {
+onPostgres('a database connection that breaks during a forwarded command', (database) => {
   let tenants = 0
 
   async function two({ text = Array.from({ length: 40 }, (_, at) => `${at} `), delayMs = 2 } = {}) {

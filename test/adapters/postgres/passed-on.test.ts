@@ -6,7 +6,7 @@ import { onPostgres } from './on-postgres.ts'
 
 const json = { 'content-type': 'application/json' }
 
-onPostgres('requests that one process passes on to another', (database) => {
+onPostgres('requests forwarded between processes', (database) => {
   const hosts: PostgresLiveSessions[] = []
   const apps: ReturnType<typeof createAgentApp>[] = []
   beforeAll(() => {

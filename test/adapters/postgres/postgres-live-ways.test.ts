@@ -13,7 +13,7 @@ const runner = { describe, it, expect }
 onPostgres('live sessions in PostgreSQL, in other ways', (database) => {
   threeProcesses(database, 'HTTP')
 
-  describe('three hosts that hear no notifications', () => {
+  describe('three hosts without notifications', () => {
     const board = new NoticeBoard()
     const hosts: PostgresLiveSessions[] = []
     const apps: ReturnType<typeof createAgentApp>[] = []

@@ -5,7 +5,7 @@ import { scripted } from '../../../src/providers/scripted/index.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
 
-onPostgres('a database that fails while a run is taken up', (database) => {
+onPostgres('a database that fails while a process resumes a run', (database) => {
   it.each(['records', 'leases'])('completes the run after a retry without a request (%s)', async (table) => {
     const tenant = `fails-${table}`
     const waiting = scripted(() => ({ text: ['one ', 'two'] }), { delayMs: 60_000 })
@@ -35,7 +35,7 @@ onPostgres('a database that fails while a run is taken up', (database) => {
   })
 })
 
-onPostgres('a database that takes a statement and does not answer', (database) => {
+onPostgres('a database that accepts a statement and never responds', (database) => {
   it('fails each call with io in time and recovers', async () => {
     const { pool, silence } = lossyPool(database)
     const store = postgresSessionStore({ pool, statementTimeoutMs: 1000 })

@@ -35,7 +35,7 @@ function stoppablePool(pool: () => SqlPool) {
   }
 }
 
-onPostgres('the lease of a process that is late', (database) => {
+onPostgres('the owner of an expired lease', (database) => {
   const { cluster, endsOf } = killedClusters(database)
 
   /** How often a run of the session was begun, as the database has it. */

@@ -11,7 +11,7 @@ interface Options extends Pick<PostgresLiveSessionsOptions, 'leaseMs'> {
   after?: (statement: string, values: unknown[] | undefined) => Promise<void>
 }
 
-onPostgres('a session that goes from one process to another while both live', (database) => {
+onPostgres('a session taken over while both processes live', (database) => {
   /** One process. `before` is awaited before each of its statements, `after` behind it. */
   function make(tenant: string, { mayAnswer, before, after, ...more }: Options = {}) {
     const pool: PostgresLiveSessionsOptions['pool'] = {

@@ -13,7 +13,7 @@ const start = {
 }
 const say = (prompt: string) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ prompt }) })
 
-onPostgres('a database that takes no writes, as the old primary after a failover', (database) => {
+onPostgres('a read-only database, such as the old primary after a failover', (database) => {
   const readOnly = async (isOn: boolean) => {
     await database.pool.query(`ALTER SYSTEM SET default_transaction_read_only = ${isOn ? 'on' : 'off'}`)
     await database.pool.query('SELECT pg_reload_conf()')

@@ -4,7 +4,7 @@ import { listenWith, type PostgresLiveSessionsOptions, postgresLiveSessions } fr
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { onPostgres } from './on-postgres.ts'
 
-onPostgres('a database in which somebody else writes', (database) => {
+onPostgres('a database with foreign writes', (database) => {
   /** One process, and the statements that it sends. */
   function make(tenant: string, more: Partial<PostgresLiveSessionsOptions> = {}) {
     const statements: string[] = []
