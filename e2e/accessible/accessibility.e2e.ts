@@ -5,7 +5,7 @@ import { violations } from './axe.ts'
 
 test.beforeEach(({ page }) => page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' }))
 
-test('axe finds nothing in the page, in either theme', async ({ page }) => {
+test('passes axe on the page in both themes', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()
@@ -24,7 +24,7 @@ test('axe finds nothing in the page, in either theme', async ({ page }) => {
   }
 })
 
-test('on a phone axe finds nothing in any pane', async ({ page }) => {
+test('passes axe in every pane on a phone', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(quickPage)
   await finish(page, 'Sub-agent')
@@ -34,7 +34,7 @@ test('on a phone axe finds nothing in any pane', async ({ page }) => {
   }
 })
 
-test('the page is operated from the keyboard', main, async ({ page }) => {
+test('supports keyboard operation', main, async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()
@@ -65,7 +65,7 @@ test('the page is operated from the keyboard', main, async ({ page }) => {
   await expect(composer).toHaveValue('m t d')
 })
 
-test('what is asked for before the agent is there is not lost', async ({ page }) => {
+test('keeps a prompt sent before the agent is loaded', async ({ page }) => {
   let come = (): void => {}
   const comes = new Promise<void>((resolve) => {
     come = resolve
@@ -88,7 +88,7 @@ test('what is asked for before the agent is there is not lost', async ({ page })
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('panes are resized by their separators', async ({ page }) => {
+test('resizes panes by their separators', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   const separator = page.getByRole('separator', { name: 'Width of the inspector' })

@@ -8,7 +8,7 @@ import { violations } from './axe.ts'
 const begin = (page: Page) => page.getByRole('button', { name: 'New', exact: true }).click()
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`axe finds nothing where something is the matter (${colorScheme})`, async ({ page, context }) => {
+  test(`passes axe in failure states (${colorScheme})`, async ({ page, context }) => {
     let answer = () => streamed('', true)
     await using service = await serveModel(openai, () => answer())
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

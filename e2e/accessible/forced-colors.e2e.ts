@@ -1,7 +1,7 @@
 import { expect, test } from 'playwright/test'
 import { finish, quickPage, tab } from '../page/playground-page.ts'
 
-test('where the system chooses the colours, the bars of trace, requests and usage keep theirs', async ({ page }) => {
+test('keeps bar colors of trace, requests and usage with forced colors', async ({ page }) => {
   await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' })
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)

@@ -57,7 +57,7 @@ async function enterKey(page: Page, address: string): Promise<void> {
   await expect(page.getByTestId('model-button')).toContainText('claude-sonnet')
 }
 
-test('a key of the visitor is used, and is nowhere but in memory; what was forgotten is gone', main, async ({ page, context }) => {
+test('keeps an API key in memory only and removes it on request', main, async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   // The second call is refused by a service that repeats the key.
   await using service = await serveModel(anthropic, () =>
@@ -98,7 +98,7 @@ test('a key of the visitor is used, and is nowhere but in memory; what was forgo
   expect(service.requests).toHaveLength(2)
 })
 
-test('a key that is to be kept outlives a reload, and nothing of it the click that forgets it', async ({ page }) => {
+test('restores a stored key after a reload and deletes it on request', async ({ page }) => {
   await page.goto('/')
   await enterKey(page, 'http://127.0.0.1:9')
   await page.getByTestId('model-button').click()

@@ -1,7 +1,7 @@
 import { expect, test } from 'playwright/test'
 import { card, pick, quickPage, repeat, status } from '../page/playground-page.ts'
 
-test('a screen reader is told of calls, approvals, the trace and the tree', async ({ page }) => {
+test('announces calls, approvals, the trace and the tree to screen readers', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await pick(page, 'Approval')

@@ -56,7 +56,7 @@ for (const [name, use] of Object.entries(sizes)) {
   test.describe(`at ${name}`, () => {
     test.use(use)
 
-    test('everything is reached by keyboard, and nothing lies beside the window', async ({ page }) => {
+    test('reaches everything by keyboard without horizontal overflow', async ({ page }) => {
       await page.goto(quickPage)
       await pick(page, 'Approval')
       await expect(page.getByRole('button', { name: 'Approve' })).toBeVisible()
@@ -75,7 +75,7 @@ for (const [name, use] of Object.entries(sizes)) {
       }
     })
 
-    test('dialogs have room', async ({ page }) => {
+    test('fits dialogs into the window', async ({ page }) => {
       await page.goto(quickPage)
       await page.getByTestId('model-button').click()
       for (const each of ['Model', 'Agent', 'Own tools', 'View code']) {
@@ -87,7 +87,7 @@ for (const [name, use] of Object.entries(sizes)) {
   })
 }
 
-test('nothing lies beside the window from 320 to 2560 px, however long the name of the model is', async ({ page }) => {
+test('overflows at no width from 320 to 2560 px with a long model name', async ({ page }) => {
   const check = async () => {
     for (const width of [320, 390, 480, 481, 640, 720, 721, 860, 861, 900, 1100, 1101, 1440, 2560]) {
       await page.setViewportSize({ width, height: 900 })

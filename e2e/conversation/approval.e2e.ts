@@ -2,7 +2,7 @@ import { expect, test } from 'playwright/test'
 import { main } from '../page/browser.ts'
 import { card, pick, quickPage, status } from '../page/playground-page.ts'
 
-test('a call that waited before a reload waits after it, and runs once it is approved', main, async ({ page }, info) => {
+test('restores a pending approval after a reload and runs the call once approved', main, async ({ page }, info) => {
   await page.goto(quickPage)
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
@@ -19,7 +19,7 @@ test('a call that waited before a reload waits after it, and runs once it is app
   await expect(card(page)).toHaveAttribute('data-status', 'done')
 })
 
-test('a no after a reload is a no', async ({ page }) => {
+test('rejects a call after a reload', async ({ page }) => {
   await page.goto(quickPage)
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
@@ -29,7 +29,7 @@ test('a no after a reload is a no', async ({ page }) => {
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('on a page that was not loaded over https a call is asked for, approved and run', async ({ page, baseURL }) => {
+test('requests, approves and runs a call without https', async ({ page, baseURL }) => {
   await page.route('http://insecure.test/**', async (route) => {
     const { pathname } = new URL(route.request().url())
     await route.fulfill({ response: await route.fetch({ url: `${baseURL}${pathname}` }) })

@@ -42,7 +42,7 @@ async function bring(target: Locator, event: 'drop' | 'paste', { name, mimeType,
   )
 }
 
-test('files that are dropped, pasted and picked go with the prompt, and are there after a reload', main, async ({ page }) => {
+test('sends dropped, pasted and picked files with the prompt and restores them', main, async ({ page }) => {
   await bring(page.getByRole('log'), 'drop', pdf)
   await expect(chips(page)).toHaveText([/report\.pdf/])
   await bring(composer(page), 'paste', { name: 'notes.txt', mimeType: 'text/plain', text: 'Wind: east.' })
@@ -64,7 +64,7 @@ test('files that are dropped, pasted and picked go with the prompt, and are ther
   expect(readFileSync(await (await saving).path(), 'latin1')).toBe(pdf.text)
 })
 
-test('a file goes without words', async ({ page }) => {
+test('sends a file without text', async ({ page }) => {
   await bring(composer(page), 'drop', pdf)
   await expect(chips(page)).toHaveCount(1)
   await page.getByRole('button', { name: 'Send' }).click()
@@ -72,7 +72,7 @@ test('a file goes without words', async ({ page }) => {
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('a file that is refused says why, and what can be sent stays', async ({ page }) => {
+test('explains a rejected file and keeps valid ones', async ({ page }) => {
   await bring(page.getByRole('log'), 'drop', { name: 'all.zip', mimeType: 'application/zip', text: 'PK' })
   await expect(page.getByRole('alert')).toContainText('“all.zip” is of the type application/zip')
   await bring(page.getByRole('log'), 'drop', { name: 'empty.txt', mimeType: 'text/plain', text: '' })
@@ -86,7 +86,7 @@ test('a file that is refused says why, and what can be sent stays', async ({ pag
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('a file that waits in the queue comes back with its words', async ({ page }) => {
+test('returns a queued file to the composer with its text', async ({ page }) => {
   await page.goto('/')
   await page.getByRole('button', { name: 'Text', exact: true }).click()
   await expect(page.getByTestId('message-assistant')).toBeVisible()
@@ -99,7 +99,7 @@ test('a file that waits in the queue comes back with its words', async ({ page }
   await expect(chips(page)).toHaveCount(1)
 })
 
-test('what was said with a file is said otherwise with the same file', async ({ page }) => {
+test('keeps the file when its message is edited', async ({ page }) => {
   await bring(composer(page), 'drop', pdf)
   await expect(chips(page)).toHaveCount(1)
   await say(page, 'First.')

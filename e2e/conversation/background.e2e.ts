@@ -22,7 +22,7 @@ function agent() {
   return { model: scripted([call, { text: 'It watches now.' }, { text: 'A bee was there.' }]), tools: [watcher] }
 }
 
-test('what goes on beside the run is shown as running, asks, and has its report', async ({ page, baseURL }) => {
+test('shows a background task running, with its approvals and report', async ({ page, baseURL }) => {
   await using server = await serveAgent(agent, String(baseURL))
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.goto(quickPage)

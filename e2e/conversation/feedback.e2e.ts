@@ -2,7 +2,7 @@ import { violations } from '../accessible/axe.ts'
 import { everywhere, expect, test } from '../page/browser.ts'
 import { exported, finish, quickPage, repeat } from '../page/playground-page.ts'
 
-test('an answer is marked, also after a reload, until that is taken back', everywhere, async ({ page }) => {
+test('marks a response across a reload until the mark is removed', everywhere, async ({ page }) => {
   await page.goto(quickPage)
   await finish(page, 'Text')
   const good = page.getByRole('button', { name: 'Good answer' })
@@ -22,7 +22,7 @@ test('an answer is marked, also after a reload, until that is taken back', every
   await expect(good).toHaveAttribute('aria-pressed', 'false')
 })
 
-test('a mark is in what is exported and imported, and its buttons have names', async ({ page }) => {
+test('exports and imports a mark and labels its buttons', async ({ page }) => {
   await page.goto(quickPage)
   await finish(page, 'Text')
   await page.getByRole('button', { name: 'Bad answer' }).click()

@@ -2,7 +2,7 @@ import { longHistory } from '../../test/harness/long-history.ts'
 import { expect, test } from '../page/browser.ts'
 import { quickPage, say, status } from '../page/playground-page.ts'
 
-test('the search of the browser finds what is not in the page, and that comes into sight', async ({ page }) => {
+test('reveals content outside the DOM to the browser search', async ({ page }) => {
   await page.goto(quickPage)
   const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }
   await page.getByLabel('File to import').setInputFiles(file)
@@ -21,7 +21,7 @@ test('the search of the browser finds what is not in the page, and that comes in
   await expect(page.locator('[data-found][hidden="until-found"]').filter({ hasText: 'of day 200?' })).toHaveCount(1)
 })
 
-test('of a long conversation only what is near is in the page; all of it can be reached, and what is edited stays', async ({ page }) => {
+test('renders only visible messages of a long conversation and keeps edits', async ({ page }) => {
   await page.goto(quickPage)
   const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }
   await page.getByLabel('File to import').setInputFiles(file)

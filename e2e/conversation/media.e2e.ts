@@ -23,7 +23,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 
 const sources = (page: Page) => page.getByTestId('sources').last()
 
-test('an answer about a PDF names the pages that it rests on, also after a reload', async ({ page }) => {
+test('cites pages of a PDF, also after a reload', async ({ page }) => {
   await finish(page, 'A PDF with page citations')
   for (const _visit of ['first', 'reloaded']) {
     await expect(page.getByTestId('message-user').getByTestId('media')).toContainText('fram-handbook.pdf')
@@ -44,7 +44,7 @@ test('an answer about a PDF names the pages that it rests on, also after a reloa
   expect(await violations(page)).toEqual([])
 })
 
-test('a file is saved as it was sent', async ({ page }) => {
+test('saves a file with its original content', async ({ page }) => {
   await finish(page, 'A PDF with page citations')
   const saving = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download fram-handbook.pdf' }).click()
@@ -53,7 +53,7 @@ test('a file is saved as it was sent', async ({ page }) => {
   expect(readFileSync(await saved.path(), 'latin1')).toMatch(/^%PDF-1\.4\n.*%%EOF\n$/s)
 })
 
-test('a search of the service shows where it is and what it found', async ({ page }) => {
+test('shows the progress and results of a hosted search', async ({ page }) => {
   await finish(page, 'Search by the service')
   const tool = page.getByTestId('service-tool')
   await expect(tool).toHaveAttribute('data-status', 'done')
@@ -69,7 +69,7 @@ test('a search of the service shows where it is and what it found', async ({ pag
   expect(await violations(page)).toEqual([])
 })
 
-test('a picture is shown, and edited in the next turn', async ({ page }) => {
+test('shows a picture and edits it in the next turn', async ({ page }) => {
   await finish(page, 'Picture')
   await finish(page, 'Edited picture')
   const pictures = page.getByTestId('message-assistant').getByRole('img')

@@ -14,7 +14,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 const status = (page: Page) => page.getByTestId('run-status')
 const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
 
-test('says that the model is scripted, and has the landmarks a screen reader needs', main, async ({ page }) => {
+test('labels the model as scripted and has screen reader landmarks', main, async ({ page }) => {
   await expect(page.getByText('scripted', { exact: true }).first()).toBeVisible()
   await expect(page.locator('body')).toMatchAriaSnapshot(`
     - banner:
@@ -28,7 +28,7 @@ test('says that the model is scripted, and has the landmarks a screen reader nee
   `)
 })
 
-test('a scenario can be picked before the agent is there, and is played once it is', main, async ({ page }) => {
+test('plays a scenario picked before the agent is loaded', main, async ({ page }) => {
   let picked = (): void => undefined
   const isPicked = new Promise<void>((resolve) => {
     picked = resolve
@@ -44,7 +44,7 @@ test('a scenario can be picked before the agent is there, and is played once it 
   await expect(page.getByTestId('message-user')).toHaveCount(1)
 })
 
-test('streams an answer into the page while it is written', mainEverywhere, async ({ page }) => {
+test('streams a response into the page', mainEverywhere, async ({ page }) => {
   await noteStates(page)
   await pick(page, 'Text')
   const answer = page.getByTestId('message-assistant').locator('.text').first()
@@ -56,7 +56,7 @@ test('streams an answer into the page while it is written', mainEverywhere, asyn
   await expect(page.getByTestId('announcer')).toHaveText(/^Done\. The assistant replied/)
 })
 
-test('thinks, runs two tools at once and answers from their results', mainEverywhere, async ({ page }) => {
+test('thinks, runs two tools in parallel and uses their results', mainEverywhere, async ({ page }) => {
   await noteStates(page)
   await pick(page, 'Thinking and tools')
   const measure = page.getByTestId('tool-card').filter({ hasText: 'measure_drift' })
@@ -73,7 +73,7 @@ test('thinks, runs two tools at once and answers from their results', mainEveryw
   await expect(page.getByTestId('event').first()).toHaveAttribute('data-type', 'agentStart')
 })
 
-test('counts down to a retry, shows a failed tool and goes on', async ({ page }) => {
+test('counts down to a retry, shows a failed tool and continues', async ({ page }) => {
   await pick(page, 'Failure and retry')
   await expect(page.getByTestId('retry')).toContainText('Too many requests')
   await expect(page.getByTestId('tool-card').filter({ hasText: 'read_file' })).toHaveAttribute('data-status', 'failed')
@@ -81,7 +81,7 @@ test('counts down to a retry, shows a failed tool and goes on', async ({ page })
   await expect(page.getByTestId('retry')).toHaveCount(0)
 })
 
-test('asks before it writes, and takes yes and no', mainEverywhere, async ({ page }) => {
+test('requests approval before a write and handles both decisions', mainEverywhere, async ({ page }) => {
   await pick(page, 'Approval')
   const card = page.getByTestId('tool-card').last()
   await expect(card).toHaveAttribute('data-status', 'pendingApproval')
@@ -95,7 +95,7 @@ test('asks before it writes, and takes yes and no', mainEverywhere, async ({ pag
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('says why an input was refused, and goes on with the next one', async ({ page }) => {
+test('explains a rejected input and continues with the next one', async ({ page }) => {
   await pick(page, 'Input filter')
   await expect(status(page)).toHaveAttribute('data-status', 'rejected')
   await expect(page.getByRole('alert')).toContainText('A logbook is no place for passwords')
@@ -106,7 +106,7 @@ test('says why an input was refused, and goes on with the next one', async ({ pa
   await expect(page.getByRole('alert')).toHaveCount(0)
 })
 
-test('stops with Escape, gives queued text back and can go on', mainEverywhere, async ({ page }) => {
+test('stops with Escape, returns queued text and continues', mainEverywhere, async ({ page }) => {
   const composer = page.getByRole('textbox', { name: 'Message' })
   await pick(page, 'Text')
   await expect(page.getByTestId('message-assistant')).toContainText('The Fram')
@@ -130,7 +130,7 @@ test('steers a running agent from the keyboard', main, async ({ page }) => {
   await expect(page.getByText('You wrote: “Never mind the drift.”')).toBeVisible()
 })
 
-test('shows one pane at a time on a phone, and never scrolls sideways', everywhere, async ({ page }) => {
+test('shows one pane on a phone without horizontal scrolling', everywhere, async ({ page }) => {
   await page.setViewportSize({ width: 400, height: 800 })
   await pick(page, 'Thinking and tools')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

@@ -39,7 +39,7 @@ async function open(page: Page, question: object) {
 
 const answer = (page: Page) => page.getByTestId('message-assistant').last()
 
-test('a tool asks a person by a form, also after a reload, and gets what was filled in', main, async ({ page }) => {
+test('requests user input by a form, also after a reload, and returns the values', main, async ({ page }) => {
   await using _server = await open(page, { schema })
   const question = page.getByTestId('question')
   await expect(question).toContainText('How many?')
@@ -63,13 +63,13 @@ test('a tool asks a person by a form, also after a reload, and gets what was fil
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('a question is declined', async ({ page }) => {
+test('declines a user input request', async ({ page }) => {
   await using _server = await open(page, { schema })
   await page.getByTestId('question').getByRole('button', { name: 'Decline' }).click()
   await expect(answer(page)).toContainText('{"action":"decline"}')
 })
 
-test('a page that a person is asked to go to is shown first, and only opened where it is one of the web', async ({ page, context }) => {
+test('shows a requested URL first and opens only web URLs', async ({ page, context }) => {
   await context.route('https://booking.example/**', (route) => route.fulfill({ body: 'Sign in' }))
   await using _server = await open(page, { url: 'https://booking.example/sign-in' })
   const question = page.getByTestId('question')

@@ -13,7 +13,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 
 const note = (page: Page, type: string) => page.locator(`[data-testid=note][data-type=${type}]`)
 
-test('a compaction is a divider that shows what is not sent any more, also after a reload', everywhere, async ({ page }) => {
+test('shows a compaction as a divider with the omitted content, also after reload', everywhere, async ({ page }) => {
   await finish(page, 'Compaction')
   await expect(note(page, 'compaction').first()).toHaveAttribute('data-status', 'done')
   await page.reload()
@@ -22,7 +22,7 @@ test('a compaction is a divider that shows what is not sent any more, also after
   await expect(page.getByTestId('note-hidden')).toContainText('Tool result')
 })
 
-test('the model prunes what it has read, and goes back from where it went wrong', async ({ page }) => {
+test('prunes tool results and reverts a wrong path', async ({ page }) => {
   await finish(page, 'Pruning')
   await expect(note(page, 'prune')).toContainText('The model put 2 messages out of its sight')
   await note(page, 'prune').getByRole('button', { name: 'show' }).click()
@@ -32,7 +32,7 @@ test('the model prunes what it has read, and goes back from where it went wrong'
   await expect(page.getByText('The depot lies under the cairn').last()).toBeVisible()
 })
 
-test('three answers are written at once, a judge chooses, and the conversation goes on with it', everywhere, async ({ page }) => {
+test('generates three responses in parallel and continues with the chosen one', everywhere, async ({ page }) => {
   await pick(page, 'Parallel with judge')
   await expect(page.getByTestId('race-column')).toHaveCount(3)
   await expect(page.locator('details[data-testid=race]')).toHaveCount(1)
@@ -43,7 +43,7 @@ test('three answers are written at once, a judge chooses, and the conversation g
   await expect(page.getByTestId('message-user')).toHaveCount(2)
 })
 
-test('what was said can be said otherwise: the other answer stays in the tree', mainEverywhere, async ({ page }) => {
+test('edits a prompt and keeps the other response in the tree', mainEverywhere, async ({ page }) => {
   await repeat(page, 'Hello?')
   await page.getByRole('button', { name: 'Edit and send again' }).click()
   await page.getByRole('textbox', { name: 'Edited message' }).fill('And now?')
@@ -54,7 +54,7 @@ test('what was said can be said otherwise: the other answer stays in the tree', 
   await expect(page.getByTestId('loop')).toHaveCount(2)
 })
 
-test('the last question is answered again', everywhere, async ({ page }) => {
+test('regenerates the last response', everywhere, async ({ page }) => {
   await repeat(page, 'Hello?')
   await page.getByRole('button', { name: 'Answer the last question again' }).click()
   await expect(page.locator('[data-testid=loop][data-kind=rerun]')).toHaveCount(1)
@@ -62,7 +62,7 @@ test('the last question is answered again', everywhere, async ({ page }) => {
   await expect(page.getByTestId('message-assistant')).toHaveCount(1)
 })
 
-test('a conversation branches from an earlier answer', everywhere, async ({ page }) => {
+test('branches from an earlier response', everywhere, async ({ page }) => {
   await repeat(page, 'First.')
   await repeat(page, 'Second.')
   await page.getByTestId('message-assistant').first().getByRole('button', { name: 'Branch from here' }).click()
@@ -74,7 +74,7 @@ test('a conversation branches from an earlier answer', everywhere, async ({ page
   await expect(page.locator('[data-testid=loop][data-path=off]')).toHaveCount(1)
 })
 
-test('the queue can be changed while the agent runs', everywhere, async ({ page }) => {
+test('edits the queue during a run', everywhere, async ({ page }) => {
   // It waits for a person: nothing of the queue is delivered meanwhile, however long this takes.
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')

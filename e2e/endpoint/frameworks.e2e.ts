@@ -157,19 +157,16 @@ async function story({ page, context }: { page: Page; context: BrowserContext },
 }
 
 for (const [name] of pages) {
-  test(
-    `${name}: asks, is approved, is loaded again, has two tabs, runs a tool, takes models and pictures, is stopped`,
-    everywhere,
-    ({ page, context }) =>
-      story({ page, context }, name, {
-        call: page.getByRole('region', { name: 'weather' }),
-        status: (status) => expect(page.locator('form')).toHaveAttribute('data-status', status),
-        join: async (other) => other.goto(`${url}/${name}/#${await page.evaluate(() => sessionStorage.getItem('chat'))}`),
-      }),
+  test(`${name}: covers approval, reload, two tabs, tools, models, pictures and stop`, everywhere, ({ page, context }) =>
+    story({ page, context }, name, {
+      call: page.getByRole('region', { name: 'weather' }),
+      status: (status) => expect(page.locator('form')).toHaveAttribute('data-status', status),
+      join: async (other) => other.goto(`${url}/${name}/#${await page.evaluate(() => sessionStorage.getItem('chat'))}`),
+    }),
   )
 }
 
-test('the web components do the same, and axe finds nothing', everywhere, async ({ page, context }) => {
+test('covers the same with web components and passes axe', everywhere, async ({ page, context }) => {
   await story({ page, context }, 'elements', {
     call: page.getByRole('group', { name: 'weather' }),
     status: (status) => expect(page.locator('phi-chat')).toHaveAttribute('status', status),

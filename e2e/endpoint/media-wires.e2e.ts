@@ -82,7 +82,7 @@ for (const [service, answer] of [
   ['anthropic', ofAnthropic],
   ['bedrock', ofBedrock],
 ] as const) {
-  test(`a PDF that is dropped is answered with its pages, also after a reload: ${service}`, async ({ page }) => {
+  test(`responds to a dropped PDF with page citations, also after reload: ${service}`, async ({ page }) => {
     await using served = await serviceOf(answer)
     await page.addInitScript(() => {
       window.open = (...given) => {
@@ -128,7 +128,7 @@ function drawn(call: number): Response {
   )
 }
 
-test('a picture of Gemini shows, and goes back with its signatures to be edited, also after a reload', async ({ page }) => {
+test('shows a Gemini picture and sends it back with signatures, also after reload', async ({ page }) => {
   await using served = await serviceOf(drawn)
   await page.goto(quickPage)
   await choose(page, 'google', served.url, 'gemini-3-pro-image-preview')

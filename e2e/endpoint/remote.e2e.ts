@@ -27,10 +27,7 @@ test.afterAll(async () => {
 test.describe.configure({ mode: 'default' })
 test.skip(browserName !== 'chromium', 'The connection is cut by Playwright.')
 
-test('talks to the agent on the worker, through a cut connection and a reload, and takes the conversation home and back', async ({
-  page,
-  context,
-}) => {
+test('talks to the worker agent across a disconnect and reload, and moves the conversation', async ({ page, context }) => {
   const composer = page.getByRole('textbox', { name: 'Message' })
   await page.goto(worker.url)
   await page.getByTestId('model-button').click()
@@ -96,7 +93,7 @@ async function shown(page: Page) {
   return { ...(await textsAndCalls(page)), events: await page.getByTestId('event').locator('.type').allInnerTexts() }
 }
 
-test('an answer that is cut off goes on where it was: no event is lost, and none comes twice', async ({ page }) => {
+test('resumes an interrupted stream without lost or duplicate events', async ({ page }) => {
   await using way = await cuttable(worker.url)
   // Room for all events: those that are out of sight are not in the page.
   await page.setViewportSize({ width: 1440, height: 1400 })
@@ -154,7 +151,7 @@ async function approve(page: Page): Promise<void> {
 
 const loops = (page: Page, kind: string) => page.locator(`[data-testid=loop][data-kind=${kind}]`)
 
-test('a conversation on the worker is answered again, edited and branched, as one in the tab', async ({ page, context }) => {
+test('regenerates, edits and branches a worker conversation like a local one', async ({ page, context }) => {
   await toServer(page)
   await sayAndApprove(page, 'First.')
   await page.getByRole('button', { name: 'Answer the last question again' }).last().click()
@@ -183,7 +180,7 @@ test('a conversation on the worker is answered again, edited and branched, as on
   await expect(page.getByTestId('message-user')).toHaveText([/First/, /In other words/])
 })
 
-test('what waits on the worker can be changed, also after a reload, and another conversation stops nothing', async ({ page }) => {
+test('edits the queue on the worker after a reload without stopping other conversations', async ({ page }) => {
   await toServer(page)
   await composer(page).fill('Wait for me.')
   await composer(page).press('Enter')
@@ -211,7 +208,7 @@ test('what waits on the worker can be changed, also after a reload, and another 
   await approve(page)
 })
 
-test('durations, trace, requests and a replay are there after a reload of a conversation on the worker', async ({ page }) => {
+test('restores durations, trace, requests and a replay of a worker conversation', async ({ page }) => {
   await toServer(page)
   await sayAndApprove(page, 'Show me.')
   await page.reload()
@@ -227,7 +224,7 @@ test('durations, trace, requests and a replay are there after a reload of a conv
   await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
 })
 
-test('why the judge has chosen is there after a reload, and on the worker', async ({ page }) => {
+test('restores the reason of the judge after a reload and on the worker', async ({ page }) => {
   await page.goto(worker.url)
   await pick(page, 'Parallel with judge')
   const verdict = page.getByText(/^Judge: demo-\w+: it alone says how cold it was/)

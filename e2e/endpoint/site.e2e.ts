@@ -41,7 +41,7 @@ test.afterAll(async () => {
 })
 
 for (const path of pages.slice(0, 4)) {
-  test(`${path} has no fault that axe finds, in both themes, and fits a phone`, async ({ page }) => {
+  test(`${path} passes axe in both themes and fits a phone`, async ({ page }) => {
     const errors: string[] = []
     page.on('pageerror', ({ message }) => errors.push(message))
     await page.goto(at(path))
@@ -52,7 +52,7 @@ for (const path of pages.slice(0, 4)) {
   })
 }
 
-test('README fits one screen of 1280 × 1400', async ({ page }) => {
+test('fits the README into one screen of 1280 × 1400', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 1400 })
   // As code hosts show it: a column of 980 px, without their bars.
   const style = `body { max-width: 980px; margin: 0 auto; padding: 24px 32px; font: 16px/1.5 sans-serif } h2 { margin: 24px 0 16px }
@@ -67,7 +67,7 @@ test('README fits one screen of 1280 × 1400', async ({ page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1400)
 })
 
-test('the search finds a section by keyboard, and leads there', async ({ page }) => {
+test('finds a section by keyboard search and opens it', async ({ page }) => {
   await page.goto(at('index'))
   await page.keyboard.press('/')
   await page.keyboard.type('ratelimited')
@@ -80,7 +80,7 @@ test('the search finds a section by keyboard, and leads there', async ({ page })
   await expect(page.getByRole('status')).toContainText('Nothing found')
 })
 
-test('somebody on a phone opens the list of pages, and the colours can be chosen', async ({ page }) => {
+test('opens the page list on a phone and switches colors', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 })
   await page.goto(at('start/script'))
   await expect(page.getByRole('navigation', { name: 'Pages', exact: true })).toBeHidden()

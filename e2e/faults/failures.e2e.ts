@@ -78,7 +78,7 @@ async function ask(page: Page, service: ModelServer): Promise<void> {
 const ending = (page: Page) => page.getByTestId('ending')
 
 for (const [name, { answer, says, offers }] of Object.entries(failing)) {
-  test(`${name}: said in the words of the service, with what helps, and the question is answered once it can be`, async ({ page }) => {
+  test(`${name}: shows the provider error with advice and succeeds on retry`, async ({ page }) => {
     let isWell = false
     await using service = await serveModel(openai, () => (isWell ? { text: ['Well again.'] } : answer()))
     await ask(page, service)
@@ -102,9 +102,7 @@ for (const [name, { answer, says, offers }] of Object.entries(failing)) {
   })
 }
 
-test('a service that asks to wait for long is asked again when a person says so: the page counts down, also after a reload', async ({
-  page,
-}) => {
+test('counts down a long retry delay, also after a reload, and retries on request', async ({ page }) => {
   let isWell = false
   const busy = () =>
     refusal(429, '{"error":{"message":"Slow down, please."}}', { 'retry-after': '3600', 'access-control-expose-headers': 'retry-after' })
@@ -118,7 +116,7 @@ test('a service that asks to wait for long is asked again when a person says so:
   await expect(page.getByText('Well again.')).toBeVisible()
 })
 
-test('a stream that is cut is one notice, with its tries', main, async ({ page }) => {
+test('shows one notice with its retries for a broken stream', main, async ({ page }) => {
   await using service = await serveModel(openai, () => streamed(piece({ role: 'assistant', content: 'Half an ans' })))
   await page.clock.install()
   await ask(page, service)
@@ -131,7 +129,7 @@ test('a stream that is cut is one notice, with its tries', main, async ({ page }
   await expect(page.getByText('Half an ans').last()).toBeVisible()
 })
 
-test('what tools have done is not done again: the next try goes on from their results', mainEverywhere, async ({ page }) => {
+test('retries from existing tool results without repeating tools', mainEverywhere, async ({ page }) => {
   let isWell = false
   await using service = await serveModel(openai, ({ toolResults }) => {
     if (toolResults.length === 0)
@@ -176,7 +174,7 @@ const endings: Record<string, { frames: string; word: string; says: RegExp; offe
 }
 
 for (const [name, { frames, word, says, offers }] of Object.entries(endings)) {
-  test(`an answer that ended ${name} is not done: the page, its footer and the trace say so`, everywhere, async ({ page }) => {
+  test(`marks a response that ended ${name} as incomplete in page, footer and trace`, everywhere, async ({ page }) => {
     await using service = await serveModel(openai, () =>
       service.requests.length > 1 && offers.includes('Continue') ? { text: ['And the rest.'] } : streamed(frames),
     )
@@ -225,7 +223,7 @@ const silences: Record<string, { address: (page: Page) => Promise<string>; says:
 }
 
 for (const [name, { address, says }] of Object.entries(silences)) {
-  test(`the page finds out why nothing comes back: ${name}`, async ({ page }) => {
+  test(`explains a missing response: ${name}`, async ({ page }) => {
     await page.goto(quickPage)
     await page.clock.install()
     await chooseLocalServer(page, { address: `${await address(page)}/v1`, model: 'test-model' })
@@ -247,9 +245,7 @@ for (const [name, { address, says }] of Object.entries(silences)) {
   })
 }
 
-test('an answer that does not fit its schema is not done: the place that does not fit is named, and one asks again or edits the schema', async ({
-  page,
-}) => {
+test('marks output that violates its schema and offers a retry or a schema edit', async ({ page }) => {
   const answers = ['{"city":7}', '{"city":"Oslo"}']
   await using service = await serveModel(openai, () => ({ text: [answers[service.requests.length - 1] ?? ''] }))
   await page.goto(quickPage)

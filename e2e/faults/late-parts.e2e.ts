@@ -16,7 +16,7 @@ const reload = (page: Page) => failure(page).first().getByRole('button', { name:
 const words = 'These words must not be lost.'
 
 for (const part of ['start', 'agent']) {
-  test(`without the ${part} the page says so, offers nothing that it cannot do, and is whole after a reload`, async ({ page }) => {
+  test(`explains a missing ${part} part, disables its features and recovers after reload`, async ({ page }) => {
     const isBack = await blockPart(page, part)
     await page.goto(quickPage)
     await expect(failure(page)).toContainText('The agent could not be loaded')
@@ -28,13 +28,13 @@ for (const part of ['start', 'agent']) {
   })
 }
 
-test('a link to a conversation without the agent is answered by words, too', async ({ page }) => {
+test('explains a link to a conversation without the agent part', async ({ page }) => {
   await blockPart(page, 'start')
   await page.goto('/?pace=0#somewhere')
   await expect(failure(page)).toContainText('Reload the page')
 })
 
-test('cards that are not there say so in their places; what is written stays, and so does what was said', async ({ page }) => {
+test('shows missing cards as placeholders and keeps the draft and messages', async ({ page }) => {
   const isBack = await blockPart(page, 'conversation-file')
   await page.goto(quickPage)
   await finish(page, 'Failure and retry')
@@ -49,7 +49,7 @@ test('cards that are not there say so in their places; what is written stays, an
   await expect(composer(page)).toHaveValue(words)
 })
 
-test('a pane that is not there says so, and the conversation goes on beside it', async ({ page }) => {
+test('shows a missing pane as such while the conversation continues', async ({ page }) => {
   const areBack = [await blockPart(page, 'sessions-pane'), await blockPart(page, 'inspector')]
   await page.goto(quickPage)
   await expect(page.getByRole('navigation', { name: 'Conversations' }).getByTestId('load-failure')).toBeVisible()
@@ -62,7 +62,7 @@ test('a pane that is not there says so, and the conversation goes on beside it',
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toContainText(words)
 })
 
-test('a dialog that is not there says so, closes by Escape, and is there after a reload', async ({ page }) => {
+test('shows a missing dialog as such, closes by Escape and recovers after reload', async ({ page }) => {
   const isBack = await blockPart(page, 'settings-dialog')
   await page.goto(quickPage)
   await composer(page).fill(words)
@@ -103,12 +103,12 @@ async function pickEarly(page: Page, scenario: string): Promise<void> {
 
 const answer = (page: Page) => page.getByTestId('message-assistant')
 
-test('a scenario that is picked before anything else is there is played, and its cards come', async ({ page }) => {
+test('plays a scenario picked before other parts load, and its cards follow', async ({ page }) => {
   await pickEarly(page, 'Approval')
   await expect(card(page)).toContainText('needs your approval')
 })
 
-test('words come before what keeps them; the answer is finished, and kept, when that is there', async ({ page }) => {
+test('streams before the store loads and stores the response afterwards', async ({ page }) => {
   const letGo = await held(page, 'kept')
   await pickEarly(page, 'Text')
   await expect(answer(page)).toContainText('you can walk her deck')
@@ -124,7 +124,7 @@ test('words come before what keeps them; the answer is finished, and kept, when 
 const notice = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Conversations cannot be opened' })
 const notSent = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Not sent' })
 
-test('without what keeps conversations the first answer is not called finished, and the page says why', async ({ page }) => {
+test('marks no response as complete without the store and explains why', async ({ page }) => {
   const isBack = await blockPart(page, 'kept')
   await pickEarly(page, 'Text')
   await expect(notice(page)).toContainText('a part of the page could not be loaded')
@@ -135,7 +135,7 @@ test('without what keeps conversations the first answer is not called finished, 
   await expect(page.getByTestId('notice')).toHaveCount(0)
 })
 
-test('without what keeps conversations nothing is said in vain: the words stay', async ({ page }) => {
+test('keeps the draft without the store', async ({ page }) => {
   const isBack = await blockPart(page, 'kept')
   await page.goto(quickPage)
   await expect(notice(page)).toBeVisible()
@@ -149,7 +149,7 @@ test('without what keeps conversations nothing is said in vain: the words stay',
   await expect(page.getByText(`You wrote: “${words}”`)).toBeVisible()
 })
 
-test('words come before the tools; without them nothing is asked that may need them', async ({ page }) => {
+test('streams text before tools load and sends nothing that may need them', async ({ page }) => {
   const isBack = await blockPart(page, 'tools')
   await pickEarly(page, 'Text')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

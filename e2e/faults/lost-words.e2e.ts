@@ -14,7 +14,7 @@ async function attach(page: Page, name: string): Promise<void> {
   await storesFiles(page)
 }
 
-test('what is not said yet is there again after a reload: words, files, and what is said instead of a message', main, async ({ page }) => {
+test('restores drafts of text, files and edits after a reload', main, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await page.getByTestId('message-user').hover()
@@ -37,7 +37,7 @@ test('what is not said yet is there again after a reload: words, files, and what
   await expect(page.getByRole('textbox', { name: 'Edited message' })).toHaveCount(0)
 })
 
-test('a tab that is closed, or crashes, keeps the draft: its address leads back to it', async ({ page, context }) => {
+test('restores the draft of a closed or crashed tab by its URL', async ({ page, context }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await composer(page).fill(words)
@@ -50,7 +50,7 @@ test('a tab that is closed, or crashes, keeps the draft: its address leads back 
   await expect(attached(next)).toHaveText(/a\.txt/)
 })
 
-test('what waits in the queue of a run is in the composer when the page ends before it was heard', async ({ page }) => {
+test('restores queued messages to the composer when the page closes before delivery', async ({ page }) => {
   const silent = () => streamed(piece({ role: 'assistant', content: 'Half an answer' }), true)
   await using service = await serveModel(openai, silent)
   await page.goto(quickPage)
@@ -67,7 +67,7 @@ test('what waits in the queue of a run is in the composer when the page ends bef
   await expect(page.getByTestId('broken-off')).toBeVisible()
 })
 
-test('what was written in a dialog is there when it is opened again, and when what it asks for cannot be', async ({ page }) => {
+test('restores the input of a dialog after reopening or a failed load', async ({ page }) => {
   const code = 'return "many lines of code"'
   await page.goto(quickPage)
   await chooseLocalServer(page, { address: 'http://127.0.0.1:9/v1', model: 'test-model' })
@@ -96,7 +96,7 @@ test('what was written in a dialog is there when it is opened again, and when wh
   await expect(page.getByRole('textbox', { name: 'Code' })).toHaveValue(code)
 })
 
-test('the words of a comparison are the draft until they are compared', async ({ page }) => {
+test('keeps the prompt of a comparison as draft until the comparison runs', async ({ page }) => {
   await page.goto(quickPage)
   await composer(page).fill('Compare this.')
   await command(page, 'Compare')
@@ -109,7 +109,7 @@ test('the words of a comparison are the draft until they are compared', async ({
   await expect(composer(page)).toHaveValue('')
 })
 
-test('a draft survives its conversation, which another tab deletes', async ({ page, context }) => {
+test('keeps a draft when another tab deletes its conversation', async ({ page, context }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await composer(page).fill(words)
@@ -129,7 +129,7 @@ test('a draft survives its conversation, which another tab deletes', async ({ pa
   await expect(attached(page)).toHaveText(/a\.txt/)
 })
 
-test('an address of a conversation that is not there says so; the page works', async ({ page }) => {
+test('reports an unknown conversation URL and keeps working', async ({ page }) => {
   await page.goto(`${quickPage}#no-such-conversation`)
   await expect(page.getByTestId('notice')).toContainText('There is no conversation of this address in this browser')
   await repeat(page, words)
@@ -140,7 +140,7 @@ test('an address of a conversation that is not there says so; the page works', a
   await expect(page.getByTestId('notice')).toHaveCount(0)
 })
 
-test('what a filter refuses comes back into the composer, and why stands in sight, also on a phone', main, async ({ page }) => {
+test('returns rejected input to the composer with a visible reason, also on a phone', main, async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 })
   await page.goto(quickPage)
   await say(page, 'Note that the password of the safe is walrus.')
@@ -148,7 +148,7 @@ test('what a filter refuses comes back into the composer, and why stands in sigh
   await expect(composer(page)).toHaveValue('Note that the password of the safe is walrus.')
 })
 
-test('a key that is missing is asked for, with the way to the settings; the words stay', async ({ page }) => {
+test('links to the settings if a key is missing and keeps the draft', async ({ page }) => {
   await page.goto(quickPage)
   await page.getByTestId('model-button').click()
   await page.getByText('Your own key').click()
@@ -161,10 +161,7 @@ test('a key that is missing is asked for, with the way to the settings; the word
   await expect(page.getByRole('dialog', { name: 'Settings' })).toBeVisible()
 })
 
-test('what was written and never sent is found without its address: told when the page is opened again, and listed until it is sent', async ({
-  page,
-  context,
-}) => {
+test('lists unsent drafts without their URL until they are sent', async ({ page, context }) => {
   await page.goto(quickPage)
   await composer(page).fill(words)
   await attach(page, 'a.txt')
@@ -192,7 +189,7 @@ test('what was written and never sent is found without its address: told when th
   await expect(next.getByTestId('notice')).toHaveCount(0)
 })
 
-test('a draft that is not wanted any more is deleted from the list, words and files', async ({ page }) => {
+test('deletes an unwanted draft with text and files', async ({ page }) => {
   await page.goto(quickPage)
   await composer(page).fill(words)
   await attach(page, 'a.txt')
@@ -209,9 +206,7 @@ test('a draft that is not wanted any more is deleted from the list, words and fi
   await expect(page.getByTestId('notice')).toHaveCount(0)
 })
 
-test('settings that are not applied yet outlive a reload, and the page says that they are not; a key does only where keys are kept', async ({
-  page,
-}) => {
+test('keeps unapplied settings across a reload, but a key only if stored', async ({ page }) => {
   await page.goto(quickPage)
   await page.getByTestId('model-button').click()
   await page.getByText('Your own key').click()

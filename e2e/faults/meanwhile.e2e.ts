@@ -27,26 +27,22 @@ async function askTwice(page: Page, service: ModelServer): Promise<void> {
   await expect(page.getByText(half)).toBeVisible()
 }
 
-test(
-  'what was said cannot be said otherwise meanwhile: the page says why, keeps the words, and offers to stop',
-  everywhere,
-  async ({ page }) => {
-    await using service = await halting()
-    await askTwice(page, service)
-    await page.getByTestId('message-user').first().getByRole('button', { name: 'Edit and send again' }).press('Enter')
-    await page.getByRole('textbox', { name: 'Edited message' }).fill('Said otherwise.')
-    await page.getByRole('button', { name: 'Send instead' }).press('Enter')
-    const notice = page.getByTestId('notice')
-    await expect(notice).toContainText('Not sent: an answer is being written. Wait for its end, or stop it.')
-    await expect(page.getByRole('textbox', { name: 'Edited message' })).toHaveValue('Said otherwise.')
-    await notice.getByRole('button', { name: 'Stop it' }).press('Enter')
-    await expect(status(page)).toHaveAttribute('data-status', 'aborted')
-    await page.getByRole('button', { name: 'Send instead' }).press('Enter')
-    await expect(page.getByTestId('message-user')).toHaveText([/Said otherwise\./])
-  },
-)
+test('rejects an edit during a run, keeps the text and offers to stop', everywhere, async ({ page }) => {
+  await using service = await halting()
+  await askTwice(page, service)
+  await page.getByTestId('message-user').first().getByRole('button', { name: 'Edit and send again' }).press('Enter')
+  await page.getByRole('textbox', { name: 'Edited message' }).fill('Said otherwise.')
+  await page.getByRole('button', { name: 'Send instead' }).press('Enter')
+  const notice = page.getByTestId('notice')
+  await expect(notice).toContainText('Not sent: an answer is being written. Wait for its end, or stop it.')
+  await expect(page.getByRole('textbox', { name: 'Edited message' })).toHaveValue('Said otherwise.')
+  await notice.getByRole('button', { name: 'Stop it' }).press('Enter')
+  await expect(status(page)).toHaveAttribute('data-status', 'aborted')
+  await page.getByRole('button', { name: 'Send instead' }).press('Enter')
+  await expect(page.getByTestId('message-user')).toHaveText([/Said otherwise\./])
+})
 
-test('a conversation can be exported before its first answer is there', async ({ page }) => {
+test('exports a conversation before its first response', async ({ page }) => {
   await using service = await serveModel(openai, () => streamed(piece({ role: 'assistant', content: half }), true))
   await page.goto(quickPage)
   await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })
@@ -57,7 +53,7 @@ test('a conversation can be exported before its first answer is there', async ({
   expect((await saving).suggestedFilename()).toMatch(/\.md$/)
 })
 
-test('what was seen of an answer that stands still is kept, although nothing more comes of it', everywhere, async ({ page }) => {
+test('keeps the partial text of a stalled response', everywhere, async ({ page }) => {
   await using service = await halting()
   await askTwice(page, service)
   const isKept = () =>
@@ -72,7 +68,7 @@ test('what was seen of an answer that stands still is kept, although nothing mor
   await expect.poll(isKept).toBe(true)
 })
 
-test('buttons that go away leave who pressed them by keyboard where one writes', everywhere, async ({ page }) => {
+test('moves focus to the composer when a focused button disappears', everywhere, async ({ page }) => {
   await using service = await halting()
   await askTwice(page, service)
   const field = composer(page)

@@ -13,7 +13,7 @@ async function withoutParts(page: Page): Promise<() => Promise<void>> {
 // A service worker keeps all parts, and answers for the network.
 test.use({ serviceWorkers: 'block' })
 
-test('what needs a part of the page that cannot be loaded says so, in words; what was written stays', main, async ({ page }) => {
+test('reports a part that cannot load and keeps the draft', main, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await composer(page).fill(words)
@@ -28,7 +28,7 @@ test('what needs a part of the page that cannot be loaded says so, in words; wha
   expect((await exported(page, 'markdown')).text).toContain('Before.')
 })
 
-test('a part that the SDK loads late is missing: the words come back, and are sent after a reload', async ({ page }) => {
+test('returns the prompt if a lazy SDK part is missing and sends it after reload', async ({ page }) => {
   await page.goto(quickPage)
   await composer(page).fill(words)
   const mend = await withoutParts(page)

@@ -42,7 +42,7 @@ function active(): unknown[] {
   return [Reflect.get(window, 'hacked') ?? 'safe', found?.length, handlers.length]
 }
 
-test('nothing that a model writes runs, or asks another server', async ({ page }) => {
+test('executes no model output and contacts no other server', async ({ page }) => {
   const texts = Object.values(attacks)
   await using model = await serveModel(openai, () => ({ text: [texts[model.requests.length - 1] ?? ''] }))
   const seen = outside(page, model.url)
@@ -63,7 +63,7 @@ test('nothing that a model writes runs, or asks another server', async ({ page }
   expect(seen).toEqual([])
 })
 
-test('code that takes a grammar long holds up nothing, and what follows has its colours', async ({ page }) => {
+test('highlights slow code without blocking and colors what follows', async ({ page }) => {
   const answers = ['const a = 1', 'aA'.repeat(9950), 'const b = 2'].map((code) => `\`\`\`ts\n${code}\n\`\`\``)
   await using model = await serveModel(openai, () => ({ text: [answers[model.requests.length - 1] ?? ''] }))
   await page.addInitScript(() => {
@@ -83,7 +83,7 @@ test('code that takes a grammar long holds up nothing, and what follows has its 
   expect(await page.evaluate(() => Math.max(0, ...(Reflect.get(window, 'longTasks') as number[])))).toBeLessThan(2000)
 })
 
-test('the page forbids what it does not need, whatever the markdown lets through', main, async ({ page }) => {
+test('blocks everything the page does not need by its content security policy', main, async ({ page }) => {
   await page.goto('/')
   const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')
   const rules = (policy ?? '').split('; ').map((rule) => rule.split(' '))
@@ -107,7 +107,7 @@ test('the page forbids what it does not need, whatever the markdown lets through
   expect(refused).toEqual(['connect-src', 'img-src', 'script-src-attr', 'style-src-attr', undefined])
 })
 
-test('a link is followed only after it was shown where it leads', main, async ({ page, context }) => {
+test('shows the target of a link before following it', main, async ({ page, context }) => {
   const seen = outside(page)
   await page.goto(quickPage)
   await repeat(page, '[the weather](https://evil.test/?said=everything)')

@@ -3,7 +3,7 @@ import { scripted } from '../../testing/index.ts'
 import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
 import { composer, quickPage, say } from '../page/playground-page.ts'
 
-test('on a phone without a network, words that are on their way to a server can be taken back', async ({ page, context, baseURL }) => {
+test('cancels a message in flight to a server without network on a phone', async ({ page, context, baseURL }) => {
   await using server = await serveAgent(() => ({ model: scripted(() => ({ text: 'Well.' })) }), String(baseURL))
   await page.goto(quickPage)
   await chooseAgentServer(page, server.url)

@@ -45,7 +45,7 @@ const refusals: Record<string, { answer: () => Response; says: RegExp; offers?: 
   },
 }
 
-test('what a service refuses is said in its words, in one conversation each; the next try is answered', async ({ page }) => {
+test('shows each provider error in its conversation and succeeds on retry', async ({ page }) => {
   let answer: (() => Response) | undefined
   await using service = await serveModel(openai, () => answer?.() ?? { text: ['Well again.'] })
   await page.goto(quickPage)
@@ -85,7 +85,7 @@ const breaks: Record<string, { answer: () => Response; keeps?: string }> = {
   },
 }
 
-test('a stream that breaks is asked for again, and says so; what was seen of it stays until more comes', everywhere, async ({ page }) => {
+test('retries a broken stream with a notice and keeps its text until then', everywhere, async ({ page }) => {
   let breaking: (() => Response) | undefined
   let isSeen = Promise.resolve()
   await using service = await serveModel(openai, async () => {
@@ -117,7 +117,7 @@ test('a stream that breaks is asked for again, and says so; what was seen of it 
   }
 })
 
-test('a service that says nothing is waited for in sight: for how long, and with a way out', async ({ page }) => {
+test('shows how long it waits for a silent provider and how to stop', async ({ page }) => {
   await using service = await serveModel(openai, () => streamed('', true))
   await page.clock.install()
   await page.goto(quickPage)

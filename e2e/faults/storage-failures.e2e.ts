@@ -5,7 +5,7 @@ import { composer, quickPage, repeat, say, status } from '../page/playground-pag
 const words = 'These words must not be lost.'
 const notices = (page: Page) => page.getByRole('alert')
 
-test('a full disk: the words stay in the composer, and are sent once there is room', mainEverywhere, async ({ page }) => {
+test('keeps the draft on a full disk and sends it once there is room', mainEverywhere, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   // As a browser refuses it; `session-store.e2e.ts` fills a real one.
@@ -29,9 +29,7 @@ test('a full disk: the words stay in the composer, and are sent once there is ro
   await expect(page.getByText(`You wrote: “${words}”`)).toBeVisible()
 })
 
-test('a disk that is full at any write of a run: what is not stored is in the composer, and the next try says it once', async ({
-  page,
-}) => {
+test('keeps unstored text at any failed write and sends it once on retry', async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await page.evaluate(() => {
@@ -72,7 +70,7 @@ test('a disk that is full at any write of a run: what is not stored is in the co
   await expect(userMessages).toHaveCount(1)
 })
 
-test('a damaged conversation is said to be one; the others, and what was being written, are there', async ({ page }) => {
+test('marks a damaged conversation and keeps the others and the draft', async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Whole.')
   const whole = page.url()
@@ -104,7 +102,7 @@ test('a damaged conversation is said to be one; the others, and what was being w
   expect(page.url().split('?')[1] ?? page.url()).toContain(new URL(whole).hash.slice(1, 9))
 })
 
-test('a tab of an older version that holds the store: the page says so, works, and offers to reload', async ({ page, context }) => {
+test('reports an older tab that locks the store, keeps working and offers a reload', async ({ page, context }) => {
   const older = await context.newPage()
   await older.goto('/files.json')
   await older.evaluate(async () => {

@@ -18,7 +18,7 @@ const text = ['txt', 'text/plain'] as const
 const archive = ['zip', 'application/zip'] as const
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`a hundred files, and fifty that are refused, leave room to write (${colorScheme})`, async ({ page }) => {
+  test(`keeps room to write with a hundred files and fifty rejected ones (${colorScheme})`, async ({ page }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.goto(quickPage)
     await expect(composer(page)).toBeVisible()
@@ -38,7 +38,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
-test('a very long text that is pasted goes along as a file, and is there after a reload', async ({ page }) => {
+test('sends a very long pasted text as a file and restores it after reload', async ({ page }) => {
   await page.goto(quickPage)
   await expect(composer(page)).toBeVisible()
   await composer(page).evaluate((field) => {
@@ -55,7 +55,7 @@ test('a very long text that is pasted goes along as a file, and is there after a
   await expect(page.getByTestId('message-user').getByTestId('media')).toContainText('pasted.txt')
 })
 
-test('what the browser does not keep is said to end with the page: words and settings', async ({ page }) => {
+test('warns that unstored text and settings end with the page', async ({ page }) => {
   await page.addInitScript(() => {
     Storage.prototype.setItem = () => {
       throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
@@ -72,7 +72,7 @@ test('what the browser does not keep is said to end with the page: words and set
   expect(await violations(page)).toEqual([])
 })
 
-test('a file that is dropped beside the conversation does not take the place of the page', async ({ page }) => {
+test('ignores a file dropped outside the conversation', async ({ page }) => {
   await page.goto(quickPage)
   await expect(page.getByRole('tab', { name: 'Trace' })).toBeVisible()
   const isTaken = await page.locator('.inspector').evaluate((pane) => {

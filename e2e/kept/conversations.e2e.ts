@@ -1,28 +1,24 @@
 import { expect, main, test } from '../page/browser.ts'
 import { composer, pick, quickPage, say, status } from '../page/playground-page.ts'
 
-test(
-  'a run, and what it asks, belong to their conversation: another one is shown meanwhile, and nothing is decided',
-  main,
-  async ({ page }) => {
-    await page.goto(quickPage)
-    await pick(page, 'Approval')
-    await expect(status(page)).toHaveText('Needs you')
-    await expect(page).toHaveTitle(/needs you/)
-    await page.getByRole('button', { name: 'New', exact: true }).click()
-    await expect(page.getByTestId('away')).toHaveText('1 more needs you')
-    await expect(page.getByTestId('stored-session')).toContainText('needs you')
-    await say(page, 'Something else.')
-    await expect(status(page)).toHaveAttribute('data-status', 'completed')
-    await expect(page).toHaveTitle(/needs you/)
-    await page.getByTestId('stored-session').filter({ hasText: 'Thursday' }).getByRole('button').first().click()
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await expect(page.getByText('The tool answered: Wrote 53 bytes')).toBeVisible()
-    await expect(page).toHaveTitle('phi playground')
-  },
-)
+test('keeps runs and approvals with their conversation while another is shown', main, async ({ page }) => {
+  await page.goto(quickPage)
+  await pick(page, 'Approval')
+  await expect(status(page)).toHaveText('Needs you')
+  await expect(page).toHaveTitle(/needs you/)
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await expect(page.getByTestId('away')).toHaveText('1 more needs you')
+  await expect(page.getByTestId('stored-session')).toContainText('needs you')
+  await say(page, 'Something else.')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await expect(page).toHaveTitle(/needs you/)
+  await page.getByTestId('stored-session').filter({ hasText: 'Thursday' }).getByRole('button').first().click()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await expect(page.getByText('The tool answered: Wrote 53 bytes')).toBeVisible()
+  await expect(page).toHaveTitle('phi playground')
+})
 
-test('what was seen of an answer is there again after its page was closed in the middle of it', async ({ page }) => {
+test('restores a partial response after its page closed', async ({ page }) => {
   await page.goto('/?pace=2')
   await pick(page, 'Text')
   const answer = page.getByTestId('message-assistant')
@@ -35,7 +31,7 @@ test('what was seen of an answer is there again after its page was closed in the
   await expect(page.getByText('She stands in Oslo today')).toBeVisible()
 })
 
-test('what is not sent yet is there after a reload, and when one comes back', async ({ page }) => {
+test('restores unsent text after a reload and on return', async ({ page }) => {
   await page.goto(quickPage)
   await say(page, 'Hello.')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
@@ -48,7 +44,7 @@ test('what is not sent yet is there after a reload, and when one comes back', as
   await expect(composer(page)).toHaveValue('half a thought')
 })
 
-test('conversations are named, many are deleted at once, and the page says what it keeps', async ({ page }) => {
+test('names conversations, deletes many at once and shows the storage in use', async ({ page }) => {
   await page.goto(quickPage)
   for (const text of ['One.', 'Two.', 'Three.']) {
     await say(page, text)
@@ -73,7 +69,7 @@ test('conversations are named, many are deleted at once, and the page says what 
   await expect(stored).toContainText('A better name')
 })
 
-test('all conversations can be reached and found, however many there are', async ({ page }) => {
+test('lists and finds all of many conversations', async ({ page }) => {
   await page.goto(quickPage)
   await say(page, 'The needle.')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
@@ -111,7 +107,7 @@ test('all conversations can be reached and found, however many there are', async
   await expect(page.getByTestId('stored-session')).toHaveCount(111)
 })
 
-test('says where conversations are kept once the place is open, before anything is said', async ({ page }) => {
+test('shows where conversations are stored before the first prompt', async ({ page }) => {
   await page.goto(quickPage)
   await expect(page.locator('.kept')).toContainText('In this browser only.')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'playwright/test'
 import { main } from '../page/browser.ts'
 import { finish, quickPage, tab } from '../page/playground-page.ts'
 
-test('after the first load the page needs no network, and neither do its conversations', main, async ({ page, context }) => {
+test('works offline with its conversations after the first load', main, async ({ page, context }) => {
   await page.goto(quickPage)
   await page.evaluate(() => navigator.serviceWorker.ready)
   await finish(page, 'Thinking and tools')

@@ -91,7 +91,7 @@ const endings: Record<string, (page: Page) => Promise<void>> = {
   },
 }
 
-test(`loses nothing that was acknowledged when its tab ends ${crashes} times`, async () => {
+test(`keeps acknowledged records across ${crashes} tab crashes`, async () => {
   test.setTimeout(60_000 + crashes * 4000)
   const kinds = ['crash', 'close', 'crash', 'reload', 'crash', 'crash of the browser']
   for (let round = 0; round < crashes; round++) {
@@ -114,7 +114,7 @@ test(`loses nothing that was acknowledged when its tab ends ${crashes} times`, a
   expect(acknowledged.filter((text) => !kept.has(text))).toEqual([])
 })
 
-test('a second tab takes over from one that writes, which is told and refused', main, async () => {
+test('takes over from a writing tab, which gets a notice and rejected writes', main, async () => {
   const [first, second] = [await newTab(), await newTab()]
   await open(first)
   const writing = write(first, 'first')
@@ -128,7 +128,7 @@ test('a second tab takes over from one that writes, which is told and refused', 
   await expect.poll(() => acknowledged.filter((text) => !kept.includes(text))).toEqual([])
 })
 
-test('a full disk refuses with quota, and keeps what it has acknowledged', async () => {
+test('rejects with quota on a full disk and keeps acknowledged records', async () => {
   const page = await context.newPage()
   const session = await context.newCDPSession(page)
   await session.send('Storage.overrideQuotaForOrigin', { origin: new URL(address).origin, quotaSize: 6_000_000 })

@@ -12,7 +12,7 @@ async function newTab(context: BrowserContext, address = '/'): Promise<Page> {
   return page
 }
 
-test('a conversation is there again after a reload, and goes on', mainEverywhere, async ({ page }, info) => {
+test('restores and continues a conversation after a reload', mainEverywhere, async ({ page }, info) => {
   await page.goto(quickPage)
   await finish(page, 'Thinking and tools')
   const before = await messages(page).allInnerTexts()
@@ -29,7 +29,7 @@ test('a conversation is there again after a reload, and goes on', mainEverywhere
   await expect(stored(page)).toHaveCount(1)
 })
 
-test('a reload in the middle of a run keeps what was said, and the run goes on where it broke off', everywhere, async ({ page }, info) => {
+test('keeps text across a reload during a run and resumes it', everywhere, async ({ page }, info) => {
   // So slow that it is in the middle for as long as a busy machine takes to reload.
   await page.goto('/?pace=4')
   await pick(page, 'Thinking and tools')
@@ -48,7 +48,7 @@ test('a reload in the middle of a run keeps what was said, and the run goes on w
 /** What can be read of the answer that is being written. */
 const answer = (page: Page) => page.getByTestId('message-assistant').last().locator('.text').first()
 
-test('what was read of an answer a second ago survives the crash of its tab', everywhere, async ({ context }) => {
+test('restores text received a second before a tab crash', everywhere, async ({ context }) => {
   test.skip(browserName === 'webkit', 'WebKitWebDriver ends the session, and all that it stores, with the page')
   const page = await newTab(context, '/?pace=4')
   await pick(page, 'Text')
@@ -66,7 +66,7 @@ test('what was read of an answer a second ago survives the crash of its tab', ev
 /** Without the marks of Markdown, which go once what they mark is whole. */
 const plain = (text: string): string => text.replaceAll('*', '').trim()
 
-test('a reload in the first second of an answer keeps its beginning, and says that it broke off', everywhere, async ({ page }) => {
+test('keeps the start of a response on an early reload and marks it interrupted', everywhere, async ({ page }) => {
   await page.goto('/?pace=4')
   // The very first answer of a page may come before the store does.
   await expect(page.getByText('Nothing is stored yet.')).toBeVisible()
@@ -89,7 +89,7 @@ test('a reload in the first second of an answer keeps its beginning, and says th
   expect(kept.slice(0, common)).toBe(plain(read).slice(0, common))
 })
 
-test('a conversation survives the crash of its tab', everywhere, async ({ context }, info) => {
+test('restores a conversation after a tab crash', everywhere, async ({ context }, info) => {
   test.skip(browserName === 'webkit', 'WebKitWebDriver ends the session, and all that it stores, with the page')
   const page = await newTab(context)
   await finish(page, 'Text')
@@ -109,7 +109,7 @@ test('a conversation survives the crash of its tab', everywhere, async ({ contex
   await expect(next.getByTestId('message-user')).toHaveCount(3)
 })
 
-test('lists conversations newest first, opens, deletes and begins them from the keyboard', mainEverywhere, async ({ page }, info) => {
+test('lists conversations newest first and opens, deletes and creates them by keyboard', mainEverywhere, async ({ page }, info) => {
   await page.goto(quickPage)
   await finish(page, 'Text')
   await page.getByRole('button', { name: 'New', exact: true }).press('Enter')
@@ -135,7 +135,7 @@ test('lists conversations newest first, opens, deletes and begins them from the 
   await expect(messages(page)).toHaveCount(0)
 })
 
-test('a tab says that another one has gone on with its conversation, and takes it back', everywhere, async ({ context }, info) => {
+test('reports that another tab continued its conversation and takes it back', everywhere, async ({ context }, info) => {
   const first = await newTab(context, quickPage)
   await repeat(first, 'Hello?')
   const second = await newTab(context, await addressOf(first))
@@ -160,7 +160,7 @@ test('a tab says that another one has gone on with its conversation, and takes i
   await first.screenshot({ path: info.outputPath('deleted.png') })
 })
 
-test('a run that another tab takes over stops, and says so', async ({ context }) => {
+test('stops a run taken over by another tab and reports it', async ({ context }) => {
   const first = await newTab(context)
   await pick(first, 'Text')
   await expect(first.getByTestId('message-assistant')).toContainText('The Fram')
@@ -171,7 +171,7 @@ test('a run that another tab takes over stops, and says so', async ({ context })
   await repeat(second, 'Go on.')
 })
 
-test('on a phone the list is a pane of its own, and nothing scrolls sideways', async ({ page }, info) => {
+test('shows the list as a separate pane on a phone without horizontal scrolling', async ({ page }, info) => {
   await page.setViewportSize({ width: 400, height: 800 })
   await page.goto(quickPage)
   await finish(page, 'Text')

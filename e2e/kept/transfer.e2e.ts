@@ -24,7 +24,7 @@ async function take(page: Page, text = ''): Promise<void> {
 }
 
 for (const format of ['phi', 'rust']) {
-  test(`a conversation comes back from its ${format} file, whole, and goes on`, async ({ page }) => {
+  test(`imports a complete conversation from its ${format} file and continues it`, async ({ page }) => {
     await take(page, files[format]?.text)
     await expect(answer(page)).toBeVisible()
     await expect(page.getByTestId('message-assistant')).toHaveCount(2)
@@ -43,7 +43,7 @@ for (const format of ['phi', 'rust']) {
   })
 }
 
-test('as Markdown it is there to be read, and only that', async ({ page }) => {
+test('exports Markdown for reading only', async ({ page }) => {
   const { name = '', text = '' } = files.markdown ?? {}
   expect(name).toMatch(/\.md$/)
   expect(text).toContain('## User\n\nWhich day was the coldest, and how far did we drift?')
@@ -55,7 +55,7 @@ test('as Markdown it is there to be read, and only that', async ({ page }) => {
   }
 })
 
-test('as a page it is read anywhere, without a network and without scripts, and comes back whole', async ({ page, browser }) => {
+test('exports HTML that works offline without scripts and imports completely', async ({ page, browser }) => {
   await take(page, files.phi?.text)
   await expect(answer(page)).toBeVisible()
   const shared = await exported(page, 'page')
@@ -69,7 +69,7 @@ test('as a page it is read anywhere, without a network and without scripts, and 
   await expect(answer(page)).toBeVisible()
 })
 
-test('conversations are found by what was said in them', async ({ page }) => {
+test('finds conversations by their text', async ({ page }) => {
   await take(page, files.phi?.text)
   await expect(answer(page)).toBeVisible()
   await page.getByRole('button', { name: 'New', exact: true }).click()
@@ -80,7 +80,7 @@ test('conversations are found by what was said in them', async ({ page }) => {
   await expect(stored(page)).toContainText('nautical miles')
 })
 
-test('a replay is moved through by hand, to and fro, and goes on as fast as it was', async ({ page }) => {
+test('steps a replay manually in both directions and resumes its speed', async ({ page }) => {
   await take(page, files.phi?.text)
   await expect(answer(page)).toBeVisible()
   await page.getByRole('button', { name: 'Replay' }).click()

@@ -77,7 +77,7 @@ async function chatStyles(page: Page, url: string): Promise<Styles> {
 const folder = mkdtempSync(join(tmpdir(), 'phi-chat-built-'))
 test.afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('npm run playground shows the page of the build, without an error', async ({ page, baseURL }) => {
+test('serves the built page with npm run playground without errors', async ({ page, baseURL }) => {
   const built = await playgroundStyles(page, baseURL ?? '')
   await using server = await startDevServer('npm', 'run', 'playground', '--')
   const trouble = troubleOn(page)
@@ -85,7 +85,7 @@ test('npm run playground shows the page of the build, without an error', async (
   expect(trouble).toEqual([])
 })
 
-test('vite examples/chat and examples/browser work while the dev server of the playground runs', async ({ page, context }) => {
+test('serves the Vite examples while the playground dev server runs', async ({ page, context }) => {
   const config = {
     root: 'examples/chat',
     configFile: 'examples/chat/vite.config.ts',

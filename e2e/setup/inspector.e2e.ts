@@ -15,7 +15,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 const spans = (page: Page, kind: string) => page.locator(`[data-testid=span][data-kind=${kind}]`)
 const blocks = (page: Page) => page.getByTestId('request-block')
 
-test('the trace nests turns, models, tools and sub-agents, and selects for all panes', everywhere, async ({ page }) => {
+test('nests turns, models, tools and sub-agents in the trace and selects for all panes', everywhere, async ({ page }) => {
   await finish(page, 'Sub-agent')
   await expect(spans(page, 'loop')).toHaveCount(2)
   await expect(spans(page, 'turn')).toHaveCount(4)
@@ -29,7 +29,7 @@ test('the trace nests turns, models, tools and sub-agents, and selects for all p
   await expect(card.getByTestId('child-run')).toContainText('I search the logbook.')
 })
 
-test('a link leads to the same selection and the same tab', everywhere, async ({ page }) => {
+test('links to the same selection and the same tab', everywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await spans(page, 'turn').first().locator('.span-label').click()
   await tab(page, 'Request')
@@ -39,7 +39,7 @@ test('a link leads to the same selection and the same tab', everywhere, async ({
   await expect(page.locator('.message[data-selected=true]')).toContainText('I will look into the logbook')
 })
 
-test('shows what a run was made of: requests with their origins, events, usage', mainEverywhere, async ({ page }) => {
+test('shows requests with their origins, events and usage of a run', mainEverywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await tab(page, 'Request')
   await expect(blocks(page)).toHaveCount(6)
@@ -73,7 +73,7 @@ for (const [name, shown] of [
   ['Events', '[data-testid=event]'],
   ['Usage', '[data-testid=usage] .turn-usage tbody tr'],
 ] as const) {
-  test(`follows the first run in the ${name} tab that was open before it`, async ({ page }) => {
+  test(`follows the first run in a previously opened ${name} tab`, async ({ page }) => {
     await tab(page, name)
     await expect(page.locator(shown)).toHaveCount(0)
     await repeat(page, 'Hello?')
@@ -90,7 +90,7 @@ test('names the first block that broke the prefix', async ({ page }) => {
   await expect(page.locator('[data-break=true]')).toHaveCount(1)
 })
 
-test('copies the request as JSON and as cURL, without a key', async ({ page, context }) => {
+test('copies the request as JSON and as cURL without a key', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await repeat(page, 'Hello?')
   await tab(page, 'Request')
@@ -101,7 +101,7 @@ test('copies the request as JSON and as cURL, without a key', async ({ page, con
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('The model is scripted')
 })
 
-test('five hundred turns put few rows into the page, and the newest is in sight', async ({ page }) => {
+test('renders few rows for five hundred turns with the newest visible', async ({ page }) => {
   test.slow()
   await pick(page, '500 turns')
   await expect(status(page)).toHaveAttribute('data-status', 'completed', { timeout: 0 })

@@ -103,10 +103,7 @@ async function greets(page: Page, secret: string): Promise<void> {
   expect(await page.content()).not.toContain(secret)
 }
 
-test('an MCP server that wants a login: a person logs in in a window, and the agent has its tools until the login is forgotten', async ({
-  page,
-  baseURL,
-}) => {
+test('logs in to an MCP server in a window and provides its tools until logout', async ({ page, baseURL }) => {
   const provider = new AskingProvider()
   await using login = await serveLogin(provider)
   const isKnown = (token: string) =>
@@ -141,10 +138,7 @@ test('an MCP server that wants a login: a person logs in in a window, and the ag
   await expect(server(page)).toContainText('It lets nobody in without a login.')
 })
 
-test('an MCP server that wants a token: it is entered, sent to that server alone, and kept only where keys are kept', async ({
-  page,
-  baseURL,
-}) => {
+test('sends an MCP token to its server only and stores it only with keys', async ({ page, baseURL }) => {
   const token = 'a-token-of-mine'
   const isKnown = async (given: string) => given === token
   await using guarded = await serveGuarded({ isKnown, origin: new URL(String(baseURL)).origin })

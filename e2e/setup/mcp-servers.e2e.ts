@@ -5,10 +5,7 @@ import { greet, serveGreeter } from '../page/greeter.ts'
 import { anyPage } from '../page/model-server.ts'
 import { card, chooseLocalServer, say, status } from '../page/playground-page.ts'
 
-test('an MCP server on this machine gives the agent its tools; one that cannot be used is said, and nothing is lost', async ({
-  page,
-  baseURL,
-}) => {
+test('uses tools of a local MCP server and reports one that fails', async ({ page, baseURL }) => {
   const app = serveMcp({ tools: [greet], authorize: 'loopbackOnly', cors: [new URL(String(baseURL)).origin] })
   await using good = await serve((request) => app.fetch(request))
   await using closed = await serve(({ method }) => new Response(null, { status: method === 'OPTIONS' ? 204 : 401, headers: anyPage }))

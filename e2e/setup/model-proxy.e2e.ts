@@ -8,7 +8,7 @@ import { say, status } from '../page/playground-page.ts'
 const key = 'sk-ant-of-the-server-0123456789'
 const token = 'token-of-the-visitor'
 
-test('a model behind a proxy answers with the key of the server, which the page never has', async ({ page, baseURL: origin = '' }) => {
+test('gets responses through a proxy without the server key', async ({ page, baseURL: origin = '' }) => {
   await using service = await serveModel(anthropic, () => ({ text: ['Hello ', 'through the proxy.'] }))
   const proxy = createModelProxy({
     upstreams: { anthropic: { api: 'anthropicMessages', baseUrl: service.url, apiKey: key } },

@@ -13,7 +13,7 @@ async function command(page: Page, name: string): Promise<void> {
 }
 
 test.describe('models', () => {
-  test('what was chosen is there again after a reload; a key is not', async ({ page }) => {
+  test('restores the model settings after a reload, but no key', async ({ page }) => {
     await page.goto('/')
     await settings(page)
     await page.getByText('Local server').click()
@@ -40,7 +40,7 @@ test.describe('replay and comparison', () => {
 
   test.afterEach(async () => expect(await trouble()).toEqual([]))
 
-  test('plays a conversation again, at any speed and by hand, and asks nobody', everywhere, async ({ page }) => {
+  test('replays a conversation at any speed and manually without model requests', everywhere, async ({ page }) => {
     await page.getByRole('button', { name: 'Thinking and tools', exact: true }).click()
     await expect(status(page)).toHaveAttribute('data-status', 'completed')
     await page.getByRole('button', { name: 'Replay' }).click()
@@ -64,7 +64,7 @@ test.describe('replay and comparison', () => {
     await composer(page).fill('More.')
   })
 
-  test('compares configurations: times, cost, winner and the reason', async ({ page }) => {
+  test('compares configurations by time, cost, winner and reason', async ({ page }) => {
     await command(page, 'compare 2')
     await page.getByRole('button', { name: 'Configuration', exact: true }).click()
     await page.getByRole('button', { name: 'Compare', exact: true }).click()

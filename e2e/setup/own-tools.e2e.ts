@@ -23,7 +23,7 @@ async function write(page: Page, code: string): Promise<void> {
   await field.fill(code)
 }
 
-test('a tool that a person wrote runs apart from the page, and is kept', async ({ page }) => {
+test('runs a custom tool isolated from the page and stores it', async ({ page }) => {
   await using model = await serveModel(openai, ({ toolResults }) => {
     if (toolResults.length > 0) return { text: [`The tool said: ${toolResults.join(' ')}`] }
     return { text: ['I add.'], calls: [{ id: `call_${model.requests.length}`, name: 'add', arguments: { a: 2, b: 3 } }] }

@@ -53,7 +53,7 @@ for (const [decision, after] of [
   ['Approve', 'allowed'],
   ['Deny', 'denied'],
 ] as const) {
-  test(`a tool of the service waits for a person, also after a reload: ${decision}`, async ({ page }) => {
+  test(`requests approval for a hosted tool, also after a reload: ${decision}`, async ({ page }) => {
     await using _server = await open(page)
     await say(page, 'Delete it.')
     const tool = page.getByTestId('service-tool').first()
@@ -68,7 +68,7 @@ for (const [decision, after] of [
   })
 }
 
-test('failures, blocks that nobody knows and files that are documents are told, and nothing of them runs', async ({ page }) => {
+test('shows failures, unknown blocks and document files without executing any', async ({ page }) => {
   await using _server = await open(page)
   await say(page, 'Delete it.')
   await page.getByRole('button', { name: 'Approve' }).click()

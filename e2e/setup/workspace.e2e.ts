@@ -27,7 +27,7 @@ async function filesOf(page: Page): Promise<string> {
   return summary
 }
 
-test('what an agent writes is kept by the browser, or the page says that it is not', everywhere, async ({ page }) => {
+test('stores files of an agent in the browser or reports that it cannot', everywhere, async ({ page }) => {
   await using server = await keeper()
   await page.goto('/')
   await chooseLocalServer(page, { address: `${server.url}/v1`, model: 'keeper' })
@@ -50,7 +50,7 @@ test('what an agent writes is kept by the browser, or the page says that it is n
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('where the page may keep no files, it says so', async ({ page, baseURL }) => {
+test('reports that the page may store no files', async ({ page, baseURL }) => {
   // Only pages that came over https, or from this machine, may.
   await page.route('http://insecure.test/**', async (route) => {
     const { pathname } = new URL(route.request().url())

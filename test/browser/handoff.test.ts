@@ -9,7 +9,7 @@ const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ ses
 afterAll(() => sessions.close())
 const app = createAgentApp({ sessions, imports: true, authorize: () => true })
 
-it('a session of a browser goes on at a server, and comes back', async () => {
+it('moves a session from a browser to a server and back', async () => {
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init))
   await thereAndBack(indexedDbSessionStore({ name: `handoff-${crypto.randomUUID()}` }), { url: 'http://localhost', fetch })
 })

@@ -44,7 +44,7 @@ afterEach(() => {
 })
 
 describe('two tabs', () => {
-  it('the second takes over, the first is told and refused, and nothing it wrote since is in the log', async () => {
+  it('transfer the session to the second, and the first gets a notice and rejected writes', async () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     const loser = await first.store.open('s', agent)
@@ -58,7 +58,7 @@ describe('two tabs', () => {
     expect(await textsOf(first.store, 's')).toEqual(['one', 'two'])
   })
 
-  it('tells also a tab that does not write, and once where an append is refused first', async () => {
+  it('notify a tab that does not write, and once after a rejected append', async () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     await first.store.open('a', agent)
@@ -69,7 +69,7 @@ describe('two tabs', () => {
     expect(await first.store.openIds()).toContain('b')
   })
 
-  it('a tab that takes over from itself is told nothing', async () => {
+  it('send no notice to a tab that takes over from itself', async () => {
     const { store, takenOver } = tab(newName())
     const old = await store.open('s', agent)
     const writer = await store.open('s', agent)
@@ -78,7 +78,7 @@ describe('two tabs', () => {
     expect(takenOver).toEqual([])
   })
 
-  it('the lock belongs to the writer that counts, whoever stole it last', async () => {
+  it('give the lock to the current writer, whoever stole it last', async () => {
     const name = newName()
     const tabs = Array.from({ length: 6 }, () => tab(name))
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
@@ -93,7 +93,7 @@ describe('two tabs', () => {
     await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
   })
 
-  it('of two that open at once, the one that may write hears nothing of the other', async () => {
+  it('notify no current writer when two tabs open at once', async () => {
     const name = newName()
     const tabs = [tab(name), tab(name)]
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
@@ -106,7 +106,7 @@ describe('two tabs', () => {
     expect(tabs[winner]?.takenOver).toEqual([])
   })
 
-  it('many that write at once lose nothing that was acknowledged, and write nothing twice', async () => {
+  it('keep acknowledged records with many writers, without duplicates', async () => {
     const name = newName()
     const acknowledged: string[] = []
     const attempted = new Set<string>()
@@ -129,7 +129,7 @@ describe('two tabs', () => {
     expect(stored.every((text) => attempted.has(text))).toBe(true)
   })
 
-  it('hears what other tabs begin, open, close and delete', async () => {
+  it('notify each other of started, opened, closed and deleted sessions', async () => {
     const name = newName()
     const [here, there] = [tab(name), tab(name)]
     await here.store.listIds()
@@ -145,7 +145,7 @@ describe('two tabs', () => {
     expect(there.changes).toEqual([])
   })
 
-  it('a deletion takes the session away from the tab that writes it', async () => {
+  it('revoke a session from its writing tab on deletion', async () => {
     const name = newName()
     const [here, there] = [tab(name), tab(name)]
     const writer = await here.store.open('s', agent)
@@ -155,7 +155,7 @@ describe('two tabs', () => {
     expect(await codeOf(writer.append([userMessage('lost')]))).toBe('conflict')
   })
 
-  it('without Web Locks, too, the first is refused and told', async () => {
+  it('reject and notify the first tab without Web Locks', async () => {
     vi.stubGlobal('navigator', { storage: navigator.storage })
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
@@ -166,7 +166,7 @@ describe('two tabs', () => {
     expect(await first.store.openIds()).toEqual([])
   })
 
-  it('without BroadcastChannel, too, the first is refused and told', async () => {
+  it('reject and notify the first tab without BroadcastChannel', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
@@ -179,7 +179,7 @@ describe('two tabs', () => {
     expect(await second.store.delete('s')).toBe(true)
   })
 
-  it('without both, and where both are refused, sessions are recorded', async () => {
+  it('record sessions without both APIs and if both are blocked', async () => {
     const refused = new DOMException('Not in this frame.', 'SecurityError')
     class RefusedChannel {
       constructor() {
@@ -203,7 +203,7 @@ describe('two tabs', () => {
 })
 
 describe('a worker', () => {
-  it('takes a session over from the page, and the page takes it back', async () => {
+  it('takes over a session from the page, and the page takes it back', async () => {
     const name = newName()
     const { store, takenOver } = tab(name)
     const writer = await store.open('s', agent)
@@ -223,7 +223,7 @@ describe('a worker', () => {
     expect(await textsOf(store, 's')).toEqual(['page 0', 'worker 0', 'worker 1'])
   })
 
-  it('that is killed while it writes loses nothing that was acknowledged, and its lock is free', async () => {
+  it('keeps acknowledged records and frees its lock when killed during a write', async () => {
     const name = newName()
     const { store } = tab(name)
     const { answers, send, kill } = startWorker()
@@ -241,7 +241,7 @@ describe('a worker', () => {
     expect(texts).toEqual(texts.map((_, index) => `worker ${index}`))
   })
 
-  it('that is killed while it imports leaves one imported session or the next, whole', async () => {
+  it('leaves one complete imported session when killed during an import', async () => {
     const name = newName()
     const { store } = tab(name)
     let version = 0

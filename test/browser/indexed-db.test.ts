@@ -75,7 +75,7 @@ describe('IndexedDB', () => {
     expect(durabilities).toEqual(['strict', 'strict'])
   })
 
-  it('keeps what was acknowledged for a connection of its own', async () => {
+  it('keeps acknowledged records for a new connection', async () => {
     const name = newName()
     const writer = await newStore({ name }).open('s', agent)
     for (const text of ['one', 'two', 'é 😀 \u2028 \ud800']) await writer.append([userMessage(text)])
@@ -84,7 +84,7 @@ describe('IndexedDB', () => {
     expect(await later.listForAgent('agent')).toEqual(['s'])
   })
 
-  it('reads on from a cursor over writers', async () => {
+  it('reads from a cursor across writers', async () => {
     const store = newStore()
     for (const text of ['one', 'two', 'three']) {
       const writer = await store.open('s', agent)
@@ -95,7 +95,7 @@ describe('IndexedDB', () => {
     expect(await store.tail('s', { after: 6 })).toEqual({ records: [], cursor: 6 })
   })
 
-  it('leaves nothing of a session that was opened and closed without a record', async () => {
+  it('leaves nothing of a session closed without a record', async () => {
     const name = newName()
     const store = newStore({ name })
     await (await store.open('s', agent)).close()
@@ -104,7 +104,7 @@ describe('IndexedDB', () => {
     database.close()
   })
 
-  it('opens the database of an older version, and keeps files beside its logs from then on', async () => {
+  it('opens the database of an older version and stores files next to its logs', async () => {
     const [newest, name] = [newName(), newName()]
     const writer = await newStore({ name: newest }).open('s', agent)
     await writer.append([userMessage('one')])
@@ -129,7 +129,7 @@ describe('IndexedDB', () => {
     expect((await store.blob('s', hash)).length).toBe(60_000)
   })
 
-  it('refuses the writer of a session that was deleted and made again', async () => {
+  it('rejects the writer of a session that was deleted and created again', async () => {
     const store = newStore()
     const first = await store.open('s', agent)
     await first.append([userMessage('old')])
@@ -142,7 +142,7 @@ describe('IndexedDB', () => {
     expect(await textsOf(store, 's')).toEqual(['new'])
   })
 
-  it('stores all of an append or nothing when the browser aborts the transaction', async () => {
+  it('stores an append completely or not at all if the browser aborts it', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)
     await writer.append([userMessage('kept')])
@@ -153,7 +153,7 @@ describe('IndexedDB', () => {
   })
 
   // With a quota that is really used up: e2e/kept/session-store.e2e.ts.
-  it('rejects with quota when there is no room, and goes on with the next writer when there is room again', async () => {
+  it('rejects with quota on a full disk and recovers with the next writer', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)
     await writer.append([userMessage('kept')])
@@ -165,7 +165,7 @@ describe('IndexedDB', () => {
     expect(await textsOf(store, 's')).toEqual(['kept', 'again'])
   })
 
-  it('refuses to write over a record that is there', async () => {
+  it('rejects a write over an existing record', async () => {
     const name = newName()
     const writer = await newStore({ name }).open('s', agent)
     const database = await openDB(name)
@@ -175,7 +175,7 @@ describe('IndexedDB', () => {
     database.close()
   })
 
-  it('makes way for a tab that upgrades the database, and says that a reload is due', async () => {
+  it('closes for a tab that upgrades the database and asks for a reload', async () => {
     const name = newName()
     const store = newStore({ name })
     const writer = await store.open('s', agent)
@@ -186,7 +186,7 @@ describe('IndexedDB', () => {
     newer.close()
   })
 
-  it('makes way for the deletion of the database, and begins with an empty one', async () => {
+  it('closes for a deletion of the database and starts with an empty one', async () => {
     const name = newName()
     const store = newStore({ name })
     const writer = await store.open('s', agent)
@@ -199,7 +199,7 @@ describe('IndexedDB', () => {
     expect(await textsOf(store, 's')).toEqual(['three'])
   })
 
-  it('records an agent, its approvals too, on a page that has neither crypto.randomUUID nor crypto.subtle', async () => {
+  it('records an agent and its approvals without crypto.randomUUID and crypto.subtle', async () => {
     const store = newStore()
     for (const name of onlySecure) Object.defineProperty(crypto, name, { value: undefined, configurable: true })
     const pay = defineTool({
@@ -216,7 +216,7 @@ describe('IndexedDB', () => {
     expect((await resumeAgent(store, agent.sessionId, { model })).messages).toEqual(agent.messages)
   })
 
-  it('is blocked after 5 s while another tab holds the database, and open again when that tab lets go', async () => {
+  it('rejects after 5 s while another tab blocks the database, then recovers', async () => {
     const name = newName()
     const held = await openDB(name, 1, { upgrade: (database) => void database.createObjectStore('other') })
     // It waits for the tab that does not let go, and everybody else waits for it.
@@ -237,7 +237,7 @@ describe('IndexedDB', () => {
     await deleteDB(name)
   })
 
-  it('says that it goes on while it reads a long log', async () => {
+  it('reports progress while it reads a long log', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)
     await writer.append(Array.from({ length: 1200 }, (_, index) => userMessage(String(index))))
@@ -251,13 +251,13 @@ describe('IndexedDB', () => {
     expect(heard).toEqual({ tail: 3, next: 3, open: 3 })
   })
 
-  it('says what to do where there is no IndexedDB', async () => {
+  it('explains a fix without IndexedDB', async () => {
     vi.stubGlobal('indexedDB', undefined)
     const store = newStore()
     await expect(store.open('s', agent)).rejects.toMatchObject({ code: 'io', hint: expect.stringContaining('memorySessionStore()') })
   })
 
-  it('says what to do where IndexedDB refuses', async () => {
+  it('explains a fix if IndexedDB rejects', async () => {
     vi.spyOn(indexedDB, 'open').mockImplementation(() => {
       throw new DOMException('The user denied permission to access the database.', 'SecurityError')
     })

@@ -15,20 +15,20 @@ const here = { describe: describe.skipIf(!isHere), it, expect }
 workspaceSuite(here, { name: 'opfsWorkspace', create })
 
 describe.runIf(!isHere)('opfsWorkspace where there is no file system', () => {
-  it('says so', async () => {
+  it('rejects and suggests memoryWorkspace', async () => {
     await expect(create().read('f')).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('memoryWorkspace') })
   })
 })
 
 here.describe('opfsWorkspace', () => {
-  it('is there for whoever opens the same directory, and for nobody else', async () => {
+  it('shares files with others on the same directory only', async () => {
     const directory = crypto.randomUUID()
     await opfsWorkspace({ directory }).write('a/b.txt', text('kept'))
     expect(new TextDecoder().decode(await opfsWorkspace({ directory }).read('a/b.txt'))).toBe('kept')
     await expect(create().read('a/b.txt')).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('lets one of twenty writers win, whichever object they write through', async () => {
+  it('lets one of twenty writers win across objects', async () => {
     const directory = crypto.randomUUID()
     const { version } = await opfsWorkspace({ directory }).write('f', text('base'))
     const write = (_: unknown, at: number) => opfsWorkspace({ directory }).write('f', text(String(at)), { ifMatch: version })
@@ -36,7 +36,7 @@ here.describe('opfsWorkspace', () => {
     expect(done.filter(({ status }) => status === 'fulfilled').length).toBe(1)
   })
 
-  it('gives readers the old or the new file while it is written', async () => {
+  it('returns the old or the new file during a write', async () => {
     const workspace = create()
     const versions = ['a', 'b'].map((letter) => letter.repeat(200_000))
     await workspace.write('f', text('a'.repeat(200_000)))
@@ -47,7 +47,7 @@ here.describe('opfsWorkspace', () => {
     await Promise.all(writes)
   })
 
-  it('changes nothing for a write that was aborted before its turn', async () => {
+  it('changes nothing for a write aborted before its turn', async () => {
     const workspace = create()
     await workspace.write('f', text('old'))
     const aborter = new AbortController()
@@ -59,15 +59,15 @@ here.describe('opfsWorkspace', () => {
     expect(new TextDecoder().decode(await workspace.read('f'))).toBe('first')
   })
 
-  it.each([{ directory: '../up' }, { directory: '/root' }, { directory: 'a\\b' }])('refuses %j as its root', (options) => {
+  it.each([{ directory: '../up' }, { directory: '/root' }, { directory: 'a\\b' }])('rejects %j as its root', (options) => {
     expect(() => opfsWorkspace(options)).toThrow(/path/)
   })
 
-  it('refuses options it does not know, by name', () => {
+  it('rejects unknown options by name', () => {
     expect(() => opfsWorkspace(JSON.parse('{"folder":"x"}'))).toThrow(/folder/)
   })
 
-  it('is what the file tools of an agent work on', async () => {
+  it('serves the file tools of an agent', async () => {
     const workspace = create()
     const model = scripted([
       { toolCalls: [{ name: 'write_file', arguments: { path: 'notes.md', content: 'one\ntwo\n' } }] },

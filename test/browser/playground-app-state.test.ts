@@ -141,7 +141,7 @@ async function story(appState: AppState, file: string): Promise<Set<AppState['cu
   return seen
 }
 
-it('a fault at any await of the appState is told, loses no word, and leaves no promise alone', async () => {
+it('reports a fault at any await of appState, keeps the text and leaks no promise', async () => {
   const other = await open()
   await say(other, 'of another day')
   const { text: file } = await other.backend.exportAs(other.current.value.sessionId, 'phi')
@@ -169,7 +169,7 @@ it('a fault at any await of the appState is told, loses no word, and leaves no p
   expect(rejections).toEqual([])
 }, 120_000)
 
-it('what the store does not take stays in the composer, and can be said again once it does', async () => {
+it('keeps text in the composer if the store fails and sends it afterwards', async () => {
   const kept = memorySessionStore()
   let isFull = true
   const full = new Proxy(kept, {
@@ -202,7 +202,7 @@ it('what the store does not take stays in the composer, and can be said again on
   expect(rejections).toEqual([])
 })
 
-it('a run goes on when another conversation is shown, and its approval is decided by nobody but a person', async () => {
+it('continues a run in a hidden conversation and leaves its approval to the user', async () => {
   const appState = await open()
   const first = appState.current.value
   first.draft.text.value = 'write it'
@@ -221,7 +221,7 @@ it('a run goes on when another conversation is shown, and its approval is decide
   expect(first.chat.agent.messages.some((message) => message.role === 'toolResult' && !message.isError)).toBe(true)
 })
 
-it('a run that ends out of sight is said to have answered, until somebody looks', async () => {
+it('marks a hidden run as answered until the user looks', async () => {
   const appState = await open()
   const first = appState.current.value
   first.draft.text.value = 'hello'
@@ -234,7 +234,7 @@ it('a run that ends out of sight is said to have answered, until somebody looks'
   expect(appState.current.value.state.value.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
 })
 
-it('a draft waits for its conversation, and the notice of a failed import goes with the next one', async () => {
+it('keeps a draft with its conversation and shows a failed import in the next', async () => {
   const appState = await open()
   await say(appState, 'hello')
   const { sessionId } = appState.current.value

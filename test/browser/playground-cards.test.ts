@@ -11,7 +11,7 @@ import '../../playground/src/styles/tokens.css'
 
 const controls = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 
-it('a tool card shows what hides, reorders or moves text', () => {
+it('shows characters that hide, reorder or move text in a tool card', () => {
   const hidden = 'safe\u202egnp.exe\u2066\u001b[2J\u0007\u200b\u{e0041}\u0085'
   const result = { content: [{ type: 'text' as const, text: hidden }] }
   const common = { toolCallId: 'c1', toolName: `read${hidden}`, args: { path: hidden, [hidden]: 1 }, reason: hidden, progress: hidden }
@@ -44,7 +44,7 @@ it('a tool card shows what hides, reorders or moves text', () => {
   }
 })
 
-it('a placeholder is as readable as every other quiet text', (test) => {
+it('gives a placeholder the same contrast as other quiet text', (test) => {
   const field = document.body.appendChild(document.createElement('textarea'))
   const quiet = document.body.appendChild(document.createElement('p'))
   const probe = document.head.appendChild(document.createElement('style'))
@@ -58,7 +58,7 @@ it('a placeholder is as readable as every other quiet text', (test) => {
   expect([color, opacity]).toEqual([getComputedStyle(quiet).color, '1'])
 })
 
-it('offers to go on after a reload while several tools ran', () => {
+it('offers to continue after a reload during several tools', () => {
   const call = (id: string) => ({ type: 'toolCall' as const, id, name: 'look', arguments: {} })
   const messages: AgentMessage[] = [
     { role: 'user', id: 'm1', content: [{ type: 'text', text: 'Look.' }], timestamp: 1 },

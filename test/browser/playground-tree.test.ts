@@ -14,7 +14,7 @@ async function conversationOf(loops: number) {
   return store.load('s')
 }
 
-it('of a long tree the newest loops are in the page, earlier ones on demand or when one of them is selected', async () => {
+it('renders the newest loops of a long tree and older ones on demand', async () => {
   const place = document.createElement('div')
   const record = await conversationOf(450)
   const nothing = () => undefined

@@ -160,7 +160,7 @@ function open(id: string, initial: UIMessage[] = [], resume = false) {
   }
 }
 
-it('a page with useChat streams, asks for approval, and goes on', async () => {
+it('streams, requests approval and continues with useChat', async () => {
   const page = open(`ask-${crypto.randomUUID()}`)
   await page.press('Send')
   await page.press('Allow')
@@ -168,7 +168,7 @@ it('a page with useChat streams, asks for approval, and goes on', async () => {
   page.close()
 })
 
-it('a page that is opened again shows what was said, and resumes what is on', async () => {
+it('restores messages after reopening and resumes the active run', async () => {
   const id = `slow-${crypto.randomUUID()}`
   const first = open(id)
   await first.press('Send')
@@ -184,7 +184,7 @@ it('a page that is opened again shows what was said, and resumes what is on', as
   second.close()
 })
 
-it('a PDF that is dropped on a page is answered with its sources, also when the page is opened again', async () => {
+it('cites sources of a dropped PDF, also after reopening', async () => {
   const id = `pdf-${crypto.randomUUID()}`
   const first = open(id)
   await first.shows(/ready/)
@@ -198,22 +198,19 @@ it('a PDF that is dropped on a page is answered with its sources, also when the 
   second.close()
 })
 
-it.each(['anthropic', 'bedrock'])(
-  'a PDF that is dropped on a page is answered with links to its pages, also when the page is opened again: %s',
-  async (service) => {
-    const id = `${service}-${crypto.randomUUID()}`
-    const first = open(id)
-    await first.shows(/ready/)
-    first.drop(new File(['%PDF-1.4\n'], 'report.pdf', { type: 'application/pdf' }))
-    const promptText = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew\. ?report\.pdf page 2/
-    await first.shows(promptText)
-    const link = `data:application/pdf;base64,${btoa('%PDF-1.4\n')}#page=2`
-    expect(first.links()).toEqual([link])
-    first.close()
-    const { messages } = await (await app.request(`http://localhost/chat/${id}`)).json()
-    const second = open(id, messages)
-    await second.shows(promptText)
-    expect(second.links()).toEqual([link])
-    second.close()
-  },
-)
+it.each(['anthropic', 'bedrock'])('cites pages of a dropped PDF by link, also after reopening: %s', async (service) => {
+  const id = `${service}-${crypto.randomUUID()}`
+  const first = open(id)
+  await first.shows(/ready/)
+  first.drop(new File(['%PDF-1.4\n'], 'report.pdf', { type: 'application/pdf' }))
+  const promptText = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew\. ?report\.pdf page 2/
+  await first.shows(promptText)
+  const link = `data:application/pdf;base64,${btoa('%PDF-1.4\n')}#page=2`
+  expect(first.links()).toEqual([link])
+  first.close()
+  const { messages } = await (await app.request(`http://localhost/chat/${id}`)).json()
+  const second = open(id, messages)
+  await second.shows(promptText)
+  expect(second.links()).toEqual([link])
+  second.close()
+})

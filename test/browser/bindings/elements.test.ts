@@ -35,7 +35,7 @@ function say(words: string, root: ParentNode): void {
   input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
 }
 
-it('what anybody says is text, and what a call gives too', async () => {
+it('renders messages and call results as plain text', async () => {
   const code = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>'
   const { tree, chat } = open([{ thinking: code, text: code, toolCalls: [{ name: 'add', arguments: { code } }] }, { text: 'Three.' }])
   const { title } = document
@@ -50,7 +50,7 @@ it('what anybody says is text, and what a call gives too', async () => {
   expect(tree.activeElement?.localName).toBe('textarea')
 })
 
-it('the words stay until they are said, and an input method keeps its Enter', async () => {
+it('keeps the draft until it is sent and leaves Enter to an input method', async () => {
   const { tree, chat } = open([{ text: 'Hello.' }])
   const input = tree.querySelector('textarea')
   const composing = new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true })
@@ -63,7 +63,7 @@ it('the words stay until they are said, and an input method keeps its Enter', as
   await soon(() => expect(input?.value).toBe(''))
 })
 
-it('a delta touches one text, and a message that stands stays', async () => {
+it('updates one text node per delta and keeps finished messages', async () => {
   const { tree, chat } = open([{ text: 'One.' }, { text: ['Two', ' and', ' three.'] }])
   say('Count.', tree)
   await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
@@ -77,7 +77,7 @@ it('a delta touches one text, and a message that stands stays', async () => {
   expect([changed, [...tree.querySelectorAll('li')].slice(0, 2)]).toEqual([[], before])
 })
 
-it('a press on Stop counts where an answer that grows moves it away from under the pointer', async () => {
+it('stops even if a growing response moves the button from the pointer', async () => {
   const { tree, chat } = open([{ text: 'on and '.repeat(5000), delayMs: 50 }])
   say('Tell me.', tree)
   await soon(() => expect(chat.getAttribute('status')).toBe('running'))
@@ -96,7 +96,7 @@ it('a press on Stop counts where an answer that grows moves it away from under t
   await soon(() => expect(chat.getAttribute('status')).toBe('aborted'))
 })
 
-it('speaks the words of the page, takes its composer, and can be moved and given another agent', async () => {
+it('accepts custom texts and a custom composer, moves in the DOM and switches agents', async () => {
   const { chat, tree, agent } = open([{ text: 'Hallo.' }], '<phi-composer slot="composer"></phi-composer>')
   chat.words = { send: 'Senden', you: 'Du' }
   expect(chat.querySelector('[part=send]')?.textContent).toBe('Senden')

@@ -41,7 +41,7 @@ function List({ agent, onListening }: { agent: Agent; onListening: () => void })
   )
 }
 
-it('a delta renders one component among 500 messages', async () => {
+it('renders one component per delta among 500 messages', async () => {
   const messages = Array.from({ length: 500 }, (_, at) => ({
     role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
     content: [{ type: 'text' as const, text: `message ${at}` }],
@@ -96,7 +96,7 @@ function Line({ agent, id }: Of) {
   )
 }
 
-it('a component that takes all shows a conversation, and keeps the words until they are said', async () => {
+it('shows a conversation in one component and keeps the draft until sent', async () => {
   const agent = new Agent({ model: scripted([{ text: 'Good day.' }]) })
   const root = document.createElement('div')
   createRoot(root).render(createElement(Profiler, { id: 'page', onRender: () => undefined }, createElement(Whole, { agent })))
