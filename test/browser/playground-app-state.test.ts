@@ -234,7 +234,7 @@ it('marks a hidden run as answered until the user looks', async () => {
   expect(appState.current.value.state.value.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
 })
 
-it('keeps a draft with its conversation and shows a failed import in the next', async () => {
+it('keeps a draft with its conversation and clears a failed import notice on success', async () => {
   const appState = await open()
   await say(appState, 'hello')
   const { sessionId } = appState.current.value
