@@ -44,7 +44,7 @@ afterEach(() => {
 })
 
 describe('two tabs', () => {
-  it('transfer the session to the second, and the first gets a notice and rejected writes', async () => {
+  it('transfers the session to the second, and the first gets a notice and rejected writes', async () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     const loser = await first.store.open('s', agent)
@@ -58,7 +58,7 @@ describe('two tabs', () => {
     expect(await textsOf(first.store, 's')).toEqual(['one', 'two'])
   })
 
-  it('notify a tab that does not write, and once after a rejected append', async () => {
+  it('notifies a tab that does not write, and once after a rejected append', async () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     await first.store.open('a', agent)
@@ -69,7 +69,7 @@ describe('two tabs', () => {
     expect(await first.store.openIds()).toContain('b')
   })
 
-  it('send no notice to a tab that takes over from itself', async () => {
+  it('sends no notice to a tab that takes over from itself', async () => {
     const { store, takenOver } = tab(newName())
     const old = await store.open('s', agent)
     const writer = await store.open('s', agent)
@@ -78,7 +78,7 @@ describe('two tabs', () => {
     expect(takenOver).toEqual([])
   })
 
-  it('give the lock to the current writer, whoever stole it last', async () => {
+  it('gives the lock to the current writer, whoever stole it last', async () => {
     const name = newName()
     const tabs = Array.from({ length: 6 }, () => tab(name))
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
@@ -93,7 +93,7 @@ describe('two tabs', () => {
     await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
   })
 
-  it('notify no current writer when two tabs open at once', async () => {
+  it('notifies no current writer when two tabs open at once', async () => {
     const name = newName()
     const tabs = [tab(name), tab(name)]
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
@@ -106,7 +106,7 @@ describe('two tabs', () => {
     expect(tabs[winner]?.takenOver).toEqual([])
   })
 
-  it('keep acknowledged records with many writers, without duplicates', async () => {
+  it('keeps acknowledged records with many writers, without duplicates', async () => {
     const name = newName()
     const acknowledged: string[] = []
     const attempted = new Set<string>()
@@ -129,7 +129,7 @@ describe('two tabs', () => {
     expect(stored.every((text) => attempted.has(text))).toBe(true)
   })
 
-  it('notify each other of started, opened, closed and deleted sessions', async () => {
+  it('notifies the other tab of started, opened, closed and deleted sessions', async () => {
     const name = newName()
     const [here, there] = [tab(name), tab(name)]
     await here.store.listIds()
@@ -145,7 +145,7 @@ describe('two tabs', () => {
     expect(there.changes).toEqual([])
   })
 
-  it('revoke a session from its writing tab on deletion', async () => {
+  it('revokes a session from its writing tab on deletion', async () => {
     const name = newName()
     const [here, there] = [tab(name), tab(name)]
     const writer = await here.store.open('s', agent)
@@ -155,7 +155,7 @@ describe('two tabs', () => {
     expect(await codeOf(writer.append([userMessage('lost')]))).toBe('conflict')
   })
 
-  it('reject and notify the first tab without Web Locks', async () => {
+  it('rejects and notifies the first tab without Web Locks', async () => {
     vi.stubGlobal('navigator', { storage: navigator.storage })
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
@@ -166,7 +166,7 @@ describe('two tabs', () => {
     expect(await first.store.openIds()).toEqual([])
   })
 
-  it('reject and notify the first tab without BroadcastChannel', async () => {
+  it('rejects and notifies the first tab without BroadcastChannel', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
@@ -179,7 +179,7 @@ describe('two tabs', () => {
     expect(await second.store.delete('s')).toBe(true)
   })
 
-  it('record sessions without both APIs and if both are blocked', async () => {
+  it('records sessions without both APIs and if both are blocked', async () => {
     const refused = new DOMException('Not in this frame.', 'SecurityError')
     class RefusedChannel {
       constructor() {

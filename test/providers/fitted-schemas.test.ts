@@ -11,7 +11,7 @@ describe('schemas for Claude', () => {
     additionalProperties: false,
   })
 
-  it('use plain integers and describe their limits in words', async () => {
+  it('uses plain integers and describes its limits in words', async () => {
     const { schema, warnings } = await formatSent(wire, amount({ minimum: -9007199254740991, maximum: 9007199254740991 }))
     expect(schema).toEqual(amount({ description: '(minimum: -9007199254740991, maximum: 9007199254740991)' }))
     expect(warnings).toEqual([
@@ -19,7 +19,7 @@ describe('schemas for Claude', () => {
     ])
   })
 
-  it('keep the constraints of union branches and of the fields next to the union', async () => {
+  it('keeps the constraints of union branches and of the fields next to the union', async () => {
     const place: JsonSchema = {
       type: 'object',
       properties: { city: { type: 'string' } },
@@ -36,7 +36,7 @@ describe('schemas for Claude', () => {
     expect(fits(schema, { place: { street: 'Markt' } })).toBe(false)
   })
 
-  it('use an answer tool for a recursive schema', async () => {
+  it('uses an answer tool for a recursive schema', async () => {
     const tree = { type: 'object', properties: { next: { $ref: '#' } }, additionalProperties: false }
     const { schema, json } = await formatSent(wire, tree)
     expect(schema).toEqual({})
@@ -47,7 +47,7 @@ describe('schemas for Claude', () => {
 describe('schemas for OpenAI', () => {
   const { 'chat, strict': wire } = wires as { 'chat, strict': Wire }
 
-  it('require null for an optional property of a strict schema', async () => {
+  it('requires null for an optional property of a strict schema', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' }, kind: { enum: ['a'] } }, required: ['city'] }
     const { json } = await formatSent(wire, schema)
     expect(json.response_format.json_schema).toMatchObject({
@@ -60,7 +60,7 @@ describe('schemas for OpenAI', () => {
     })
   })
 
-  it('disable strict mode for an open object and warn', async () => {
+  it('disables strict mode for an open object and warns', async () => {
     const { json, warnings } = await formatSent(wire, {
       type: 'object',
       properties: { map: { type: 'object', additionalProperties: { type: 'string' } } },

@@ -140,7 +140,7 @@ function callOf(id: string, index: number): object {
 }
 
 describe("OpenRouter's reasoning_details", () => {
-  it('match the ids of their calls, also if two share an index', async () => {
+  it('matches the ids of its calls, also if two share an index', async () => {
     const ids = ['look_0_1234567890123456789012345678901234567890', 'look_1_1234567890123456789012345678901234567890']
     const details = ids.map((id) => ({ type: 'reasoning.encrypted', index: 0, id, data: `sig ${id}`, format: 'google-gemini-v1' }))
     const delta = { reasoning_details: details, tool_calls: ids.map(callOf) }

@@ -191,7 +191,7 @@ describe('audio and video in Chat Completions', () => {
   const sound: FileContent = { type: 'file', mimeType: 'audio/mpeg', data: 'AAAA', name: 'a.mp3' }
   const video: FileContent = { type: 'file', mimeType: 'video/mp4', data: 'AAAA' }
 
-  it('go only to models that support them, by table or configuration', async () => {
+  it('goes only to models that support them, by table or configuration', async () => {
     const hears = openai('gpt-audio', keys)
     expect(await bodyOf(hears, sound)).toContain('{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}')
     expect(await bodyOf(hears, pdf)).toContain('does not take')

@@ -183,7 +183,7 @@ describe('ids that repeat in every turn', () => {
     return reads
   }
 
-  it('cost about as much as distinct ids, at constant cost per turn', async () => {
+  it('costs about as much as distinct ids, at constant cost per turn', async () => {
     const distinct = await readsOf(400, (n) => `call_${n}`)
     const repeated = await readsOf(400, () => 'call_0')
     expect(repeated).toBeLessThanOrEqual(3 * distinct)

@@ -18,12 +18,12 @@ function messages(stopReason: string, usage: object): Uint8Array {
 const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
 
 describe('invalid token counts', () => {
-  it('count as zero: Anthropic', async () => {
+  it('counts as zero: Anthropic', async () => {
     const usage = { input_tokens: -5, output_tokens: '7', cache_read_input_tokens: -1, cache_creation_input_tokens: {} }
     expect((await anthropicCall(answering([messages('end_turn', usage)]))).message?.usage).toMatchObject(nothing)
   })
 
-  it('count as zero: Bedrock', async () => {
+  it('counts as zero: Bedrock', async () => {
     const usage = { inputTokens: -5, outputTokens: '7', cacheReadInputTokens: -1, cacheWriteInputTokens: null, totalTokens: -6 }
     const frames = [frame('messageStart', {}), frame('messageStop', { stopReason: 'end_turn' }), frame('metadata', { usage })]
     expect((await bedrockCall(awsAnswering(frames))).message?.usage).toMatchObject(nothing)
@@ -37,7 +37,7 @@ it('treats a stop reason named like an Object.prototype property as unknown', as
 })
 
 describe('null fragments', () => {
-  it('are ignored', async () => {
+  it('ignores them', async () => {
     const bytes = sse(
       { type: 'message_start', message: { usage: {}, content: {} } },
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 0, signature: {} } },

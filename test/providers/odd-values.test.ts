@@ -117,7 +117,7 @@ describe('empty values', () => {
     ['Bedrock', (value) => aws(value)],
     ['Bedrock', (value) => aws({ text: value })],
   ]
-  it.each(places)('add nothing: %s %#', async (protocol, event) => {
+  it.each(places)('adds nothing: %s %#', async (protocol, event) => {
     for (const value of nothing) {
       const { error, message } = (await protocols[protocol]?.(event(value))) ?? {}
       expect({ value, error, content: message?.content }).toEqual({ value, error: undefined, content: [] })
@@ -157,7 +157,7 @@ describe('calls in irregular fragments', () => {
       each.type === 'toolCall' && each.invalidArguments === undefined ? each.arguments : 'refused',
     )
 
-  it('continue with a fragment that has a new index but no id or name', async () => {
+  it('continues with a fragment that has a new index but no id or name', async () => {
     const open = call(0, { id: 'a', function: { name: 'f', arguments: '' } })
     expect(await run(open, call(1, { function: { arguments: '{"a":1}' } }))).toEqual([{ a: 1 }])
     const text = call(0, { id: 'a', function: { name: 'f', arguments: '{"city":"San F' } })
@@ -165,7 +165,7 @@ describe('calls in irregular fragments', () => {
     expect(await run(text, call(7, { function: { arguments: 'ranci' } }), rest)).toEqual([{ city: 'San Francisco' }])
   })
 
-  it('continue with a fragment that has an invalid index', async () => {
+  it('continues with a fragment that has an invalid index', async () => {
     const open = call(0, { id: 'a', function: { name: 'f', arguments: '{"a"' } })
     for (const index of [-1, 0.5, 'x', [], {}, true, 1e300]) {
       expect(await run(open, call(index, { function: { arguments: ':1}' } }))).toEqual([{ a: 1 }])
@@ -235,19 +235,19 @@ describe('values nested thousands of levels deep', () => {
       'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":"DEEP"}}\n\ndata: {"type":"content_block_stop","index":0}\n\ndata: {"type":"message_stop"}\n\n',
     ],
   ]
-  it.each(bodies)('reject the arguments: %s', async (_protocol, model, text) => {
+  it.each(bodies)('rejects the arguments: %s', async (_protocol, model, text) => {
     const { message, error } = await played(model(text))
     expect(error).toBeUndefined()
     expect(message?.content).toMatchObject([{ name: 'f', arguments: {}, invalidArguments: expect.stringContaining('200 levels') }])
   })
 
-  it('reject the argument path: Gemini', async () => {
+  it('rejects the argument path: Gemini', async () => {
     const partialArgs = [{ jsonPath: `$${'.a'.repeat(5_000)}`, numberValue: 1 }]
     const { message } = (await protocols.Gemini?.(parts([{ functionCall: { name: 'f', partialArgs } }]))) ?? {}
     expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: expect.stringContaining('200 levels') }])
   })
 
-  it.each(values)('produce an error without details: %s', (_kind, value) => {
+  it.each(values)('produces an error without details: %s', (_kind, value) => {
     for (const body of [{ error: value }, { error: { message: value, code: value, type: { toString: 1 } } }, value]) {
       const error = classifyError({ service: 'X', body })
       expect(String(error)).not.toMatch(/stack|Cannot/)

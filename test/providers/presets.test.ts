@@ -43,12 +43,12 @@ describe('models that always think', () => {
     ['together', 'moonshotai/Kimi-K2.7-Code'],
     ['vllm', 'moonshotai/Kimi-K3.1-Pro'],
     ['qwen', 'kimi-k4'],
-  ] as const)('omit the off switch of %s: %s', async (backend, id) => {
+  ] as const)('omits the off switch of %s: %s', async (backend, id) => {
     const body = JSON.stringify(await bodyOf(openaiCompatible(id, { backend, reasoning: true })))
     expect(body).not.toMatch(/enable_thinking|"enabled":false|disabled/)
   })
 
-  it('omit the off switch if the configuration says so', async () => {
+  it('omits the off switch if the configuration says so', async () => {
     const capabilities = { thinkingOff: false }
     const model = openaiCompatible('some-model', { backend: 'qwen', reasoning: true, capabilities })
     expect(await bodyOf(model)).not.toHaveProperty('enable_thinking')
@@ -62,14 +62,14 @@ describe('reasoning models of OpenAI', () => {
     ['copilot', 'o4-mini', undefined],
     [undefined, 'openai/gpt-6-sol', 'https://gateway.test/v1'],
     [undefined, 'gpt-7', 'https://gateway.test/v1'],
-  ] as const)('use max_completion_tokens on %s: %s', async (backend, id, baseUrl) => {
+  ] as const)('uses max_completion_tokens on %s: %s', async (backend, id, baseUrl) => {
     const model = openaiCompatible(id, { ...(backend && { backend }), ...(baseUrl && { baseUrl }) })
     const body = await bodyOf(model, { maxTokens: 100 })
     expect(body).toMatchObject({ max_completion_tokens: 100 })
     expect(body).not.toHaveProperty('max_tokens')
   })
 
-  it.each(['gpt-4o', 'gpt-oss-120b', 'llama-4'])('leave max_tokens to other models: %s', async (id) => {
+  it.each(['gpt-4o', 'gpt-oss-120b', 'llama-4'])('leaves max_tokens to other models: %s', async (id) => {
     expect(await bodyOf(openaiCompatible(id, { baseUrl: 'https://gateway.test/v1' }), { maxTokens: 100 })).toMatchObject({
       max_tokens: 100,
     })
@@ -81,7 +81,7 @@ describe('reasoning models of OpenAI', () => {
     ['gpt-6.2-sol', 'gpt-6-astra'],
     ['gpt-7', 'gpt-6-astra'],
     ['gpt-10-luna', 'gpt-6-astra'],
-  ])('behave like the newest known if newer: %s as %s', async (id, known) => {
+  ])('behaves like the newest known if newer: %s as %s', async (id, known) => {
     for (const thinking of ['off', 'minimal', 'max'] as const) {
       const changes = { thinking, temperature: 0.5, tools: [{ name: 'a', description: 'A.', parameters: { type: 'object' } }] }
       expect({ ...(await bodyOf(openai(id), changes)), model: '' }).toEqual({ ...(await bodyOf(openai(known), changes)), model: '' })

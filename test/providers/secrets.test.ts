@@ -106,7 +106,7 @@ describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make)
     [401, 'Bad zebra'],
     [403, 'Bad key: zebra'],
     [403, 'This token is no zebra'],
-  ])('at status %i drops the whole message: %s', async (status, message) => {
+  ])('drops the whole message at status %i: %s', async (status, message) => {
     const text = await seen(make('m', { fetch: answered(JSON.stringify({ error: { message } }), status) }))
     expect(text).toContain('rejected the API key')
     expect(text).not.toContain('zebra')

@@ -124,7 +124,7 @@ describe('tool references found by Anthropic', () => {
   const echoed = async (changes: Partial<StreamRequest>) =>
     (await sentBody<Body>(provider, plainRequest(config, { messages, ...changes }))).messages[1]?.content.map(({ type }) => type)
 
-  it('return while their tools are declared and become text otherwise', async () => {
+  it('returns while their tools are declared and becomes text otherwise', async () => {
     expect(await echoed(asked)).toEqual(['server_tool_use', 'tool_search_tool_result', 'text'])
     expect(await echoed({ tools: [ask, search], searchable: { tools: [first], foundBy: ['search_tools'] } })).toEqual(['text', 'text'])
     expect(await echoed({ ...asked, toolChoice: { tool: 'search_tools' } })).toEqual(['text', 'text'])

@@ -120,7 +120,7 @@ describe('cors', () => {
 })
 
 describe('request bodies and streams', () => {
-  it('time out if a body arrives too slowly', async () => {
+  it('times out if a body arrives too slowly', async () => {
     const app = createAgentApp({ agent, authorize: () => true, bodyTimeoutMs: 5 })
     const body = new ReadableStream({ pull: () => new Promise(() => undefined) })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
@@ -128,7 +128,7 @@ describe('request bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([408, 'bodyTooSlow'])
   })
 
-  it('cause no server error if they break off', async () => {
+  it('causes no server error if they break off', async () => {
     const app = createAgentApp({ agent, authorize: () => true })
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('connection reset')) })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
@@ -136,7 +136,7 @@ describe('request bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
   })
 
-  it('reject invalid UTF-8', async () => {
+  it('rejects invalid UTF-8', async () => {
     const app = createAgentApp({ agent, authorize: () => true })
     const body = Uint8Array.of(...new TextEncoder().encode('{"prompt":"'), 0xff, ...new TextEncoder().encode('"}'))
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -144,7 +144,7 @@ describe('request bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
   })
 
-  it('limit the number of streams until one ends', async () => {
+  it('limits the number of streams until one ends', async () => {
     const app = createAgentApp({ agent, authorize: () => true, maxOpenStreams: 1 })
     const first = await app.fetch(prompt('http://test/runs'))
     const second = await app.fetch(prompt('http://test/runs'))

@@ -51,7 +51,7 @@ const bodies: [string, string, object][] = [
   ['useChat', '/sessions/s/chat', { id: 's', trigger: 'submit-message', messages: [{ ...said, parts: [{ type: 'text', text: 'go' }] }] }],
   ['AG-UI', '/sessions/s/agui', { threadId: 's', runId: 'r', messages: [{ ...said, content: 'go' }], tools: [], context: [], state: {} }],
 ]
-it.each(bodies)('a message of %s chooses a model by name and rejects an unknown name', async (name, path, body) => {
+it.each(bodies)('chooses a model by name in a message of %s and rejects an unknown name', async (name, path, body) => {
   const withModel = (id: string) => (name === 'AG-UI' ? { ...body, forwardedProps: { model: id } } : { ...body, model: id })
   const refused = await host(talker).post(path, withModel('other'))
   expect([refused.status, (await refused.json()).code]).toEqual([403, 'choiceNotAllowed'])

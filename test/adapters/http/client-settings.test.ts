@@ -51,7 +51,7 @@ describe('settings from a client', () => {
         forwardedProps: { settings },
       },
     ],
-  ])('reach the model over %s', async (_name, path, body) => {
+  ])('reaches the model over %s', async (_name, path, body) => {
     const { model, post } = served(allowed)
     const response = await post(path, body)
     await response.text()
@@ -68,7 +68,7 @@ describe('settings from a client', () => {
     [['thinking'] as const, { thinking: 'extreme' }, 400, /settings\.thinking is "extreme"/],
     [['thinking'] as const, 'high', 400, /settings must be an object/],
     [['toolChoice'] as const, { toolChoice: { tool: 'ad' } }, 403, /toolChoice names "ad".*Did you mean add/],
-  ])('with %j allowed, reject %j by name', async (clientSettings, settings, status, message) => {
+  ])('accepts only %j and rejects %j by name', async (clientSettings, settings, status, message) => {
     const { model, post } = served(clientSettings)
     const response = await post('/sessions/s1/runs', { prompt: 'hi', settings })
     expect(response.status).toBe(status)
@@ -83,7 +83,7 @@ describe('settings from a client', () => {
     expect(model.provider.requests[0]).toMatchObject({ [name]: value })
   })
 
-  it('survive a takeover of the run by another process', async () => {
+  it('survives a takeover of the run by another process', async () => {
     const store = memorySessionStore()
     const serverWith = (model: ScriptedModel) => {
       const sessions = memoryLiveSessions({ store, agent: () => ({ model }) })
@@ -100,11 +100,11 @@ describe('settings from a client', () => {
     expect(next.provider.requests[0]).toMatchObject({ seed: 3, thinking: 'max' })
   })
 
-  it('exclude those that the server can never allow', () => {
+  it('excludes those that the server can never allow', () => {
     for (const name of ['headers', 'body', 'strict', 'cacheTtl', 'model']) expect(() => served([name as 'seed'])).toThrow(/clientSettings/)
   })
 
-  it('work in a remote session as in an agent', async () => {
+  it('works in a remote session as in an agent', async () => {
     const { model, app } = served(['thinking', 'seed'])
     const session = await remoteSession({
       url: 'http://test',

@@ -73,13 +73,13 @@ function host(options: Partial<MemoryLiveSessionsOptions> = {}) {
 }
 
 describe('client tools of a session over HTTP', () => {
-  it('run with the types of their tools', async () => {
+  it('runs with the types of its tools', async () => {
     const session = host().open()
     session.tools<Tools>({ set_theme: ({ theme }) => ({ applied: theme }) })
     expect(await session.prompt('go').text()).toBe('The page says: {"applied":"dark"}')
   })
 
-  it('run once with two tabs, and the other tab takes nothing over', async () => {
+  it('runs once with two tabs, and the other tab takes nothing over', async () => {
     const { open } = host()
     const ran: string[] = []
     const [a, b] = [open(), open()]
@@ -99,7 +99,7 @@ describe('client tools of a session over HTTP', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('resume in a reloaded tab that still holds the claim', async () => {
+  it('resumes in a reloaded tab that still holds the claim', async () => {
     const { open } = host()
     const [hanging, first] = [gate(), open('tab-1-unguessable')]
     first.tools({ set_theme: () => hanging.opened.then(() => 'never') })
@@ -114,7 +114,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
-  it('run if registered before the session is loaded', async () => {
+  it('runs if registered before the session is loaded', async () => {
     const { open } = host()
     const first = open()
     await seen(first.prompt('go'), 'clientCallRequested')
@@ -125,7 +125,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
-  it('run in another tab after the claim of a closed tab expires', async () => {
+  it('runs in another tab after the claim of a closed tab expires', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true })
     closing.push(() => void vi.useRealTimers())
     const { open } = host()
@@ -158,7 +158,7 @@ describe('client tools of a session over HTTP', () => {
     await run.result
   })
 
-  it('reject a result of 10 MB and stay pending for a smaller one', async () => {
+  it('rejects a result of 10 MB and stays pending for a smaller one', async () => {
     const { open, fetch } = host()
     const session = open()
     const run = session.prompt('go')
@@ -180,7 +180,7 @@ describe('client tools of a session over HTTP', () => {
     expect(await run.text()).toBe('The page says: dark')
   })
 
-  it('run once across a server crash and count their result', async () => {
+  it('runs once across a server crash and counts its result', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     const [begun, done] = [gate(), gate()]
@@ -203,7 +203,7 @@ describe('client tools of a session over HTTP', () => {
     expect(ran).toBe(1)
   })
 
-  it('stay with the claiming tab after a server crash', async () => {
+  it('stays with the claiming tab after a server crash', async () => {
     const server = host()
     const [a, b] = [server.open('tab-a-unguessable'), server.open('tab-b-unguessable')]
     const [begun, done] = [gate(), gate()]
@@ -243,7 +243,7 @@ describe('client tools of a session over HTTP', () => {
     await run.result
   })
 
-  it('keep their deadline across a server restart', async () => {
+  it('keeps its deadline across a server restart', async () => {
     const timed = { ...setTheme, timeoutMs: 60_000 }
     const server = host({ agent: () => ({ model: model(), tools: [timed] }) })
     const session = server.open()
@@ -263,7 +263,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: dark' }] }))
   })
 
-  it('send a result again that the crashed server had not recorded', async () => {
+  it('sends a result again that the crashed server had not recorded', async () => {
     const server = host()
     const session = server.open()
     let ran = 0
@@ -279,7 +279,7 @@ describe('client tools of a session over HTTP', () => {
     expect(ran).toBe(1)
   })
 
-  it('run with tools of the client, also across a crash', async () => {
+  it('runs with tools of the client, also across a crash', async () => {
     const script = () =>
       scripted(({ messages, tools }) => {
         const last = messages.at(-1)
@@ -301,13 +301,13 @@ describe('client tools of a session over HTTP', () => {
     expect((await session.prompt('go').result).text).toBe('{"city":"Oslo"}')
   })
 
-  it('report to the model that the tool ran if the server rejects its result', async () => {
+  it('reports to the model that the tool ran if the server rejects its result', async () => {
     const session = host().open()
     session.tools({ set_theme: () => 'x'.repeat(300_000) })
     expect(await session.prompt('go').text()).toMatch(/^The page says: The tool ran\. Its result cannot be shown: .*262144 are allowed/)
   })
 
-  it('resume a paused run', async () => {
+  it('resumes a paused run', async () => {
     const { open } = host({ agent: () => ({ model: model(), tools: [setTheme], approvalTimeoutMs: 20 }) })
     const session = open()
     expect((await session.prompt('go').result).status).toBe('paused')
@@ -319,7 +319,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: late' }] }))
   })
 
-  it('notify the application about pending calls without a client', async () => {
+  it('notifies the application about pending calls without a client', async () => {
     const told: WaitingNotice[] = []
     const { fetch } = host({ onWaiting: (notice) => void told.push(notice) })
     const headers = { 'content-type': 'application/json' }
@@ -332,7 +332,7 @@ describe('client tools of a session over HTTP', () => {
     ['no function', { set_theme: 1 }],
     ['no run', { set_theme: { description: 'x', parameters: {} } }],
     ['a name twice', { other: () => 1 }],
-  ])('reject %s', (_name, handlers) => {
+  ])('rejects %s', (_name, handlers) => {
     const session = host().open()
     session.tools({ other: () => 1 })
     expect(() => session.tools(handlers as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))

@@ -92,7 +92,7 @@ describe('agents as models behind a JSON gateway', () => {
     return models.fetch(new Request(`http://localhost${path}`, { method: 'POST', headers, body: sent }))
   }
 
-  it('repeat the response for the same idempotency key', async () => {
+  it('repeats the response for the same idempotency key', async () => {
     const key = { 'idempotency-key': 'once-and-no-more' }
     const first = await (await say('/v1/responses', { input: 'Go.', conversation: 'talk-openai' }, key)).json()
     const second = await (await say('/v1/responses', { input: 'Go.', conversation: 'talk-openai' }, key)).json()
@@ -100,7 +100,7 @@ describe('agents as models behind a JSON gateway', () => {
     expect(first.output[0].content[0].text).toBe('one two three four')
   })
 
-  it('stream a response', async () => {
+  it('streams a response', async () => {
     const headers = { 'x-session-id': 'talk-streamed' }
     const streamed = await say('/v1/chat/completions', { messages: [{ role: 'user', content: 'Go.' }], stream: true }, headers)
     expect(await streamed.text()).toMatch(/one .*data: \[DONE\]\n\n$/s)

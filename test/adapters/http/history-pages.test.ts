@@ -97,7 +97,7 @@ describe.each([
   ['files', () => fileSessionStore(temporaryRoot().root)],
 ])('history pages: %s', (name, make) => {
   const cases = name === 'memory' ? runs(8, 500) : runs(4, 100)
-  it('cover the whole history after edits, branches and pauses', async () => {
+  it('covers the whole history after edits, branches and pauses', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }),

@@ -46,7 +46,7 @@ describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
 ])('runs of named users over one store: %s', (_name, make) => {
-  it('resume without credentials, several at once', async () => {
+  it('resumes without credentials, several at once', async () => {
     const store = make()
     const one = processOver(store, hanging())
     const headers = (name: string) => ({ 'x-user': name })
@@ -74,7 +74,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('expose their owner only to the server', async () => {
+  it('exposes its owner only to the server', async () => {
     const store = make()
     const one = processOver(store, scripted([{ text: 'Hello.' }]))
     await (await one.post('/s/runs', { prompt: 'Hello.' }, { 'x-user': userName })).text()

@@ -37,7 +37,7 @@ const urlsIn = (messages: { parts: { type: string; url?: string }[] }[]) =>
   messages.flatMap(({ parts }) => parts.flatMap(({ url }) => url ?? []))
 
 describe('large media for clients of other protocols', () => {
-  it('become server URLs if a public URL is configured, live and after a reload', async () => {
+  it('becomes server URLs if a public URL is configured, live and after a reload', async () => {
     const { app, chat, reload } = hosted('/api/')
     const told = await (await chat('u1', report)).text()
     expect([told.length < 10_000, /"url":"\/api\/sessions\/s\/blobs\/[0-9a-f]{64}"/.test(told)]).toEqual([true, true])
@@ -47,7 +47,7 @@ describe('large media for clients of other protocols', () => {
     expect([answer.headers.get('content-type'), toBase64(new Uint8Array(await answer.arrayBuffer()))]).toEqual(['image/png', drawn.data])
   })
 
-  it('resolve by their URL within their session only', async () => {
+  it('resolves by its URL within its session only', async () => {
     const { chat, reload, sentChars } = hosted('/api')
     await (await chat('u1', report)).text()
     const [own = ''] = urlsIn(await reload())
@@ -61,7 +61,7 @@ describe('large media for clients of other protocols', () => {
       expect([other, (await chat('u2', other)).status]).toEqual([other, 400])
   })
 
-  it('become URLs for AG-UI', async () => {
+  it('becomes URLs for AG-UI', async () => {
     const { post } = hosted('https://agents.example')
     const body = {
       threadId: 's',
@@ -76,7 +76,7 @@ describe('large media for clients of other protocols', () => {
     expect([told.length < 20_000, told.includes('"https://agents.example/sessions/s/blobs/')]).toEqual([true, true])
   })
 
-  it('stay inline without a public URL', async () => {
+  it('stays inline without a public URL', async () => {
     const { chat, reload } = hosted()
     expect(await (await chat('u1', report)).text()).toContain(drawn.data)
     expect(urlsIn(await reload()).map((url) => url.slice(0, 5))).toEqual(['data:', 'data:'])

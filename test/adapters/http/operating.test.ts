@@ -44,7 +44,7 @@ function appOf({ script = [{ text: 'Hello.' }], gate, store = memorySessionStore
 }
 
 describe('the health routes', () => {
-  it('respond to everyone and reveal no user data', async () => {
+  it('responds to everyone and reveals no user data', async () => {
     const { ask } = appOf()
     for (const path of ['/healthz', '/readyz']) {
       const answer = await ask(path, { as: '' })
@@ -52,7 +52,7 @@ describe('the health routes', () => {
     }
   })
 
-  it('report not ready but alive while draining', async () => {
+  it('reports not ready but alive while draining', async () => {
     const { ask, sessions } = appOf()
     await sessions.drain({ deadlineMs: 0 })
     const answer = await ask('/readyz', { as: '' })
@@ -60,7 +60,7 @@ describe('the health routes', () => {
     expect((await ask('/healthz', { as: '' })).status).toBe(200)
   })
 
-  it('report not ready if the store fails or hangs, checking it once a second', async () => {
+  it('reports not ready if the store fails or hangs, checking it once a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const list = vi.fn(() => never)

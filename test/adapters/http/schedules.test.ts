@@ -41,7 +41,7 @@ async function until(store: SessionStore, count: number): Promise<string[]> {
 describe('scheduled prompts', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('run when due and repeatedly, aligned with the first time', async () => {
+  it('runs when due and repeatedly, aligned with the first time', async () => {
     clock()
     const store = memorySessionStore()
     const sessions = hosted(store, memorySchedules())
@@ -68,7 +68,7 @@ describe('scheduled prompts', () => {
     expect(await saidIn(store)).toHaveLength(3)
   })
 
-  it('survive a restart and run once for missed times', async () => {
+  it('survives a restart and runs once for missed times', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'phi-schedules-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
     const file = join(directory, 'deep', 'schedules.json')
@@ -85,7 +85,7 @@ describe('scheduled prompts', () => {
     await second.close()
   })
 
-  it('run once across several processes on one store', async () => {
+  it('runs once across several processes on one store', async () => {
     const store = memorySchedules()
     for (let at = 0; at < 30; at++) await store.add({ address, id: `${at}`, prompt: 'x', at, ...(at % 2 === 0 && { everyMs: minute }) })
     const keys: string[] = []
@@ -97,7 +97,7 @@ describe('scheduled prompts', () => {
     expect([keys.length, new Set(keys).size]).toEqual([30, 30])
   })
 
-  it('wait while the session is busy and log failures', async () => {
+  it('waits while the session is busy and logs failures', async () => {
     clock()
     const warnings: unknown[] = []
     const store = memorySessionStore()
@@ -119,7 +119,7 @@ describe('scheduled prompts', () => {
     expect(warnings).toEqual([])
   })
 
-  it('enqueue into an active run and disappear with the session', async () => {
+  it('enqueues into an active run and disappears with the session', async () => {
     const store = memorySessionStore()
     const asked: string[] = []
     let open = (): void => undefined
@@ -147,7 +147,7 @@ describe('scheduled prompts', () => {
     expect([await gone.json(), await schedules.list()]).toEqual([true, []])
   })
 
-  it('reject a missing store, empty text, short intervals and distant times', async () => {
+  it('rejects a missing store, empty text, short intervals and distant times', async () => {
     const none = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted([]) }) })
     expect(() => none.schedulesOf(address)).toThrow('Give them a store')
     const schedules = hosted(memorySessionStore(), memorySchedules()).schedulesOf(address)

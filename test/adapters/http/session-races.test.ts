@@ -46,7 +46,7 @@ const counted = (all: readonly string[]): Record<string, number> =>
   Object.fromEntries([...new Set(all)].toSorted().map((each) => [each, all.filter((other) => other === each).length]))
 
 describe('concurrent requests', () => {
-  it('get one agent and one run in an empty session', async () => {
+  it('gets one agent and one run in an empty session', async () => {
     const { agent, post, loopsOf, hold, free } = hosted()
     hold()
     const answers = await Promise.all(Array.from({ length: 50 }, () => post('/s/runs')))
@@ -56,7 +56,7 @@ describe('concurrent requests', () => {
   })
 
   it.each([[[true, true]], [[true, true, false]], [[true, true, false, true, false]], [[false, true]]])(
-    'start one run if some of them branch the conversation: %j',
+    'starts one run if some of them branch the conversation: %j',
     async (kinds) => {
       const { post, get, loopsOf, hold, free } = hosted()
       const first: Frame[] = await allFrames(await post('/s/runs'))
@@ -71,7 +71,7 @@ describe('concurrent requests', () => {
     },
   )
 
-  it('stop and delete an active run so that nothing of it continues', async () => {
+  it('stops and deletes an active run so that nothing of it continues', async () => {
     const { model, post, get, sessions, hold } = hosted()
     hold()
     const run = await post('/s/runs')

@@ -51,7 +51,7 @@ it('logs nothing if the client learns of a failed run', async () => {
 })
 
 describe('run events', () => {
-  it('resume after the cursor, and the run ignores the disconnect', async () => {
+  it('resumes after the cursor, and the run ignores the disconnect', async () => {
     const { open, ask, post } = hosted()
     const { id = 0, data } = await readOne(await post('/s/runs'))
     const path = `/s/runs/${data.loopId}/events`
@@ -63,7 +63,7 @@ describe('run events', () => {
     expect(all.at(-1)?.data.status).toBe('completed')
   })
 
-  it('return a problem if there is nothing to read', async () => {
+  it('returns a problem if there is nothing to read', async () => {
     const { open, ask, post } = hosted({}, 1)
     const { data } = await readOne(await post('/s/runs'))
     open()
@@ -84,7 +84,7 @@ describe('run events', () => {
     }
   })
 
-  it('expire with a restart, and the response names the resumed loop', async () => {
+  it('expires with a restart, and the response names the resumed loop', async () => {
     const store = memorySessionStore()
     const before = hosted({ store })
     const { id, data } = await readOne(await before.post('/s/runs'))
@@ -157,7 +157,7 @@ describe('the session list', () => {
 })
 
 describe('sessions in memory', () => {
-  it('leave memory when idle and reload from the store', async () => {
+  it('leaves memory when idle and reloads from the store', async () => {
     vi.useFakeTimers()
     try {
       const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
@@ -174,7 +174,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('release their agent after a while and continue', async () => {
+  it('releases its agent after a while and continues', async () => {
     vi.useFakeTimers()
     try {
       const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
@@ -198,7 +198,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('stay during a run of any length', async () => {
+  it('stays during a run of any length', async () => {
     vi.useFakeTimers()
     try {
       const { open, ask, post, sessions } = hosted({ idleMs: 1000 })
@@ -213,7 +213,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('evict the longest idle one, and reject new ones if all run', async () => {
+  it('evicts the longest idle one, and rejects new ones if all run', async () => {
     const { open, post, sessions } = hosted({ maxSessions: 1 })
     const { data } = await readOne(await post('/a/runs'))
     const refused = await post('/b/runs')
@@ -224,7 +224,7 @@ describe('sessions in memory', () => {
     await sessions.close()
   })
 
-  it('limit the runs per user', async () => {
+  it('limits the runs per user', async () => {
     const { post, sessions } = hosted({ maxOpenRuns: 1 })
     await readOne(await post('/a/runs'))
     expect(await (await post('/b/runs')).json()).toMatchObject({ status: 429, code: 'tooManyRuns' })
@@ -234,7 +234,7 @@ describe('sessions in memory', () => {
     await sessions.close()
   })
 
-  it('resume with pending approvals, also after a restart', async () => {
+  it('resumes with pending approvals, also after a restart', async () => {
     const store = memorySessionStore()
     const sent: string[] = []
     const tool = defineTool({

@@ -29,14 +29,14 @@ async function refusal(response: Response): Promise<[number, string, boolean]> {
 }
 
 describe('limits per caller', () => {
-  it('let others continue if one caller has 100 abandoned runs', async () => {
+  it('lets others continue if one caller has 100 abandoned runs', async () => {
     const { abandon } = serverWith()
     for (let at = 0; at < 100; at++) expect((await abandon('ada', `ask-${at}`)).status).toBe(200)
     expect(await refusal(await abandon('ada', 'ask-100'))).toEqual([429, 'tooManyRuns', true])
     expect((await abandon('bob', 'ask-0')).status).toBe(200)
   })
 
-  it('let others read if one caller reads 100 streams', async () => {
+  it('lets others read if one caller reads 100 streams', async () => {
     const { ask } = serverWith()
     const open = await Promise.all(Array.from({ length: 100 }, (_, at) => ask('ada', `talk-${at % 10}/events`)))
     expect(await refusal(await ask('ada', 'talk-0/events'))).toEqual([429, 'tooManyStreams', true])
@@ -48,7 +48,7 @@ describe('limits per caller', () => {
     await Promise.all([...open.slice(1), other, next].map(({ body }) => body?.cancel()))
   })
 
-  it('evict the longest idle session of the same caller', async () => {
+  it('evicts the longest idle session of the same caller', async () => {
     const { ask, abandon } = serverWith({ maxSessions: 5, maxSessionsPerCaller: 2 })
     for (const id of ['talk-1', 'talk-2', 'talk-3']) expect((await ask('ada', `${id}/history`)).status).toBe(200)
     for (const id of ['ask-1', 'ask-2']) expect((await abandon('ada', id)).status).toBe(200)
@@ -56,7 +56,7 @@ describe('limits per caller', () => {
     for (const user of ['bob', 'eve']) expect((await abandon(user, 'ask-1')).status).toBe(200)
   })
 
-  it('default to 200 sessions in memory', async () => {
+  it('defaults to 200 sessions in memory', async () => {
     const made: string[] = []
     const { ask } = serverWith({
       agent: ({ sessionId }) => {
@@ -74,13 +74,13 @@ describe('limits per caller', () => {
     expect(made.slice(200)).toEqual(['talk-200', 'talk-0'])
   })
 
-  it('return a retry delay if the server is full', async () => {
+  it('returns a retry delay if the server is full', async () => {
     const { abandon } = serverWith({ maxSessions: 2 })
     for (const user of ['ada', 'bob']) await abandon(user, 'ask-1')
     expect(await refusal(await abandon('eve', 'ask-1'))).toEqual([503, 'tooManySessions', true])
   })
 
-  it('follow the server options', async () => {
+  it('follows the server options', async () => {
     const { ask, abandon } = serverWith({ maxOpenRuns: 1 }, { maxOpenStreams: 2 })
     expect((await abandon('ada', 'ask-1')).status).toBe(200)
     expect(await refusal(await abandon('ada', 'ask-2'))).toEqual([429, 'tooManyRuns', true])

@@ -34,7 +34,7 @@ function complaintsIn(scenario: string, { code, said }: { code: number; said: st
 
 /** The scenarios play a server on this machine, and judge what a small program over `connectMcp` sends it. None is left out. */
 describe('the official conformance scenarios for clients', () => {
-  it('cover all official scenarios', () => {
+  it('covers all official scenarios', () => {
     expect(scenarios.length).toBeGreaterThanOrEqual(26)
   })
 

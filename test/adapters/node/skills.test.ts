@@ -15,7 +15,7 @@ function folder(path: string, text?: string): string {
 }
 
 describe('skills on disk', () => {
-  it('load with locations that read_file of nodeTools can read', async () => {
+  it('loads with locations that read_file of nodeTools can read', async () => {
     const { root } = temporaryRoot()
     folder(join(root, '.agent/skills/git'), skill('git'))
     const skills = await loadSkills(nodeWorkspace(root), ['.agent/skills'])
@@ -24,7 +24,7 @@ describe('skills on disk', () => {
     expect(textOf(result ?? '')).toContain('How to git.')
   })
 
-  it('load through a folder link inside the workspace with the indexed path', async () => {
+  it('loads through a folder link inside the workspace with the indexed path', async () => {
     const { root } = temporaryRoot()
     folder(join(root, 'real/git'), skill('git'))
     folder(join(root, 's'))
@@ -37,7 +37,7 @@ describe('skills on disk', () => {
     expect(textOf((await tool?.execute({ path: 's/git/SKILL.md' }, context())) ?? '')).toContain('How to git.')
   })
 
-  it('report a link to a folder outside the workspace without reading it', async () => {
+  it('reports a link to a folder outside the workspace without reading it', async () => {
     const { root, outside } = temporaryRoot()
     folder(join(root, 's/git'), skill('git'))
     symlinkSync(folder(join(outside, 'far'), skill('far')), join(root, 's/far'))
@@ -51,7 +51,7 @@ describe('skills on disk', () => {
     expect(JSON.stringify(set.errors)).not.toContain(outside)
   })
 
-  it('handle link loops', async () => {
+  it('handles link loops', async () => {
     const { root, outside } = temporaryRoot()
     const skills = folder(join(root, 's'), undefined)
     folder(join(skills, 'git'), skill('git'))
@@ -66,7 +66,7 @@ describe('skills on disk', () => {
     expect([set.errors, set.warnings]).toEqual([[], []])
   })
 
-  it('reject a file link out of the workspace and accept one inside', async () => {
+  it('rejects a file link out of the workspace and accepts one inside', async () => {
     const { root, outside } = temporaryRoot()
     folder(outside, skill('far'))
     folder(join(root, 'elsewhere'), skill('near'))

@@ -117,7 +117,7 @@ describe('content', () => {
 })
 
 describe('metrics', () => {
-  it('count tokens and seconds of model calls, agents and tools', async () => {
+  it('counts tokens and seconds of model calls, agents and tools', async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 })
     const provider = new MeterProvider({ readers: [reader] })

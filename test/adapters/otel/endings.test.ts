@@ -53,7 +53,7 @@ const aRun = fc.record({
 })
 
 describe('span endings', () => {
-  it('end every started span once', async () => {
+  it('ends every started span once', async () => {
     await fc.assert(
       fc.asyncProperty(aRun, async ({ script, at, act, answer, strategy }) => {
         const { tracer, started, ends } = countingTracer()
@@ -93,7 +93,7 @@ describe('span endings', () => {
     )
   })
 
-  it('stop with tracing and resume with another call', async () => {
+  it('stops with tracing and resumes with another call', async () => {
     const { tracer, started, spans } = memoryTracer()
     const agent = new Agent({ model: scripted(() => ({ toolCalls: [{ name: 'works', arguments: {} }] })), tools, limits: { maxTurns: 3 } })
     const trace = traceAgent(agent, { tracer })
@@ -111,7 +111,7 @@ describe('span endings', () => {
     expect(started().length).toBeGreaterThan(3)
   })
 
-  it('keep two traces of one agent independent', async () => {
+  it('keeps two traces of one agent independent', async () => {
     const [one, two] = [memoryTracer(), memoryTracer()]
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     const first = traceAgent(agent, { tracer: one.tracer })
@@ -123,7 +123,7 @@ describe('span endings', () => {
     expect(outline(two.started())).toEqual(['invoke_agent', '  chat scripted', 'invoke_agent', '  chat scripted'])
   })
 
-  it('leave nothing behind after 10,000 calls', async () => {
+  it('leaves nothing behind after 10,000 calls', async () => {
     const { tracer, ends } = countingTracer()
     const calls = Array.from({ length: 10_000 }, () => ({ name: 'works', arguments: {} }))
     const agent = new Agent({ model: scripted([{ toolCalls: calls }, { text: 'done' }]), tools, contextManagement: false })

@@ -71,7 +71,7 @@ onPostgres('commands forwarded between processes', (database) => {
     describe(`over ${way}`, () => {
       const isHttp = way === 'HTTP'
 
-      it('time out at their deadline if the session owner does not respond', async () => {
+      it('times out at its deadline if the session owner does not respond', async () => {
         // One that is never there: the process ends all the same.
         const never = () => new Promise<never>(() => undefined)
         const { first, second, tenant, warnings } = await two({ isHttp, agent: never, forwardTimeoutMs: 2000 })
@@ -83,7 +83,7 @@ onPostgres('commands forwarded between processes', (database) => {
         await expect.poll(() => callsOf(tenant)).toBe(0)
       })
 
-      it('act once per key, whichever process receives them and however often', async () => {
+      it('acts once per key, whichever process receives them and however often', async () => {
         const { first, second } = await two({ isHttp })
         await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
         const headers = { 'idempotency-key': 'the-same-key' }
@@ -94,7 +94,7 @@ onPostgres('commands forwarded between processes', (database) => {
         expect(await said(second.ask, 's')).toEqual(['Begin.', 'Once.'])
       })
 
-      it('stream to a slow reader with bounded memory and no blocking', async () => {
+      it('streams to a slow reader with bounded memory and no blocking', async () => {
         const text = Array.from({ length: runs(120, 400) }, () => 'x'.repeat(32 * 1024))
         const { first, second, tenant } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text })) }) })
         await (await first.ask('s/title', { title: 'Begin.' })).text()
@@ -111,7 +111,7 @@ onPostgres('commands forwarded between processes', (database) => {
         await expect.poll(() => callsOf(tenant)).toBe(0)
       })
 
-      it('change the shared state with one version for all processes', async () => {
+      it('changes the shared state with one version for all processes', async () => {
         const state = sharedState({ schema: { type: 'object' }, initial: { n: 0 } })
         const { first, second } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text: 'ok' })), sharedState: state }) })
         await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
@@ -126,7 +126,7 @@ onPostgres('commands forwarded between processes', (database) => {
         for (const { ask } of [first, second]) expect(await (await ask('s/state')).json()).toEqual({ version: 2, value: { n: 9 } })
       })
 
-      it('forward the caller identity and prevent impersonation', async () => {
+      it('forwards the caller identity and prevents impersonation', async () => {
         const { first, second } = await two({ isHttp })
         for (const user of ['ada', 'bob']) await (await first.ask('s/runs', { prompt: `I am ${user}.` }, { 'x-user': user })).text()
         const forged = { 'x-user': 'bob', 'phi-forwarded': await sealOf('{}'), identity: 'ada', 'x-phi-core-session': 'ada/s' }
@@ -141,7 +141,7 @@ onPostgres('commands forwarded between processes', (database) => {
     })
   }
 
-  it('stream over HTTP with the database as a fallback', async () => {
+  it('streams over HTTP with the database as a fallback', async () => {
     const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }))
     const make = async () => {
       const { sessions, inside } = await sessionsWithPeers({ pool: database.pool, model, hostname: '127.0.0.1', key })
@@ -170,7 +170,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect(passed.length).toBeGreaterThan(0)
   })
 
-  it('fail soon without a receiver and never execute later', async () => {
+  it('fails soon without a receiver and never executes later', async () => {
     const { second, tenant } = await two({ forwardTimeoutMs: 600 })
     await database.pool.query("INSERT INTO phi.processes (tenant, process_id, until) VALUES ($1, 'deaf', 99999999999999)", [tenant])
     await database.pool.query("INSERT INTO phi.leases (tenant, owner, session_id, process_id) VALUES ($1, '', 's', 'deaf')", [tenant])
@@ -181,7 +181,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect(await callsOf(tenant)).toBe(0)
   })
 
-  it('fail after their deadline by the database clock, over both transports', async () => {
+  it('fails after its deadline by the database clock, over both transports', async () => {
     const { first, second, tenant } = await two({ isHttp: true })
     await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
     const [holder] = (await processesOf(tenant)).filter(({ url }) => url === first.url)
@@ -213,7 +213,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect(await said(first.ask, 's')).toEqual(['Begin.'])
   })
 
-  it('require the cluster key, apply once and match their receiver', async () => {
+  it('requires the cluster key, applies once and matches its receiver', async () => {
     const { first, tenant } = await two({ isHttp: true })
     await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
     const [holder] = (await processesOf(tenant)).filter(({ url }) => url === first.url)
@@ -264,7 +264,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect((await none.first.sessions.forwarded(new Request('http://localhost', { method: 'POST', body }))).status).toBe(404)
   })
 
-  it('break off if the streaming process stalls beyond its lease', async () => {
+  it('breaks off if the streaming process stalls beyond its lease', async () => {
     const { pool, silence } = lossyPool(database)
     let begun = 0
     const agent = () => {
@@ -288,7 +288,7 @@ onPostgres('commands forwarded between processes', (database) => {
     silence(false)
   })
 
-  it('require a strong key and a base URL', () => {
+  it('requires a strong key and a base URL', () => {
     const make = (peers: { url: string; key: string | string[] }) =>
       postgresLiveSessions({ pool: database.pool, agent: () => ({ model: scripted([]) }), peers })
     for (const wrong of ['', 'short', [], [key, 'short']]) expect(() => make({ url: 'http://10.0.0.1', key: wrong })).toThrow(/peers\.key/)

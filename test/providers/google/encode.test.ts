@@ -296,7 +296,7 @@ describe('signatures', () => {
   const answered = async (name: string): Promise<Message> =>
     JSON.parse(JSON.stringify((await streamed(answering([fixture(`google/${name}.sse`)]))).message))
 
-  it('send each signature back on its own part and merge no part', async () => {
+  it('sends each signature back on its own part and merges no part', async () => {
     const [, model] = await contentsOf(modern, [user('Hi'), await answered('thinking'), user('More')])
     expect(model?.parts).toEqual([
       { text: 'Let me see.', thought: true },
@@ -306,18 +306,18 @@ describe('signatures', () => {
     ])
   })
 
-  it('send signatures of thoughts back too', async () => {
+  it('sends signatures of thoughts back too', async () => {
     const [, model] = await contentsOf(modern, [user('Hi'), await answered('signed-thought'), user('More')])
     expect(model?.parts[0]).toEqual({ text: 'Hm.', thought: true, thoughtSignature: 'dGhvdWdodA==' })
   })
 
-  it('keep the first of parallel calls signed and the others unsigned', async () => {
+  it('keeps the first of parallel calls signed and the others unsigned', async () => {
     const messages = [user('Hi'), await answered('parallel-tools'), result('fc-1'), result('fc-2'), result('fc-3')]
     const [, model] = await contentsOf(modern, messages)
     expect(model?.parts.map((part) => part.thoughtSignature)).toEqual([undefined, 'Zmlyc3Q=', undefined, undefined])
   })
 
-  it('send no signature to another model, protocol or provider', async () => {
+  it('sends no signature to another model, protocol or provider', async () => {
     const messages = [user('Hi'), await answered('thinking'), await answered('parallel-tools'), user('More')]
     expect(JSON.stringify(await contentsOf('gemini-3.6-flash', messages))).not.toMatch(/c2lnbmVk|dHJhaWxpbmc|Zmlyc3Q|Let me see/)
     expect(JSON.stringify(await contentsOf('gemini-3.6-flash', messages))).toContain(skip)
@@ -325,7 +325,7 @@ describe('signatures', () => {
     expect(JSON.stringify(await bodyFor(elsewhere))).not.toMatch(/c2lnbmVk|dHJhaWxpbmc|Zmlyc3Q|Let me see/)
   })
 
-  it('replace the missing signature of a foreign call with a placeholder', async () => {
+  it('replaces the missing signature of a foreign call with a placeholder', async () => {
     const half = [signed(call('c1'), 'c2ln'), call('c2')]
     const [, model] = await contentsOf(modern, [user('Hi'), answer(half), result('c1'), result('c2')])
     expect(model?.parts.map((part) => part.thoughtSignature)).toEqual(['c2ln', undefined])

@@ -225,7 +225,7 @@ describe('recorded provider errors', () => {
     expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'api', isRetryable: false })
   })
 
-  it('are quoted from behind a router too', () => {
+  it('quotes the original error from behind a router too', () => {
     const metadata = { raw: '{"error":{"message":"the kitchen is closed"}}', provider_name: 'Acme' }
     expect(classify({ error: { message: 'Provider returned error', code: 400, metadata } }, 400).message).toContain(
       'Provider returned error: Acme: the kitchen is closed.',
@@ -253,7 +253,7 @@ interface Recorded {
 describe.skipIf(!isThere)('recorded error responses', () => {
   const { errors }: { errors: Recorded[] } = isThere ? JSON.parse(readFileSync(recorded, 'utf8')) : { errors: [] }
 
-  it('match their recorded class', () => {
+  it('matches its recorded class', () => {
     const wrong = errors.filter(({ body, status, headers, backend, trueClass }) => {
       const emptyBodyIsOverflow = backend === 'cerebras' || backend === 'mistral'
       const { code } = classifyError({ service: backend, body, status, headers: new Headers(headers), emptyBodyIsOverflow })

@@ -11,7 +11,7 @@ beforeAll(() => server.start())
 afterAll(() => server.stop())
 
 describe('media rejected by a provider', () => {
-  it.each(wires)('become a permanent note if the error names them: %s', async (wire) => {
+  it.each(wires)('becomes a permanent note if the error names them: %s', async (wire) => {
     const { agent, sent, warnings, has } = agentOn(wire, [picky(wire, [bad], true)])
     const { status, messages } = await agent.prompt(asking(good, bad)).result
     expect([status, sent.length]).toEqual(['completed', 2])
@@ -28,7 +28,7 @@ describe('media rejected by a provider', () => {
     expect(isIn(bad, agent.messages)).toBe(true)
   })
 
-  it.each(wires)('include all media that no accepted request contained if the error names none: %s', async (wire) => {
+  it.each(wires)('includes all media that no accepted request contained if the error names none: %s', async (wire) => {
     const { agent, sent, has } = agentOn(wire, [saying, picky(wire, [bad], false)])
     await agent.prompt(asking(good)).result
     const { status, messages } = await agent.prompt(asking(other, bad)).result
@@ -41,7 +41,7 @@ describe('media rejected by a provider', () => {
     ])
   })
 
-  it.each(wires)('end the run with the provider error after a second rejection: %s', async (wire) => {
+  it.each(wires)('ends the run with the provider error after a second rejection: %s', async (wire) => {
     const { agent, sent } = agentOn(wire, [{ status: 400, message: 'Could not process image' }])
     const { status, error } = await agent.prompt(asking(good, bad)).result
     expect([status, sent.length, error?.code]).toEqual(['error', 2, 'api'])
@@ -50,7 +50,7 @@ describe('media rejected by a provider', () => {
     expect(sent).toHaveLength(4)
   })
 
-  it('disappear one by one and then all', async () => {
+  it('disappears one by one and then all', async () => {
     const { agent, sent, has } = agentOn('anthropic', [picky('anthropic', [bad, worse, other], true)])
     expect((await agent.prompt(asking(good, bad, worse, other)).result).status).toBe('completed')
     await agent.prompt('And now?').result
@@ -62,7 +62,7 @@ describe('media rejected by a provider', () => {
     expect([sent.length, refusedIn(agent.messages)]).toEqual([4, [4, 0]])
   })
 
-  it('disappear from results, steering messages and repeated places', async () => {
+  it('disappears from results, steering messages and repeated places', async () => {
     const show = defineTool({
       name: 'show',
       description: 'Shows.',
@@ -84,7 +84,7 @@ describe('media rejected by a provider', () => {
   })
   let agent: Agent
 
-  it('match by their URL', async () => {
+  it('matches by its URL', async () => {
     const url = 'https://pictures.example/gone.png'
     const gone: Content = { type: 'image', mimeType: 'image/png', url }
     const refuses = (body: Body): WireReply => (isIn(gone, body) ? { status: 400, message: `Error while downloading ${url}.` } : saying)
@@ -97,7 +97,7 @@ describe('media rejected by a provider', () => {
     ])
   })
 
-  it('include files', async () => {
+  it('includes files', async () => {
     const report = pdf(3, 'quarterly.pdf')
     const refuses = (body: Body): WireReply =>
       isIn(report, body) ? { status: 400, message: 'The PDF specified is password protected.' } : saying
@@ -108,7 +108,7 @@ describe('media rejected by a provider', () => {
     expect(warnings.join()).toContain('A file was left out of a request: quarterly.pdf (application/pdf) was refused by its service')
   })
 
-  it('disappear after a stream error of the Responses API', async () => {
+  it('disappears after a stream error of the Responses API', async () => {
     const failed = {
       type: 'response.failed',
       response: { id: 'r', error: { code: 'invalid_image', message: 'The image data you provided does not represent a valid image.' } },
@@ -125,7 +125,7 @@ describe('media rejected by a provider', () => {
     expect([sent.length, starts.filter((type) => type === 'messageStart').length]).toEqual([2, 2])
   })
 
-  it('disappear if the request as a whole is too large', async () => {
+  it('disappears if the request as a whole is too large', async () => {
     const large = image(png(2, 2, { extra: 200_000 }))
     const refuses = (body: Body): WireReply => (isIn(large, body) ? { status: 413, message: 'Request exceeds the maximum size' } : saying)
     const { agent: asked, sent } = agentOn('anthropic', [refuses])
@@ -137,7 +137,7 @@ describe('media rejected by a provider', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('disappear if the request is too large, whatever the status', async () => {
+  it('disappears if the request is too large, whatever the status', async () => {
     const large = image(png(2, 2, { extra: 200_000 }))
     const message = 'Request payload size exceeds the limit: 20971520 bytes.'
     const { agent: asked, sent } = agentOn('google', [(body) => (isIn(large, body) ? { status: 400, message } : saying)])
@@ -145,7 +145,7 @@ describe('media rejected by a provider', () => {
     expect(sent).toHaveLength(2)
   })
 
-  it('match by the parameter in the error', async () => {
+  it('matches by the parameter in the error', async () => {
     const error = {
       message: 'Failed to download image from the address.',
       type: 'invalid_request_error',
@@ -162,7 +162,7 @@ describe('media rejected by a provider', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('include pictures that another model generated', async () => {
+  it('includes pictures that another model generated', async () => {
     const author = { model: 'gemini-3-pro-image', provider: 'google' }
     const made: AgentMessage = { ...answerBy(author, [bad]), id: 'made' }
     const large: AgentMessage = { ...answerBy(author, [image(png(8001, 1))]), id: 'large' }
@@ -177,7 +177,7 @@ describe('media rejected by a provider', () => {
     expect(sent.map((body) => JSON.stringify(body).includes('8001 x 1 pixels'))).toEqual([true, true, true])
   })
 
-  it('match by the error wording of text-only providers', async () => {
+  it('matches by the error wording of text-only providers', async () => {
     for (const [status, message] of [
       [404, 'No endpoints found that support image input'],
       [500, 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],

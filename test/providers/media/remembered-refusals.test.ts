@@ -15,7 +15,7 @@ beforeAll(() => server.start())
 afterAll(() => server.stop())
 
 describe('remembered media rejections', () => {
-  it('hold after a resume from a file session', async () => {
+  it('holds after a resume from a file session', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'refused-media-'))
     try {
       const large = image(png(2, 2, { extra: 100_000 }))
@@ -33,7 +33,7 @@ describe('remembered media rejections', () => {
     }
   })
 
-  it('repair a session that was stuck before', async () => {
+  it('repairs a session that was stuck before', async () => {
     const store = memorySessionStore()
     const { agent, model, sent } = agentOn('openai', [{ status: 400, message: 'No.' }, picky('openai', [bad], true)], {
       session: store,
@@ -81,7 +81,7 @@ describe('remembered media rejections', () => {
     }
   })
 
-  it('yield if a provider rejects media it accepted before, such as an expired URL', async () => {
+  it('yields if a provider rejects media it accepted before, such as an expired URL', async () => {
     const block: Content = { type: 'image', mimeType: 'image/png', url: 'https://pictures.example/signed.png' }
     let isGone = false
     const refuses = (body: Body): WireReply =>
@@ -94,7 +94,7 @@ describe('remembered media rejections', () => {
     expect([sent.length, has(block), has(good).at(-1)]).toEqual([4, [true, true, false, false], true])
   })
 
-  it('apply to their own model only', async () => {
+  it('applies to its own model only', async () => {
     const { agent, has } = agentOn('anthropic', [picky('anthropic', [bad], true)])
     await agent.prompt(asking(bad)).result
     const { model, sent } = server.service('openai', saying)

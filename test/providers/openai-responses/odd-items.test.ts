@@ -180,7 +180,7 @@ describe('arguments', () => {
 })
 
 describe('two calls with the same id', () => {
-  it('keep their data and receive distinct ids', async () => {
+  it('keeps its data and receives distinct ids', async () => {
     const [first, second] = [call({ arguments: '{"q":1}' }), call({ id: 'fc_2', arguments: '{"q":2}' })]
     for (const events of [
       [done(first), done(second, 1), completed()],

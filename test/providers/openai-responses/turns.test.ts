@@ -67,7 +67,7 @@ const sent = (items: readonly Item[] | undefined) =>
   items?.map(({ status, ...item }) => (item.type === 'function_call' ? item : { ...item, ...(status !== undefined && { status }) }))
 
 describe('turns that mix hosted tools and client tools', () => {
-  it('send all items back in order over three requests', async () => {
+  it('sends all items back in order over three requests', async () => {
     const one = [list, thought('rs_1'), search, thought('rs_2'), call('fc_1')]
     const two = [thought('rs_3'), request('mcpr_1'), request('mcpr_2')]
     const three = [bought, said('Bought one.')]

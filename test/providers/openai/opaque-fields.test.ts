@@ -29,7 +29,7 @@ async function echoed(model: Model, answer: AssistantMessage): Promise<Record<st
 describe('opaque fields of a tool call', () => {
   const at = (options: object) => (send: typeof fetch) => openaiCompatible('gemini-3', { ...gemini, ...options, fetch: send })
 
-  it('return to their provider on the same call', async () => {
+  it('returns to its provider on the same call', async () => {
     const answer = await answerOf(
       at({}),
       calling({ index: 0, id: 'a', type: 'function', function: { name: 'read', arguments: '{}' }, extra_content: extra }),
@@ -43,7 +43,7 @@ describe('opaque fields of a tool call', () => {
     ])
   })
 
-  it('stay out of requests to others', async () => {
+  it('stays out of requests to others', async () => {
     const answer = await answerOf(at({}), calling({ id: 'a', function: { name: 'read', arguments: '{}' }, extra_content: extra }), ...done)
     for (const other of [openai('gpt-6-sol'), openaiCompatible('gemini-4', gemini), at({ provider: 'other' })(fetch)]) {
       expect(JSON.stringify(await echoed(other, answer))).not.toContain('c2ln')

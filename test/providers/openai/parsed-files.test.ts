@@ -80,7 +80,7 @@ describe('a PDF that OpenRouter parsed', () => {
 })
 
 describe('citations of an OpenRouter response', () => {
-  it('survive a merge of responses', async () => {
+  it('survives a merge of responses', async () => {
     const other = { type: 'url_citation', url_citation: { url: 'https://b.example/', title: 'B' } }
     const first = (await answered(chunk({ content: 'One.', annotations: [link] }))).message
     const second = (await answered(chunk({ content: 'Two.', annotations: [other] }))).message

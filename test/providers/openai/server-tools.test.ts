@@ -9,7 +9,7 @@ const read = { name: 'read', description: 'Reads.', parameters: { type: 'object'
 const bodyOf = ({ provider, config }: Model, changes = {}) => sentBody(provider, plainRequest(config, changes))
 
 describe('hosted tools of Chat Completions', () => {
-  it('precede client tools', async () => {
+  it('precedes client tools', async () => {
     const { tools } = await bodyOf(openrouter('m', { serverTools: [openrouterTools.webSearch({ maxResults: 3 })] }), { tools: [read] })
     expect(tools).toMatchObject([
       { type: 'openrouter:web_search', parameters: { max_results: 3 } },
@@ -17,13 +17,13 @@ describe('hosted tools of Chat Completions', () => {
     ])
   })
 
-  it('stand alone in raw form', async () => {
+  it('stands alone in raw form', async () => {
     const serverTools = [chatTools.groqBrowserSearch(), { type: 'new_tool', beam: 1 }]
     const body = await bodyOf(openaiCompatible('openai/gpt-oss-120b', { backend: 'groq', serverTools }))
     expect(body.tools).toEqual([{ type: 'browser_search' }, { type: 'new_tool', beam: 1 }])
   })
 
-  it('use separate fields if the provider has them, with plugins in one list', async () => {
+  it('uses separate fields if the provider has them, with plugins in one list', async () => {
     const plugins = [openrouterTools.plugin('web'), openrouterTools.plugin('file-parser', { pdf: { engine: 'native' } })]
     expect((await bodyOf(openrouter('m', { serverTools: plugins }))).plugins).toEqual([
       { id: 'web' },
@@ -47,16 +47,16 @@ describe('hosted tools of Chat Completions', () => {
     ['an empty entry', {}, /empty/],
     ['domains that are allowed and excluded', openrouterTools.webSearch({ allowedDomains: ['a'], excludedDomains: ['b'] }), /one of them/],
     ['nothing that is there at once', { type: 'openrouter:tool_search', defer_loading: true }, /defer_loading/],
-  ])('reject invalid ones by name: %s', (_name, tool, words) => {
+  ])('rejects invalid ones by name: %s', (_name, tool, words) => {
     expect(() => openrouter('m', { serverTools: [tool] })).toThrow(words)
     expect(() => openAiProvider({ serverTools: [tool] })).toThrow(words)
   })
 
-  it('reject all except a search on OpenAI', () => {
+  it('rejects all except a search on OpenAI', () => {
     expect(() => openai('m', { serverTools: [chatTools.groqBrowserSearch()] })).toThrow(/openaiResponses/)
   })
 
-  it('keep their keys out of errors', async () => {
+  it('keeps its keys out of errors', async () => {
     const secret = 'mcp-canary-0123456789'
     const fetch: typeof globalThis.fetch = async () =>
       new Response(JSON.stringify({ error: { message: `bad ${secret}` } }), { status: 400 })

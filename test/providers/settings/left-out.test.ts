@@ -17,18 +17,18 @@ describe('unsupported settings', () => {
     ['one call at a time without tools', { parallelToolCalls: false }, { tools: [] }, 'tool_choice', undefined],
     ['a forced call while it thinks', { toolChoice: 'required' }, { thinking: 'high' }, 'tool_choice', 'toolChoice'],
     ['a tool that there is not', { toolChoice: { tool: 'mul' } }, {}, 'tool_choice', 'toolChoice'],
-  ] as const)('disappear with a warning: %s', async (_name, settings, changes, field, warned) => {
+  ] as const)('disappears with a warning: %s', async (_name, settings, changes, field, warned) => {
     const { body, warnings } = await encoded(models.anthropic, settings, changes)
     expect(JSON.parse(body)).not.toHaveProperty(field)
     if (warned !== undefined) expect(warnings.join('\n')).toContain(`${warned} left out`)
   })
 
-  it('reduce the offered tools if a call cannot be forced', async () => {
+  it('reduces the offered tools if a call cannot be forced', async () => {
     const { body } = await encoded(models.anthropic, { toolChoice: { tool: 'sub' } }, { thinking: 'high' })
     expect(JSON.parse(body).tools.map(({ name }: { name: string }) => name)).toEqual(['sub'])
   })
 
-  it('follow the capabilities of the model', async () => {
+  it('follows the capabilities of the model', async () => {
     const { body, warnings } = await encoded(openai('gpt-4.1', { apiKey, capabilities: { refuses: ['seed'] } }), { seed: 7 })
     expect(JSON.parse(body)).not.toHaveProperty('seed')
     expect(warnings).toEqual(['seed left out: gpt-4.1 does not take it'])
@@ -36,7 +36,7 @@ describe('unsupported settings', () => {
     expect(JSON.parse(taken.body)).toMatchObject({ generationConfig: { presencePenalty: 1 } })
   })
 
-  it('reject before sending with strict', async () => {
+  it('rejects before sending with strict', async () => {
     const { config, provider } = models.anthropic
     const request = plainRequest(config, { messages: [userMessage('Hi.')], seed: 7, strict: true })
     await expect(provider.encode(request)).rejects.toMatchObject({

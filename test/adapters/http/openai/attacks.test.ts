@@ -39,7 +39,7 @@ function noted() {
 }
 
 describe('callers of the OpenAI routes', () => {
-  it('get official errors for a missing key, an unknown model and an exceeded limit', async () => {
+  it('gets official errors for a missing key, an unknown model and an exceeded limit', async () => {
     const { client, clientOf } = served([{ text: 'hi' }], {}, { maxOpenStreams: 1 })
     expect(await refusal(clientOf('!').chat.completions.create({ model, messages: user }))).toMatchObject({
       status: 401,
@@ -58,7 +58,7 @@ describe('callers of the OpenAI routes', () => {
     open.controller.abort()
   })
 
-  it('get errors for unknown routes and responses from sessions made per request', async () => {
+  it('gets errors for unknown routes and responses from sessions made per request', async () => {
     const { client, app, sessions } = served([{ text: 'hi' }, { text: 'again' }])
     expect(await refusal(client.embeddings.create({ model, input: 'hi' }))).toMatchObject({ status: 404, code: 'not_found' })
     const asked: string[] = []
@@ -77,7 +77,7 @@ describe('callers of the OpenAI routes', () => {
     expect((await app.request('/v1/models')).status).toBe(401)
   })
 
-  it('reach no response, conversation or approval of another caller', async () => {
+  it('reaches no response, conversation or approval of another caller', async () => {
     const { deploy, done } = deployTool()
     const call = { toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }
     const { client, clientOf } = served(({ messages }) => (messages.length > 1 ? { text: 'A secret.' } : call), { tools: [deploy] })
@@ -92,7 +92,7 @@ describe('callers of the OpenAI routes', () => {
     expect(done).toEqual([])
   })
 
-  it('approve only calls that they were shown', async () => {
+  it('approves only calls that they were shown', async () => {
     const { deploy, done } = deployTool()
     const { client } = served(() => ({ toolCalls: [{ id: 'c', name: 'deploy', arguments: { version: '2' } }] }), { tools: [deploy] })
     const first = await client.responses.create({ model, input: 'Deploy.' })
@@ -238,7 +238,7 @@ describe('input from callers', () => {
 })
 
 describe('request bodies of the OpenAI routes', () => {
-  it('get a response or a proper error in any shape', async () => {
+  it('gets a response or a proper error in any shape', async () => {
     const { app } = served(() => ({ text: 'ok' }))
     const whole = {
       '/v1/chat/completions': {
@@ -295,7 +295,7 @@ describe('request bodies of the OpenAI routes', () => {
     )
   })
 
-  it('remain unread at 100 MB', async () => {
+  it('remains unread at 100 MB', async () => {
     const { app } = served([{ text: 'ok' }])
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
@@ -311,7 +311,7 @@ describe('request bodies of the OpenAI routes', () => {
 })
 
 describe('runs of the OpenAI routes', () => {
-  it('report a failure by status, or in the stream after the first byte', async () => {
+  it('reports a failure by status, or in the stream after the first byte', async () => {
     const fail = (code: 'rateLimited' | 'auth' | 'network' | 'contextOverflow') => ({ fail: { code, message: 'No.' } })
     const statuses = [
       [fail('rateLimited'), 429],
@@ -338,7 +338,7 @@ describe('runs of the OpenAI routes', () => {
     expect([(await refusal(reading)).message, text]).toEqual([expect.stringContaining('Cut off.'), 'half '])
   })
 
-  it('stop without a session when the client leaves, and continue with one', async () => {
+  it('stops without a session when the client leaves, and continues with one', async () => {
     for (const [header, isStopped] of [
       [{}, true],
       [{ 'x-session-id': 's' }, false],
@@ -365,7 +365,7 @@ describe('runs of the OpenAI routes', () => {
     }
   })
 
-  it('stay separate within one conversation', async () => {
+  it('stays separate within one conversation', async () => {
     const [asked, gate] = [gateOf(), gateOf()]
     const held = () => {
       asked.resolve()

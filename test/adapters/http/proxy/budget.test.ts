@@ -148,7 +148,7 @@ describe('a proxy budget', () => {
 })
 
 describe('concurrent proxy calls', () => {
-  it('stay within the limit and end with client, response or error', async () => {
+  it('stays within the limit and ends with client, response or error', async () => {
     const service = await fakeUpstream(
       (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n'),
     )
@@ -170,7 +170,7 @@ describe('concurrent proxy calls', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  it('expire if never released', () => {
+  it('expires if never released', () => {
     const counter = memoryCounter()
     const open = { key: 'open:ann', amount: 1, expiresAt: start + minute }
     expect(counter.add([open], 'ann')).toEqual([1])

@@ -55,11 +55,11 @@ describe('proxy timeouts', () => {
         [9 * minute, part],
       ],
     ],
-  ])('allow nine minutes for %s', async (_what, play) => {
+  ])('allows nine minutes for %s', async (_what, play) => {
     expect((await passed(play)).outcome).toBe('read')
   })
 
-  it('allow four minutes for the next byte', async () => {
+  it('allows four minutes for the next byte', async () => {
     expect(
       (
         await passed(
@@ -88,14 +88,14 @@ describe('proxy timeouts', () => {
       5,
       2,
     ],
-  ])('end the wait %s', async (_what, play, outcome, minutes, pieces) => {
+  ])('ends the wait %s', async (_what, play, outcome, minutes, pieces) => {
     const given = await passed(play, {}, pieces)
     expect(given).toMatchObject({ outcome, ending: 'broken' })
     expect(given.tookMs).toBeGreaterThanOrEqual(minutes * minute)
     expect(given.tookMs).toBeLessThanOrEqual((minutes + 1.5) * minute)
   })
 
-  it('wait without limit if both are false, as the call has its own limit', async () => {
+  it('waits without limit if both are false, as the call has its own limit', async () => {
     const forEver = { firstByteTimeoutMs: false, idleTimeoutMs: false } as const
     expect(
       (

@@ -70,7 +70,7 @@ describe('proxy paths', () => {
     '*',
   ]
 
-  it.each(paths)('reject %s', async (path) => {
+  it.each(paths)('rejects %s', async (path) => {
     const [service, canary] = [await answering(), await answering()]
     const url = await serving(proxyTo(upstreamOf(service)).app)
     const target = path.replace('CANARY', new URL(canary.url).host)
@@ -79,7 +79,7 @@ describe('proxy paths', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('fix the host, the query, the method and the headers', async () => {
+  it('fixes the host, the query, the method and the headers', async () => {
     const [service, canary] = [await answering(), await answering()]
     const { host } = new URL(canary.url)
     const url = await serving(proxyTo(upstreamOf(service)).app)
@@ -102,7 +102,7 @@ describe('proxy paths', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it('reject line breaks in a passed header', async () => {
+  it('rejects line breaks in a passed header', async () => {
     const service = await answering()
     const { app } = proxyTo({ api: 'anthropicMessages', baseUrl: service.url })
     const url = await serving(app)
@@ -133,7 +133,7 @@ describe('proxy paths', () => {
     ' ',
     'a\u0000',
   ]
-  it.each(models)('reject a model called %j in a path', async (model) => {
+  it.each(models)('rejects a model called %j in a path', async (model) => {
     const service = await answering()
     const up: Upstream = { api: 'googleGenerativeAi', baseUrl: service.url }
     const url = await serving(proxyTo(up).app)
@@ -190,7 +190,7 @@ describe('allowed models', () => {
     'a list': '[{"model":"gpt-6-mini"}]',
     'JSON with a BOM': '\uFEFF{"model":"gpt-6-mini"}',
   }
-  it.each(Object.entries(bodies))('exclude %s', async (_, text) => {
+  it.each(Object.entries(bodies))('excludes %s', async (_, text) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { allow })
     const response = await app.request('/up/chat/completions', chat(text))
@@ -214,7 +214,7 @@ describe('allowed models', () => {
     '{"model":"gpt-6-mini","output_config":{"format":{"type":"json_schema","schema":{"properties":{"models":{"type":"array"}}}}}}',
     '{"model":"gpt-6-mini","generationConfig":{"responseJsonSchema":{"properties":{"model":{"type":"string"}}}}}',
     '{ "messages" : [ "\\"model\\":" ] , "model" : "gpt-6-mini" , "n" : 1e2, "models": ["gpt-5"] }',
-  ])('include %s, byte for byte', async (text) => {
+  ])('includes %s, byte for byte', async (text) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { allow })
     expect((await app.request('/up/chat/completions', chat(text))).status).toBe(200)
@@ -239,14 +239,14 @@ describe('allowed models', () => {
 })
 
 describe('callers of the proxy', () => {
-  it.each([false, undefined, '', 0, null, {}, 'x'.repeat(2000), '\ud800'])('get an error if authorize returns %j', async (said) => {
+  it.each([false, undefined, '', 0, null, {}, 'x'.repeat(2000), '\ud800'])('gets an error if authorize returns %j', async (said) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { authorize: () => said as boolean })
     for (const path of ['/up/chat/completions', '/up/other']) expect((await app.request(path, chat())).status).toBe(401)
     expect(service.seen).toEqual([])
   })
 
-  it('get an error if authorize throws, without its message', async () => {
+  it('gets an error if authorize throws, without its message', async () => {
     const service = await answering()
     const logged: unknown[] = []
     const authorize = () => {
@@ -260,7 +260,7 @@ describe('callers of the proxy', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('send a key that callerToken reads for each factory', () => {
+  it('sends a key that callerToken reads for each factory', () => {
     const token = (headers: Record<string, string>) => callerToken(new Request('http://x', { headers }))
     expect(token({ authorization: 'Bearer abc' })).toBe('abc')
     expect(token({ 'x-api-key': 'abc' })).toBe('abc')
@@ -270,7 +270,7 @@ describe('callers of the proxy', () => {
     expect(token({})).toBeUndefined()
   })
 
-  it('include listed origins, with the headers to read an error', async () => {
+  it('includes listed origins, with the headers to read an error', async () => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { cors: ['https://app.example'], allow: { up: ['m'] } })
     const headers = { origin: 'https://app.example', 'access-control-request-headers': 'content-type,authorization,x-api-key' }
@@ -372,7 +372,7 @@ describe('invalid proxy options', () => {
     ['cors[0]', good, { cors: ['https://app.example/'] }],
     ['counter', good, { counter: new Map() }],
   ]
-  it.each(wrong)('fail by name: %s', (name, upstream, rest) => {
+  it.each(wrong)('fails by name: %s', (name, upstream, rest) => {
     let thrown: unknown
     try {
       make(upstream, rest)
@@ -384,7 +384,7 @@ describe('invalid proxy options', () => {
     expect(String(thrown)).not.toContain('hunter2')
   })
 
-  it('fail if names cannot be part of a path', () => {
+  it('fails if names cannot be part of a path', () => {
     const make = (name: string) =>
       createModelProxy({ upstreams: { [name]: good }, authorize: () => true, allow: { [name]: ['*'] }, budget: 'unlimited' })
     for (const name of ['a/b', '..', ':id', '*', '', 'a b']) expect(() => make(name), name).toThrow(ConfigError)

@@ -159,7 +159,7 @@ describe('a response with status 200 that echoes the key', () => {
 })
 
 describe('a provider error behind the proxy', () => {
-  it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('with %d keeps its status and loses the key', async (status) => {
+  it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('keeps status %d and loses the key', async (status) => {
     const echo = { error: { message: `Incorrect API key provided: ${secret}`, also: Buffer.from(secret).toString('base64') } }
     const service = await fakeUpstream((_, response) => {
       const headers = {
@@ -203,7 +203,7 @@ describe('a provider error behind the proxy', () => {
     expect((await response.text()).length).toBe(65_536)
   })
 
-  it.each([301, 302, 303, 307, 308])('with %d follows no redirect', async (status) => {
+  it.each([301, 302, 303, 307, 308])('follows no redirect with status %d', async (status) => {
     const canary = await fakeUpstream((_, response) => void response.end('{}'))
     const service = await fakeUpstream((_, response) => void response.writeHead(status, { location: `${canary.url}/${secret}` }).end())
     const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
@@ -213,7 +213,7 @@ describe('a provider error behind the proxy', () => {
     expect(canary.seen).toEqual([])
   })
 
-  it.each([300, 304, 305])('with %d is neither a redirect nor a response', async (status) => {
+  it.each([300, 304, 305])('treats status %d as neither a redirect nor a response', async (status) => {
     const service = await fakeUpstream((_, response) => void response.writeHead(status).end())
     const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
     expect(response.status).toBe(502)

@@ -84,7 +84,7 @@ describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind
     expect(counted).toBeGreaterThan(3)
   })
 
-  it('count at least the reported usage wherever they are cut', async () => {
+  it('counts at least the reported usage wherever they are cut', async () => {
     for (const recording of own.slice(0, 8)) {
       const bytes = new Uint8Array(readFileSync(new URL(recording.file, folder)))
       for (const part of [0.1, 0.5, 0.9]) {

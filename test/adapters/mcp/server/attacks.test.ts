@@ -23,7 +23,7 @@ const post = (url: string, body: unknown, given: Record<string, string>) =>
   fetch(url, { method: 'POST', headers: given, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
 describe('MCP callers', () => {
-  it('get an error without a key, from a foreign origin or under a foreign host name', async () => {
+  it('gets an error without a key, from a foreign origin or under a foreign host name', async () => {
     const { url } = await listening({ agents: helper([{ text: 'hi' }]) })
     const { authorization: _, ...nobody } = headers('ada')
     expect((await post(url, initialize, nobody)).status).toBe(401)
@@ -39,7 +39,7 @@ describe('MCP callers', () => {
     await local.close()
   })
 
-  it('reach no session of another caller, whatever they send', async () => {
+  it('reaches no session of another caller, whatever they send', async () => {
     const { url } = await listening({ agents: helper([{ text: 'hi' }]) })
     const { transport } = await connected(url)
     const id = transport.sessionId ?? ''
@@ -57,7 +57,7 @@ describe('MCP callers', () => {
     expect((await post(url, list, headers('ada'))).status).toBe(400)
   })
 
-  it('stay within their share of sessions and calls, evicting idle ones', async () => {
+  it('stays within its share of sessions and calls, evicting idle ones', async () => {
     const gate = { open: (): void => undefined }
     const held = new Promise<void>((resolve) => {
       gate.open = resolve
@@ -145,7 +145,7 @@ describe('input of MCP callers', () => {
 })
 
 describe('stateless hosts', () => {
-  it('handle each request separately and deny calls that need approval', async () => {
+  it('handles each request separately and denies calls that need approval', async () => {
     const { deploy, done } = deployTool()
     const model = scripted([{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'I may not.' }])
     const agents = { helper: { description: 'Helps.', agent: () => new Agent({ model, tools: [deploy] }) } }
@@ -169,7 +169,7 @@ describe('invalid options', () => {
       /Two tools/,
     ],
     [{ agents: helper([]), colour: 'red' }, /colour/],
-  ])('fail by name: %#', (options, message) => {
+  ])('fails by name: %#', (options, message) => {
     expect(() => serveMcp({ authorize: () => true, ...options })).toThrow(message)
   })
 })

@@ -47,7 +47,7 @@ describe('the official conformance scenarios for servers', () => {
     })
   }
 
-  it('cover all known ones', () => expect(Object.keys(notOurs).filter((name) => !scenarios.includes(name))).toEqual([]))
+  it('covers all known ones', () => expect(Object.keys(notOurs).filter((name) => !scenarios.includes(name))).toEqual([]))
 
   it.each(scenarios.filter((name) => !Object.hasOwn(notOurs, name)))('%s', async (scenario) => {
     const { code, said } = await run(scenario)

@@ -103,7 +103,7 @@ describe('an agent as an MCP server tool', () => {
 })
 
 describe('tools and skills of an MCP server', () => {
-  it('validate arguments and request approval as in any run', async () => {
+  it('validates arguments and requests approval as in any run', async () => {
     const { deploy, done } = deployTool()
     const { url } = await listening({ tools: [deploy] })
     const { client } = await connected(url, () => ({ action: 'accept', content: { approve: true } }))
@@ -113,7 +113,7 @@ describe('tools and skills of an MCP server', () => {
     expect([right.isError, textOf(right), done]).toEqual([undefined, 'Version 3 is in service.', ['3']])
   })
 
-  it('request user input and log progress without a progress token', async () => {
+  it('requests user input and logs progress without a progress token', async () => {
     const parameters = { type: 'object', properties: {} }
     const greet = defineTool({
       name: 'greet',
@@ -139,7 +139,7 @@ describe('tools and skills of an MCP server', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('become prompts and resources', async () => {
+  it('becomes prompts and resources', async () => {
     const workspace = memoryWorkspace({ 'skills/brew/SKILL.md': '---\nname: brew\ndescription: Makes tea.\n---\nBoil water.' })
     const skills = await loadSkills(workspace, ['skills'])
     const { url } = await listening({ skills: { skills, workspace } })

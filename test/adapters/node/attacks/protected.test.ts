@@ -27,7 +27,7 @@ const directories = `
   .split(/\s+/)
 
 describe('protected names, file tools', () => {
-  it('match the documented names', () => {
+  it('matches the documented names', () => {
     const page = readFileSync(new URL('../../../../docs/guides/files-and-bash.md', import.meta.url), 'utf8')
     const table = /\n\| Shells [\s\S]*?\n\n/.exec(page)?.[0] ?? ''
     const named = [...table.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)

@@ -164,7 +164,7 @@ describe('phi acp', () => {
       return { editor, asked, sessionId, prompted }
     }
 
-    it('become a form in the editor and return its values to the tool', async () => {
+    it('becomes a form in the editor and returns its values to the tool', async () => {
       const { editor, asked, sessionId, prompted } = await asking(() => ({ action: 'accept', content: { guests: 3, meal: 'fish' } }))
       expect(await prompted).toMatchObject({ stopReason: 'end_turn' })
       expect(editor.questions).toMatchObject([
@@ -179,7 +179,7 @@ describe('phi acp', () => {
       expect(JSON.stringify(asked.at(-1))).toMatch(/answered .*accept.*guests.*3.*fish/)
     })
 
-    it('decline without form support, reject on refusal and validate the input', async () => {
+    it('declines without form support, rejects on refusal and validates the input', async () => {
       const none = await asking()
       await none.prompted
       expect(none.editor.questions).toEqual([])
@@ -193,7 +193,7 @@ describe('phi acp', () => {
       expect(actions).toEqual(['decline', 'cancel', 'cancel', 'cancel'])
     })
 
-    it('end when the prompt is cancelled or the editor crashes', async () => {
+    it('ends when the prompt is cancelled or the editor crashes', async () => {
       const { editor, sessionId, prompted } = await asking(() => undefined)
       await vi.waitFor(() => expect(editor.questions).toHaveLength(1), patient)
       await editor.connection.agent.notify(on.session.cancel, { sessionId })

@@ -99,7 +99,7 @@ async function drawing(picture = png): Promise<Record<string, string>> {
 }
 
 describe('pictures in a response', () => {
-  it('appear as one line of text', async () => {
+  it('appears as one line of text', async () => {
     const { stderr, stdout } = await piped(['--model', 'openai/test', '-p', 'Draw.'], { env: environment(await drawing()) })
     expect(stdout).toContain('Here.')
     expect(stderr + stdout).toContain('▣ image/png  69 bytes; /save writes it to a file')

@@ -91,7 +91,7 @@ describe.skipIf(pty === undefined)('user input requests in a terminal', () => {
 })
 
 describe('user input requests without a terminal', () => {
-  it('decline with a notice', async () => {
+  it('declines with a notice', async () => {
     const { cwd, env, answer } = await project()
     const { code, stderr } = await piped([...args, '-p', 'book'], { cwd, env })
     expect(code, stderr).toBe(0)

@@ -207,7 +207,7 @@ describe('invalid arguments', () => {
     [['--json', '--model', 'ollama/x'], 'There is nothing to ask'],
     [['--\u001b[2Jx'], '--\\u{1b}[2Jx'],
   ]
-  it.each(cases)('reject %j', async (args, words) => {
+  it.each(cases)('rejects %j', async (args, words) => {
     const { code, stdout, stderr } = await piped(args)
     expect(stderr).toContain(`phi: `)
     expect(stderr).toContain(words)

@@ -98,7 +98,7 @@ describe('phi serve', () => {
 })
 
 describe('phi models and phi doctor', () => {
-  it('list available models, including local servers, without keys', async () => {
+  it('lists available models, including local servers, without keys', async () => {
     const server = createServer((_request, response) => void response.end(JSON.stringify({ data: [{ id: 'llama-test' }] })))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())

@@ -296,7 +296,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
 })
 
 describe.skipIf(pty === undefined)('slash commands', () => {
-  it('describe the agent and session and export it', async () => {
+  it('describes the agent and the session and exports it', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const cwd = directory()
     const phi = inTerminal(args, { env: environment(env), cwd })
@@ -344,7 +344,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
     expect(await phi.ended).toBe(0)
   })
 
-  it('wait for the end of a run if they change state', async () => {
+  it('waits for the end of a run if they change state', async () => {
     const { env } = await modelServer(() => new Promise(() => undefined))
     const phi = inTerminal(args, { env: environment(env) })
     await phi.shows('› ')

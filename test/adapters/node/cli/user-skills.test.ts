@@ -20,7 +20,7 @@ async function home(...calls: [name: string, args: Record<string, unknown>][]) {
 const args = ['--model', 'openai/test', '--no-sandbox', '-p', 'go']
 
 describe('user skills', () => {
-  it('appear in the system prompt of every project, readable and listed', async () => {
+  it('appears in the system prompt of every project, readable and listed', async () => {
     const { env, asked } = await home(['read_file', { path: '~phi/skills/commits/SKILL.md' }], ['list_files', { path: '~phi/skills' }])
     const { code, stderr } = await piped(args, { env })
     expect(code, stderr).toBe(0)
@@ -30,7 +30,7 @@ describe('user skills', () => {
     expect(JSON.stringify(asked[2]?.messages.at(-1))).toContain('SKILL.md')
   })
 
-  it('load from the settings directory or PHI_HOME', async () => {
+  it('loads from the settings directory or PHI_HOME', async () => {
     const { env: server, asked } = await modelServer(() => ({ text: ['ok'] }))
     const { PHI_HOME: _other, ...env } = environment(server)
     const HOME = directory()
@@ -42,7 +42,7 @@ describe('user skills', () => {
     expect(asked[0] && messagesText(asked[0])).toContain('~/.config/phi/skills/commits/SKILL.md')
   })
 
-  it('stay unchanged by any write', async () => {
+  it('stays unchanged by any write', async () => {
     const paths = ['~phi/skills/commits/SKILL.md', '~phi/skills/../skills/commits/SKILL.md', '~phi/skills/../../x']
     const { env, phiHome, place, asked } = await home(
       ...paths.map((path): [string, Record<string, unknown>] => ['write_file', { path, content: 'planted' }]),
@@ -53,14 +53,14 @@ describe('user skills', () => {
     expect(existsSync(join(phiHome, 'x'))).toBe(false)
   })
 
-  it('open no other file', async () => {
+  it('opens no other file', async () => {
     const { env, phiHome, asked } = await home(['read_file', { path: '~phi/skills/../../trusted.json' }])
     writeFileSync(join(phiHome, 'trusted.json'), '{"secret":1}')
     await piped(args, { env })
     expect(JSON.stringify(asked[1]?.messages.at(-1))).not.toContain('secret')
   })
 
-  it('stay disabled with a warning if tools could change them', async () => {
+  it('stays disabled with a warning if tools could change them', async () => {
     const { env, phiHome, asked } = await home(['list_files', { path: '.' }])
     const { stderr } = await piped(args, { env, cwd: phiHome })
     expect(stderr).toContain('are not used here')

@@ -44,13 +44,13 @@ async function refusal(text: string, more: LoadConfigOptions = {}): Promise<Conf
 }
 
 describe('plugins of an agent file', () => {
-  it('load relative to the file, whatever the root', async () => {
+  it('loads relative to the file, whatever the root', async () => {
     put('home/plugins/first.mjs', `export default ${answering('first')}`)
     expect(await said(naming('./plugins/first.mjs'))).toBe('first')
     expect(await said(naming('plugins/first.mjs'))).toBe('first')
   })
 
-  it('support TypeScript with definePlugin', async () => {
+  it('supports TypeScript with definePlugin', async () => {
     const entry = JSON.stringify(join(process.cwd(), 'dist/loop.js'))
     put('home/word.ts', "export const word: string = 'typed'\n")
     put(
@@ -62,7 +62,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(await said(naming('typed.ts'))).toBe('typed')
   })
 
-  it('load each named export of a module without a default one', async () => {
+  it('loads each named export of a module without a default one', async () => {
     put('home/two.mjs', `export const a = ${answering('a')}\nexport const b = ${answering('b')}`)
     const { config, host } = await load(`${naming('two.mjs')}[[agent.instances]]\nname = "x"\n[[agent.instances]]\nname = "y"\n`)
     const agents = await agentsFromConfig(config, host)
@@ -81,7 +81,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     ['export {}', 'exports nothing'],
     ["throw new Error('broken')", 'cannot be loaded: broken'],
     ['export default (', 'cannot be loaded'],
-  ])('fail with the location and a fix: %s', async (text, words) => {
+  ])('fails with the location and a fix: %s', async (text, words) => {
     put('home/wrong.mjs', text)
     const error = await refusal(naming('wrong.mjs'))
     expect(error).toMatchObject({ code: 'invalidOption', field: 'agent.plugins[0]' })
@@ -89,7 +89,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(error.message).toContain(words)
   })
 
-  it('fail without a file or without code', async () => {
+  it('fails without a file or without code', async () => {
     put('home/notes.md', '# Notes')
     expect(await refusal(naming('none.mjs'))).toMatchObject({ code: 'io', field: 'agent.plugins[0]' })
     expect(await refusal(naming('notes.md'))).toMatchObject({ code: 'invalidOption', field: 'agent.plugins[0]' })
@@ -97,7 +97,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(checkScripts).toThrow('there is no file')
   })
 
-  it('require a host that can load them', async () => {
+  it('requires a host that can load them', async () => {
     const { config } = await parseConfig(naming('a.mjs'), 'toml')
     await expect(agentFromConfig(config, { trust: true })).rejects.toMatchObject({
       code: 'unsupported',

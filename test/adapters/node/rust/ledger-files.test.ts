@@ -20,7 +20,7 @@ const one = (sessionId: string, agentId = 'a', text = 'Hello') =>
 const age = (root: string, sessionId: string, seconds: number) => utimesSync(join(root, `${sessionId}.json`), seconds, seconds)
 
 describe('sessions in Rust session files', () => {
-  it('load as they were saved', async () => {
+  it('loads as they were saved', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     expect(await loadRustSession('s1', root)).toEqual(one('s1'))
@@ -28,7 +28,7 @@ describe('sessions in Rust session files', () => {
     expect(await loadRustSession('s1', root)).toEqual(one('s1', 'a', 'Changed'))
   })
 
-  it('save one flat, indented file each and create the directory', async () => {
+  it('saves one flat, indented file each and creates the directory', async () => {
     const { root } = temporaryRoot()
     const directory = join(root, 'a', 'b')
     await saveRustSession(one('Session-1'), directory)
@@ -37,7 +37,7 @@ describe('sessions in Rust session files', () => {
     expect(readFileSync(join(directory, 'Session-1.json'), 'utf8')).toMatch(/^\{\n {2}"session_id": "Session-1",\n/)
   })
 
-  it('save their state at the call', async () => {
+  it('saves its state at the call', async () => {
     const { root } = temporaryRoot()
     const mine = one('s1')
     const saving = saveRustSession(mine, root)
@@ -46,7 +46,7 @@ describe('sessions in Rust session files', () => {
     expect(await loadRustSession('s1', root)).toEqual(one('s1'))
   })
 
-  it('list newest first and skip other files and directories', async () => {
+  it('lists newest first and skips other files and directories', async () => {
     const { root } = temporaryRoot()
     expect(await listRustSessionIds(join(root, 'missing'))).toEqual([])
     for (const [index, id] of ['b', 'a', 'c'].entries()) {
@@ -58,7 +58,7 @@ describe('sessions in Rust session files', () => {
     expect(await listRustSessionIds(root)).toEqual(['c', 'a', 'b'])
   })
 
-  it('load for one agent, newest first', async () => {
+  it('loads for one agent, newest first', async () => {
     const { root } = temporaryRoot()
     for (const [index, agentId] of ['x', 'y', 'x'].entries()) {
       await saveRustSession(one(`s${index}`, agentId), root)
@@ -68,7 +68,7 @@ describe('sessions in Rust session files', () => {
     expect(await loadRustSessionsForAgent('nobody', root)).toEqual([])
   })
 
-  it('delete and are then missing', async () => {
+  it('deletes a session, which is then missing', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     await deleteRustSession('s1', root)
@@ -77,7 +77,7 @@ describe('sessions in Rust session files', () => {
     expect(await failureOf(loadRustSession('s1', join(root, 'missing')))).toBe('notFound')
   })
 
-  it('save concurrently, with one complete file as the result', async () => {
+  it('saves concurrently, with one complete file as the result', async () => {
     const { root } = temporaryRoot()
     const versions = Array.from({ length: 8 }, (_, index) => one('s1', 'a', `version ${index}`))
     await Promise.all(versions.map((version) => saveRustSession(version, root)))
@@ -85,7 +85,7 @@ describe('sessions in Rust session files', () => {
     expect(readdirSync(root)).toEqual(['s1.json'])
   })
 
-  it('stay separate from those of fileSessionStore', async () => {
+  it('stays separate from those of fileSessionStore', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     const store = fileSessionStore(root)
@@ -95,14 +95,14 @@ describe('sessions in Rust session files', () => {
     expect(await listRustSessionIds(root)).toEqual(['s1'])
   })
 
-  it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('reject the id %j', async (id) => {
+  it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('rejects the id %j', async (id) => {
     const { root } = temporaryRoot()
     const calls = [saveRustSession({ ...one('s1'), sessionId: id }, root), loadRustSession(id, root), deleteRustSession(id, root)]
     expect(await Promise.all(calls.map(failureOf))).toEqual(['invalidId', 'invalidId', 'invalidId'])
     expect(readdirSync(root)).toEqual([])
   })
 
-  it.each(['', '{"session_id":', '{"session_id":"s1"}', '[]'])('reject an invalid session: %s', async (text) => {
+  it.each(['', '{"session_id":', '{"session_id":"s1"}', '[]'])('rejects an invalid session: %s', async (text) => {
     const { root } = temporaryRoot()
     writeFileSync(join(root, 's1.json'), text)
     const error: unknown = await loadRustSession('s1', root).catch((reason: unknown) => reason)
@@ -111,7 +111,7 @@ describe('sessions in Rust session files', () => {
     expect(await failureOf(loadRustSessionsForAgent('a', root))).toBe('invalidSession')
   })
 
-  it('keep the old file and leave nothing behind if a write fails', async () => {
+  it('keeps the old file and leaves nothing behind if a write fails', async () => {
     const { root, outside } = temporaryRoot()
     mkdirSync(join(root, 's1.json'))
     const error: unknown = await saveRustSession(one('s1'), root).catch((reason: unknown) => reason)

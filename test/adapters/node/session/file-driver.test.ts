@@ -348,7 +348,7 @@ describe('disk failures', () => {
     ['list', 'EACCES', 'io'],
   ]
 
-  it.each(cases)('report %s that fails with %s as %s and stop writing', async (operation, code, expected) => {
+  it.each(cases)('reports %s that fails with %s as %s and stops writing', async (operation, code, expected) => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     let isBroken = false
@@ -370,7 +370,7 @@ describe('disk failures', () => {
     expect(await driver.read('s1', 0)).not.toContain('three')
   })
 
-  it('hide the path if nothing can be opened', async () => {
+  it('hides the path if nothing can be opened', async () => {
     const { root } = temporaryRoot()
     const file = join(root, 'file')
     writeFileSync(file, '')
@@ -381,7 +381,7 @@ describe('disk failures', () => {
     expect(await driver.read('s1', 0)).toBeUndefined()
   })
 
-  it('leave no file open', async () => {
+  it('leaves no file open', async () => {
     const { root } = temporaryRoot()
     if (!existsSync('/proc/self/fd')) return
     const open = () => readdirSync('/proc/self/fd').length

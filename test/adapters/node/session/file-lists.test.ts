@@ -65,7 +65,7 @@ describe('an unreadable session', () => {
 })
 
 describe('list pages', () => {
-  it('continue from one folder scan and include later changes where possible', async () => {
+  it('continues from one folder scan and includes later changes where possible', async () => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     let looks = 0
@@ -102,7 +102,7 @@ describe('list pages', () => {
 })
 
 describe('session files and folders', () => {
-  it('are accessible only to their owner', async () => {
+  it('restricts access to its owner', async () => {
     if (process.platform === 'win32') return
     const { root } = temporaryRoot()
     const before = process.umask(0)
@@ -156,7 +156,7 @@ describe('list summaries', () => {
     }
   }
 
-  it('read no session content, also during writes, and nothing the second time', async () => {
+  it('reads no session content, also during writes, and nothing the second time', async () => {
     const { root } = temporaryRoot()
     await writeLong(root)
     const { store, count } = counting(root)
@@ -171,7 +171,7 @@ describe('list summaries', () => {
     expect(count.chars).toBe(before)
   })
 
-  it('read only the sessions of the page', async () => {
+  it('reads only the sessions of the page', async () => {
     const { root } = temporaryRoot()
     await writeLong(root)
     const { store, count } = counting(root)
@@ -180,7 +180,7 @@ describe('list summaries', () => {
     expect(count.chars).toBeLessThan(70_000)
   })
 
-  it.each(['missing', 'damaged', 'of another log'])('come from the logs if the summary is %s', async (how) => {
+  it.each(['missing', 'damaged', 'of another log'])('comes from the logs if the summary is %s', async (how) => {
     const root = await threeSessions()
     const told = (await fileSessionStore(root).list()).sessions
     for (const id of ['a', 'b', 'c']) {
@@ -195,7 +195,7 @@ describe('list summaries', () => {
     expect((await fileSessionStore(root).list()).sessions).toEqual(told)
   })
 
-  it('disappear with their session', async () => {
+  it('disappears with its session', async () => {
     const root = await threeSessions()
     const store = fileSessionStore(root)
     expect(await store.delete('b')).toBe(true)

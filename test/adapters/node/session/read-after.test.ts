@@ -23,7 +23,7 @@ function counting(root: string) {
 }
 
 describe('records after a cursor', () => {
-  it('match the whole log at every cursor after writes, takeovers and replacements', async () => {
+  it('matches the whole log at every cursor after writes, takeovers and replacements', async () => {
     for (let seed = 1; seed <= runs(5, 200); seed++) {
       const random = seededRandom(seed)
       const pick = (below: number) => Math.floor(random() * below)
@@ -45,7 +45,7 @@ describe('records after a cursor', () => {
     }
   })
 
-  it('cost in proportion to their size, not to the log', async () => {
+  it('costs in proportion to its size, not to the log', async () => {
     const { root } = temporaryRoot()
     const { store, count } = counting(root)
     const writer = await store.open('s1', agent)
