@@ -1,7 +1,7 @@
 import { expect, test } from '../page/browser.ts'
 import { quickPage, repeat } from '../page/playground-page.ts'
 
-test('formulas are drawn, money is not, and what is no TeX, or asks for more, is text', async ({ page }) => {
+test('renders formulas but leaves amounts of money and invalid TeX as text', async ({ page }) => {
   const files: string[] = []
   page.on('request', (request) => files.push(new URL(request.url()).pathname))
   await page.goto(quickPage)

@@ -19,7 +19,7 @@ function say(words: string): void {
   field().dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
 }
 
-it('examples/chat: streams, asks before it writes, goes on out of sight and after a reload, and loses no word', async () => {
+it('examples/chat: streams, requests approval, continues in the background and keeps the draft', async () => {
   await load('')
   await expect.poll(() => field().disabled).toBe(false)
   say('Hello?')

@@ -77,13 +77,13 @@ describe.each(Object.entries(services))('a complete response of %s', (_name, { m
     return error ?? { ...message, timestamp: 0 }
   }
 
-  it('does not depend on what follows it in the same packet', async () => {
+  it('is independent of data after it in the same packet', async () => {
     const expected = await said([bytes])
     expect(expected).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }], usage: { input: 7, output: 2 } })
     for (const tail of frames) expect(await said([joined([bytes, tail])])).toEqual(expected)
   })
 
-  it('does not depend on where its bytes and those behind it are cut', async () => {
+  it('is independent of chunk boundaries in and after it', async () => {
     const expected = await said([bytes])
     const tails = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 60 }), fc.constantFrom(...frames))
     await fc.assert(

@@ -11,7 +11,7 @@ const answer = (file: string) => {
   return faultFetch({ body, headers: { 'content-type': 'text/event-stream' } })
 }
 
-describe('what an encoder leaves out', () => {
+describe('encoder warnings', () => {
   it.each<[string, Model]>([
     ['anthropic', anthropic('claude-new', { apiKey: 'k', fetch: answer('anthropic/text.sse') })],
     ['openai', openai('gpt-new', { apiKey: 'k', fetch: answer('openai/text.sse') })],

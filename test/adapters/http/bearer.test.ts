@@ -18,7 +18,7 @@ async function statusOf(asked: unknown, ...sent: string[]): Promise<number> {
 }
 
 describe('bearer', () => {
-  it('lets in who sends the secret, whatever the case of the scheme, and whatever stands around a secret in its file', async () => {
+  it('accepts the secret with any scheme case and surrounding whitespace in its file', async () => {
     for (const sent of [`Bearer ${secret}`, `bearer ${secret}`, `BEARER   ${secret}`, `Bearer ${secret}  `]) {
       expect([sent, await statusOf(secret, sent)]).toEqual([sent, 200])
     }
@@ -26,7 +26,7 @@ describe('bearer', () => {
     expect(await statusOf('three words here', 'Bearer three words here')).toBe(200)
   })
 
-  it('keeps out everybody else', async () => {
+  it('rejects every other credential', async () => {
     const wrong = ['', 'Bearer', 'Bearer ', 'Bearer undefined', 'Bearer null', `Basic ${secret}`, secret, `Bearer${secret}`]
     const near = [secret.slice(0, -1), `${secret}x`, secret.toUpperCase(), `x${secret}`, `"${secret}"`, `${secret},`, `${secret}\u00e9`]
     for (const sent of [...wrong, ...near.map((token) => `Bearer ${token}`), `Bearer Bearer ${secret}`]) {
@@ -37,7 +37,7 @@ describe('bearer', () => {
     expect(await statusOf(secret, `Bearer ${secret}`, `Bearer ${secret}`)).toBe(401)
   })
 
-  it('lets nobody in where the secret is unset, empty, or none', async () => {
+  it('rejects all requests if the secret is unset, empty or invalid', async () => {
     const none = [
       undefined,
       null,
@@ -63,7 +63,7 @@ describe('bearer', () => {
     expect(await statusOf('line\nbreak-in-it', 'Bearer line break-in-it')).toBe(401)
   })
 
-  it('asks requests and contexts alike', async () => {
+  it('accepts requests and contexts alike', async () => {
     const request = new Request('http://test', { headers: { authorization: `Bearer ${secret}` } })
     expect(await bearer(secret)(request)).toBe(true)
     expect(await bearer(secret)({ req: { raw: request } })).toBe(true)

@@ -123,7 +123,7 @@ it(`loses no run when processes are killed ${2 * rounds} times while they drain 
 
 const steered = runs(5, 78)
 
-it(`loses nothing of what was said to runs whose process is killed at once, ${steered} times`, { timeout }, async () => {
+it(`keeps messages to runs whose process is killed at once, ${steered} times`, { timeout }, async () => {
   const random = seededRandom(8)
   const hosts = hostsOver(1)
   for (let number = 0; number < steered; number++) {

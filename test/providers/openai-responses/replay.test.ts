@@ -26,7 +26,7 @@ const history = async (name: string) => [user('a'), await recorded(name), result
 
 describe('the same model', () => {
   it.each(['reasoning', 'parallel-tools', 'empty-arguments', 'late-encryption', 'raw-reasoning'])(
-    'gets its own answer back, reasoning word for word: %s',
+    'gets its own response back with exact reasoning: %s',
     async (name) => {
       const input = await inputFor(await history(name))
       const expected = outputOf(name).map((item) => {
@@ -44,7 +44,7 @@ describe('the same model', () => {
     },
   )
 
-  it('gets ids that the service would refuse without them, and the reasoning with them', async () => {
+  it('gets the reasoning with the ids that the provider requires', async () => {
     const [question, recordedAnswer, ...rest] = await history('renamed-ids')
     if (question === undefined || recordedAnswer === undefined) throw new Error('no history')
     expect(await types([question, recordedAnswer, ...rest])).toEqual([
@@ -56,14 +56,14 @@ describe('the same model', () => {
     ])
   })
 
-  it('gets what the service did by itself back with its reasoning', async () => {
+  it('gets hosted tool items back with their reasoning', async () => {
     expect(await types(await history('server-tools'))).toEqual(['user', 'reasoning rs_1', 'web_search_call ws_1', 'message msg_1', 'user'])
   })
 
   it.each([
     ['the reasoning', 0, ['user', 'assistant', 'function_call', 'function_call', 'function_call_output', 'function_call_output', 'user']],
     ['what it led to', 1, ['user', 'function_call', 'function_call', 'function_call_output', 'function_call_output', 'user']],
-  ] as const)('gets neither reasoning nor ids when %s was taken out', async (_what, index, expected) => {
+  ] as const)('gets neither reasoning nor ids when %s was removed', async (_what, index, expected) => {
     const messages = await history('parallel-tools')
     const edited = messages.map((message) =>
       message.role === 'assistant' ? { ...message, content: message.content.toSpliced(index, 1) } : message,
@@ -71,7 +71,7 @@ describe('the same model', () => {
     expect(await types(edited)).toEqual(expected)
   })
 
-  it('gets the rest as it was when something else was taken out', async () => {
+  it('gets the rest unchanged when other content was removed', async () => {
     const messages = await history('parallel-tools')
     const edited = messages.map((message) =>
       message.role === 'assistant' ? { ...message, content: message.content.toSpliced(2, 1) } : message,
@@ -80,7 +80,7 @@ describe('the same model', () => {
   })
 })
 
-describe('anybody else', () => {
+describe('another model', () => {
   const others = [
     openaiResponses('gpt-other'),
     openaiResponses('gpt-test', { provider: 'proxy' }),

@@ -36,7 +36,7 @@ it('keeps that a response was cut when the other choice of index 0 says it was n
   expect(message?.stopReason).toBe('length')
 })
 
-it('leaves out a choice without an index beside one of index 0', async () => {
+it('omits a choice without an index next to one of index 0', async () => {
   const choices = [
     { index: 0, delta: { content: 'Mine.' }, finish_reason: 'stop' },
     { delta: { content: 'Other.' }, finish_reason: 'stop' },

@@ -21,8 +21,8 @@ const post = () => new Request('https://worker/sessions/s1', { method: 'POST', b
 const forward = (request: Request, sessions: ObjectNamespace, more: { tenant?: string; path?: string } = {}) =>
   forwardToSession(request, { sessions, sessionId: 's1', path: '/', ...more })
 
-describe('forwardToSession, when the object is ended while it is asked', () => {
-  it('asks again what may be asked twice', async () => {
+describe('forwardToSession to an object that stops during the request', () => {
+  it('retries requests that are safe to repeat', async () => {
     for (const failure of [{ retryable: true }, { durableObjectReset: true }]) {
       const sessions = failing(failure, failure)
       expect(await (await forward(get, sessions)).text()).toBe('GET / ')
@@ -34,19 +34,19 @@ describe('forwardToSession, when the object is ended while it is asked', () => {
     ['a prompt', post, [{ retryable: true }]],
     ['an object that has too much to do', () => get.clone(), [{ retryable: true, overloaded: true }]],
     ['an object that does not come back', () => get.clone(), [{ retryable: true }, { retryable: true }, { retryable: true }]],
-  ])('answers 503 to %s', async (_name, request, failures) => {
+  ])('responds with 503 to %s', async (_name, request, failures) => {
     const sessions = failing(...failures)
     const response = await forward(request(), sessions)
     expect([response.status, await response.json(), sessions.asked]).toMatchObject([503, { code: 'unavailable' }, failures.length])
   })
 
-  it('leaves the faults of a class to the platform', async () => {
+  it('leaves errors of a class to the platform', async () => {
     await expect(forward(get, failing({}))).rejects.toThrow('Network connection lost.')
   })
 })
 
-describe('forwardToSession, when the object does not answer', () => {
-  it('answers in time, says until when it is waited for, and lets go what comes later', async () => {
+describe('forwardToSession to an object that does not respond', () => {
+  it('responds by its deadline with a retry time and discards a late response', async () => {
     let answer: (response: Response) => void = () => undefined
     const asked: Request[] = []
     const getByName = () => ({
@@ -70,7 +70,7 @@ describe('forwardToSession, when the object does not answer', () => {
   })
 })
 
-describe('forwardToSession, where it goes', () => {
+describe('forwardToSession routing', () => {
   it.each(['//evil.example/runs', '/../x', '/a b', '?x', '#x', '', 'https://evil.example/', '/%'])(
     'stays with the session: %j',
     async (path) => {
@@ -78,7 +78,7 @@ describe('forwardToSession, where it goes', () => {
     },
   )
 
-  it.each(['', '\ud800', 7, {}, null])('refuses the tenant %j', async (tenant) => {
+  it.each(['', '\ud800', 7, {}, null])('rejects the tenant %j', async (tenant) => {
     // As JavaScript gives it.
     await expect(forward(get, failing(), { tenant: tenant as string })).rejects.toMatchObject({
       name: 'ConfigError',

@@ -43,7 +43,7 @@ function smallState(pages: number): ObjectState {
   }
 }
 
-it('refuses with quota when the database of an object is full, and keeps what is there', async () => {
+it('rejects with quota on a full object database and keeps stored data', async () => {
   const session = new SessionObject(smallState(40))
   const index = new IndexObject(smallState(40))
   const store = durableObjectSessionStore({ sessions: { getByName: () => session }, index: { getByName: () => index } })

@@ -55,7 +55,7 @@ function slowObjects(ms: number): ObjectNamespace {
 }
 
 describe('a long session on a slow platform', () => {
-  it('opens from Workers KV as long as pages and values come, and is blocked when none does', async () => {
+  it('opens from Workers KV while pages and values arrive, and times out otherwise', async () => {
     const speed = { ms: 0 }
     const store = kvSessionStore(slowKv(speed))
     const opening = store.open('s', agent)
@@ -80,7 +80,7 @@ describe('a long session on a slow platform', () => {
     await hanging
   })
 
-  it('opens from a Durable Object as long as parts of its answer come', async () => {
+  it('opens from a Durable Object while parts of its response arrive', async () => {
     const objects = slowObjects(4000)
     const opening = durableObjectSessionStore({ sessions: objects, index: objects }).open('s', agent)
     opening.catch(() => undefined)

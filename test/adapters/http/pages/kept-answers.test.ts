@@ -15,12 +15,12 @@ const model = () =>
       : { text: messages.map(({ content }) => textOf(content)).join('|') },
   )
 
-describe('a message of a page that stands between the answer and what is said last', () => {
+describe('a message between a response and the last prompt of an AI SDK client', () => {
   it.each([
     ['says in its data that it is of the assistant', said('m2', { type: 'data-shown', data: { role: 'assistant' } })],
     ['has its role last', { metadata: { role: 'assistant' }, ...said('m2'), role: 'user' }],
     ['is a list', [{ role: 'assistant' }]],
-  ])('leaves the result in the answer alone when it %s', async (_name, between) => {
+  ])('leaves the result in the response alone when it %s', async (_name, between) => {
     const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
     const ask = async (...messages: unknown[]) => (await world.post('/chat', { id: 's', trigger: 'submit-message', messages })).text()
     await ask(said('m1'))
@@ -30,7 +30,7 @@ describe('a message of a page that stands between the answer and what is said la
   })
 })
 
-it('finds the result in an answer whose role is written with escapes', async () => {
+it('finds the result in a response whose role contains escapes', async () => {
   const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
   const part = { type: 'tool-locate', toolCallId: 'call_1', state: 'output-available', input: {}, output: 'Oslo' }
   const body = (...messages: object[]) => JSON.stringify({ id: 's', trigger: 'submit-message', messages })

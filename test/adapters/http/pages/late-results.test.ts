@@ -30,7 +30,7 @@ describe('a client of AG-UI', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'got found, Oslo, found' })
   })
 
-  it('answers the second call of an id that its model repeats', async () => {
+  it('submits the second result of an id that its model repeats', async () => {
     const model = scripted(({ messages }) => {
       const asked = messages.filter(({ role }) => role === 'toolResult').length
       return asked === 2 ? { text: 'done' } : { toolCalls: [{ id: 'call_0', name: 'locate', arguments: {} }] }
@@ -46,7 +46,7 @@ describe('a client of AG-UI', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'done' })
   })
 
-  it('gets a whole response for a result that came late, whatever goes on', async () => {
+  it('gets a complete response for a late result in any order', async () => {
     const world = await pageWorld(() => ({ model: calling('locate', 'confirm'), tools: [locate, confirm] }))
     const ask = (messages: object[]) =>
       world.post('/agui', { threadId: 's', runId: crypto.randomUUID(), messages, tools: [], context: [], state: {}, forwardedProps: {} })
@@ -65,7 +65,7 @@ describe('a client of AG-UI', () => {
 })
 
 describe.each(versions)('a chat of AI SDK %d', (version) => {
-  it('sends a result that came too late, and the other one counts', async () => {
+  it('sends a late result while the other one counts', async () => {
     const impatient = clientTool({ name: 'locate', description: 'Says where', parameters: { type: 'object' }, timeoutMs: 1 })
     const world = await pageWorld(() => ({ model: calling('locate', 'confirm'), tools: [impatient, confirm] }))
     const chat = world.chat(version, { tools: [] })
@@ -78,7 +78,7 @@ describe.each(versions)('a chat of AI SDK %d', (version) => {
     expect([chat.error, chat.messages.map(shown).at(-1)?.endsWith(', late')]).toEqual([undefined, true])
   })
 
-  it('sends results of which another tab has told one', async () => {
+  it('sends results although another tab submitted one', async () => {
     const world = await pageWorld(() => ({ model: calling('locate', 'confirm'), tools: [locate, confirm] }))
     const chat = world.chat(version, { tools: [] })
     await chat.sendMessage({ text: 'go' })

@@ -85,12 +85,12 @@ function verdictOf(machine: Machine, number: number, args: readonly number[] = [
 describe.each(['x64', 'arm64'] as const)('the system-call filter of %s', (machine) => {
   const { refused, allowed, socket, socketpair } = machines[machine]
 
-  it('refuses what reaches around the sandbox', () => {
+  it('blocks calls that bypass the sandbox', () => {
     const wrong = Object.entries({ ...refused, ...common }).filter(([, number]) => verdictOf(machine, number) !== eperm)
     expect(wrong).toEqual([])
   })
 
-  it('gives no file the rights of whoever owns it', () => {
+  it('grants no file the rights of its owner', () => {
     const argsOf = (position: number, mode: number) => Array.from({ length: 4 }, (_, at) => (at === position ? mode : 0))
     for (const [name, [number, position]] of Object.entries(machines[machine].modes)) {
       for (const mode of [0o4755, 0o2755, 0o6777]) expect(verdictOf(machine, number, argsOf(position, mode)), name).toBe(eperm)
@@ -103,7 +103,7 @@ describe.each(['x64', 'arm64'] as const)('the system-call filter of %s', (machin
     expect(verdictOf(machine, 437)).toBe(0x00050026)
   })
 
-  it('lets through what programs live on', () => {
+  it('allows calls that programs need', () => {
     expect(Object.entries(allowed).filter(([, number]) => verdictOf(machine, number) !== allow)).toEqual([])
   })
 
@@ -120,13 +120,13 @@ describe.each(['x64', 'arm64'] as const)('the system-call filter of %s', (machin
     }
   })
 
-  it('ends who calls in the convention of another processor', () => {
+  it('kills a caller with the convention of another processor', () => {
     for (const audit of [0x40000003, 0x40000028, machine === 'x64' ? machines.arm64.audit : machines.x64.audit])
       expect(verdictOf(machine, allowed.read, [], audit)).toBe(kill)
   })
 })
 
-it('ends who calls in the convention of x32', () => {
+it('kills a caller with the x32 convention', () => {
   expect([0x3fffffff, 0x40000000, 0x40000000 + 521, 0xffffffff].map((number) => verdictOf('x64', number))).toEqual([
     allow,
     kill,

@@ -16,6 +16,6 @@ it('reads a notification with its bell, wherever its chunks are cut', () => {
 it.each([
   ['a bell without a notification', 'text \x07 and more of it'],
   ['a notification without a bell', 'text \x1b]9;phi: it waits\x07 and more of it'],
-])('refuses %s, which a model or a tool may have written', (_, text) => {
+])('rejects %s, which a model or a tool may have written', (_, text) => {
   expect(() => new VirtualTerminal(80).write(text)).toThrow('The command wrote')
 })

@@ -56,13 +56,13 @@ async function agentOf(text: string, meanwhile: () => void, more: LoadConfigOpti
   return agentFromConfig(config, host)
 }
 
-describe('what was shown is what runs', () => {
+describe('trusted programs', () => {
   beforeEach(() => {
     put('server.mjs', server)
     put('word.mjs', "export const word = 'shown'\n")
   })
 
-  it('starts a server that is as it was', async () => {
+  it('starts an unchanged server', async () => {
     const agent = await agentOf(named('["server.mjs"]'), () => undefined)
     await agent.close()
     expect(started()).toBe('shown')
@@ -75,7 +75,7 @@ describe('what was shown is what runs', () => {
     ['what a flag names', '["--import=./word.mjs", "server.mjs"]', 'word.mjs'],
     ['the script of a folder', '["."]', 'index.mjs'],
     ['the main script of a package', '["pack"]', 'pack/main.mjs'],
-  ])('starts no server of which %s was changed during the question', async (_, args, changed) => {
+  ])('starts no server if %s changed during the question', async (_, args, changed) => {
     put('index.mjs', "import './server.mjs'\n")
     put('package.json', '{"main":"index.mjs"}')
     put('pack/package.json', '{"main":"main.mjs"}')
@@ -106,7 +106,7 @@ describe('what was shown is what runs', () => {
     expect(started()).toBe('')
   })
 
-  it('does not start a server again that was changed while it ran', async () => {
+  it('restarts no server that changed while it ran', async () => {
     const script = [
       { toolCalls: [{ name: 'words__say', arguments: {} }] },
       { toolCalls: [{ name: 'words__say', arguments: {} }] },
@@ -120,7 +120,7 @@ describe('what was shown is what runs', () => {
     expect(started()).toBe('shown')
   })
 
-  it('starts a server again that is as it was, whatever it wrote meanwhile', async () => {
+  it('restarts an unchanged server, whatever it wrote meanwhile', async () => {
     put('data.json', '{}')
     const script = [
       { toolCalls: [{ name: 'words__say', arguments: {} }] },
@@ -134,7 +134,7 @@ describe('what was shown is what runs', () => {
     expect(started()).toBe('shownshown')
   })
 
-  it('runs no hook script that was changed during the question', async () => {
+  it('runs no hook script that changed during the question', async () => {
     put('check.sh', 'exit 0')
     const text = `${provider}[callbacks]\nbefore_turn = "check.sh"\n`
     const agent = agentOf(text, () => void put('check.sh', 'touch started'), { createModel: () => scripted([{ text: 'hi' }]) })

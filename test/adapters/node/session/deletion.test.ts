@@ -105,7 +105,7 @@ class DeletionRun {
 }
 
 describe('deleting a session of the file store', () => {
-  it('lasts, and takes nothing of what comes after, whoever writes meanwhile, is killed, or loses power', async () => {
+  it('is permanent and affects no later session despite writers, crashes and power loss', async () => {
     for (let seed = 1; seed <= seeds; seed += 1) expect(await new DeletionRun(seed).problems(), `seed ${seed}`).toEqual([])
   })
 })
