@@ -6,14 +6,14 @@ import type { BackendName } from '../../src/providers/openai.ts'
 import type { Patience } from '../../src/providers.ts'
 import { adviceFor, type Environment } from './environment.ts'
 
-/** What the environment says of a model, whoever serves it. */
+/** Variables of a model, for any provider. */
 type Given = Patience & { apiKey?: string; baseUrl?: string; catalogue?: ModelCatalogue }
 
 /** A service that a name can begin with. */
 interface Service {
   /** Variables that may hold its key, the first that is set is taken. */
   keys: readonly string[]
-  /** What the catalogue calls it. Default: its name here. */
+  /** The provider's name in the catalogue. Default: its name here. */
   listedAs?: string
   load: (id: string, given: Given, env: Environment) => Promise<Model>
 }
@@ -77,17 +77,17 @@ export const defaultModels: Readonly<Record<string, string>> = {
 /** Variables that hold the keys of services with protocols of their own. */
 export const keyVariables: readonly string[] = [...new Set(Object.values(services).flatMap(({ keys }) => keys))]
 
-/** Services whose models the catalogue lists: the variables that may hold their key, and what the catalogue calls them. */
+/** Providers in the catalogue: variables of their keys, and their names in the catalogue. */
 export const keysOfServices: Readonly<Record<string, { keys: readonly string[]; listedAs: string }>> = Object.fromEntries(
   Object.entries(services).map(([name, { keys, listedAs = name }]) => [name, { keys, listedAs }]),
 )
 
-/** The model to use when nothing names one; undefined where there is no key. */
+/** Returns the default model; undefined without a key. */
 export function defaultName(env: Environment): string | undefined {
   return env.get('PHI_MODEL') ?? Object.keys(defaultModels).find((name) => services[name]?.keys.some((variable) => env.get(variable)))
 }
 
-/** What to set so that there is a model. */
+/** Returns what to set so that there is a model. */
 export function noModelAdvice(env: Environment): string {
   const names = Object.keys(defaultModels).map((name) => services[name]?.keys[0] ?? '')
   if (names.some((name) => env.denied.has(name))) return adviceFor(names, env)
@@ -95,8 +95,8 @@ export function noModelAdvice(env: Environment): string {
 }
 
 /**
- * The model called `provider/id`, with the key that the environment has for it; `<PROVIDER>_BASE_URL` is another address.
- * Throws `ConfigError` for a name without a provider, for a provider that nobody knows, and where the key is missing.
+ * Loads the model `provider/id` with its key from the environment; `<PROVIDER>_BASE_URL` replaces the URL.
+ * Throws `ConfigError` for a name without a provider, for an unknown provider, and without a key.
  */
 export async function loadModel(name: string, env: Environment): Promise<Model> {
   const split = await splitModelName(name)
@@ -117,12 +117,12 @@ export async function loadModel(name: string, env: Environment): Promise<Model> 
   return model
 }
 
-/** The catalogue, where it knows the model: of one that it does not know, `/model` says that its prices are unknown. */
+/** The catalogue, if it knows the model; for an unknown one, `/model` says that its prices are unknown. */
 function factsOf(service: string, id: string): { catalogue?: ModelCatalogue } {
   return catalogue.find(service, id) === undefined ? {} : { catalogue }
 }
 
-/** One of `compatPresets`. */
+/** A name in `compatPresets`. */
 async function compatible(provider: string, id: string, address: Given, env: Environment): Promise<Model> {
   const { keys } = (await serviceNamed(provider)) ?? { keys: [] }
   const { openaiCompatible } = await import('../../src/providers/openai.ts')

@@ -6,7 +6,7 @@ import { captured, capturedJson, capturedResult } from './content.ts'
 import { errorType, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
-/** Whether a call was stopped. */
+/** Returns whether a call was stopped. */
 interface Stop {
   readonly aborted: boolean
   readonly reason: unknown
@@ -15,14 +15,14 @@ interface Stop {
 /** `error.type` of a tool that failed without throwing, or without a known error. */
 const toolError = 'tool_error'
 
-/** One tool call: the span `execute_tool {tool}` and its duration. */
+/** Traces one tool call: the span `execute_tool {tool}` and its duration. */
 export class ToolTrace {
   readonly #tracing: Tracing
   readonly #operation: Operation
   readonly #attributes: Attributes
   #stop: Stop | undefined
   #thrown: string | undefined
-  /** Whether it was run: then the name is that of a tool, not one that a model made up. */
+  /** Whether it has run: then the name is that of a real tool. */
   #hasRun = false
 
   constructor(tracing: Tracing, event: ToolExecutionStartEvent, place: { parent: Context; at?: number | undefined }) {
@@ -55,7 +55,7 @@ export class ToolTrace {
     this.#operation.set({ 'gen_ai.tool.description': captured(description) })
   }
 
-  /** The tool itself failed; what becomes of the call is said later. */
+  /** The tool itself failed; the outcome of the call follows. */
   threw(error: unknown): void {
     this.#thrown = errorType(error)
   }
@@ -66,7 +66,7 @@ export class ToolTrace {
     else this.#end({ attributes: () => (capturesContent ? { 'gen_ai.tool.call.result': capturedResult(result.content) } : {}), at })
   }
 
-  /** It ends, and nobody will say how. */
+  /** Ends without a reported outcome. */
   cut(type: string, at?: number): void {
     this.#end({ error: { type }, at })
   }

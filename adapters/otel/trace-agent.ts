@@ -14,7 +14,7 @@ export interface AgentTrace {
   [Symbol.dispose](): void
 }
 
-/** Traces the loops that have it among their `observers`. */
+/** Traces the loops that have it in their `observers`. */
 export interface LoopTracer extends LoopObserver, AgentTrace {}
 
 const traceOptions = optionsOf<TraceOptions>({
@@ -73,7 +73,7 @@ export function traceLoops(options: TraceOptions = {}): LoopTracer {
   }
 }
 
-/** By what it can do, not by its class: there may be two copies of this package. */
+/** Duck-typed, because there may be two copies of this package. */
 function isAgent(agent: Agent | ChatAgent): agent is Agent {
   return typeof agent === 'object' && agent !== null && 'configure' in agent && typeof agent.configure === 'function'
 }
@@ -94,7 +94,7 @@ function traceEvents(agent: ChatAgent, options: TraceOptions): AgentTrace {
   const open = new Set<ReadTrace>()
   const loops = new ReadLoops((facts, at) => new LoopTrace(tracing, facts, { open, parent: tracing.active(), at }))
   const stopListening = agent.subscribe((event) => {
-    // One run at a time: of one before, the end was lost.
+    // One run at a time: the end of the previous one was lost.
     if (event.type === 'agentStart') loops.cut(event.at, event.runId)
     loops.event(event)
   })

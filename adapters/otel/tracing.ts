@@ -32,7 +32,7 @@ export interface TraceOptions {
 
 /** How an operation ended. */
 export interface Ending {
-  /** Made only where anybody will see them. */
+  /** Computed only if the span is recorded. */
   attributes?: () => Attributes
   /** `message` is content: it is recorded only with `captureContent`. */
   error?: { type: string; message?: string | undefined }
@@ -46,13 +46,13 @@ export interface Beginning {
   attributes: Attributes
   parent: Context
   kind?: SpanKind
-  /** Epoch ms, for what is read from events. Default: now. */
+  /** Epoch milliseconds of an event. Default: now. */
   at?: number | undefined
 }
 
 const seconds = (...explicitBucketBoundaries: number[]) => ({ unit: 's', advice: { explicitBucketBoundaries } })
 
-/** The histograms of the conventions, whose boundaries are those they ask for, and one of ours. */
+/** Histograms of the semantic conventions with their boundaries, and one of our own. */
 const instruments = {
   'gen_ai.client.token.usage': {
     unit: '{token}',
@@ -61,7 +61,7 @@ const instruments = {
   'gen_ai.client.operation.duration': seconds(...Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)),
   'gen_ai.invoke_agent.duration': seconds(...Array.from({ length: 13 }, (_, power) => 0.1 * 2 ** power)),
   'gen_ai.execute_tool.duration': seconds(...Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)),
-  // US dollars of a run, with those of its sub-agents, where prices are known.
+  // US dollars of a run with its sub-agents, if prices are known.
   'phi.run.cost': { unit: 'USD', advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, power) => 0.0001 * 3 ** power) } },
   'gen_ai.workflow.duration': seconds(1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200),
 } as const
@@ -69,9 +69,9 @@ const instruments = {
 export type InstrumentName = keyof typeof instruments
 
 /**
- * What all traces of one `traceAgent` share: tracer and instruments, each asked for when it is first used.
+ * Tracer and instruments that all traces of one `traceAgent` share, created on first use.
  *
- * **Contract**: nothing here throws, whatever tracer, meter and context manager do. The first failure is told to the API's `diag` logger.
+ * **Contract**: never throws, whatever tracer, meter and context manager do. The first failure goes to the API's `diag` logger.
  */
 export class Tracing {
   readonly capturesContent: boolean
@@ -85,12 +85,12 @@ export class Tracing {
     this.capturesContent = options.captureContent === true
   }
 
-  /** Where the caller is; the root where nobody keeps track. */
+  /** Returns the caller's context; the root without a context manager. */
   active(): Context {
     return this.quietly(() => context.active()) ?? ROOT_CONTEXT
   }
 
-  /** Begins an operation. One whose span cannot be made is measured all the same. */
+  /** Starts an operation. It is measured even if its span cannot be created. */
   begin({ name, attributes, parent, kind = SpanKind.INTERNAL, at }: Beginning): Operation {
     const span = this.quietly(() => {
       this.#tracer ??= this.#options.tracer ?? trace.getTracer(scope)
@@ -111,7 +111,7 @@ export class Tracing {
     })
   }
 
-  /** What `act` returns; `undefined` where it fails. */
+  /** Returns the result of `act`; `undefined` if it throws. */
   quietly<T>(act: () => T): T | undefined {
     try {
       return act()
@@ -127,16 +127,16 @@ export class Tracing {
     try {
       diag.warn('phi-core: tracing failed, the run continues. Spans or metrics may be missing.', error)
     } catch {
-      // Nobody is left to tell.
+      // There is no further recipient.
     }
   }
 }
 
-/** Something that takes time: one span, which ends once. Nothing throws; after the end nothing is recorded. */
+/** An operation with one span that ends once. Never throws; records nothing after its end. */
 export class Operation {
-  /** What happens within it descends from this. */
+  /** The parent context of nested operations. */
   readonly context: Context
-  /** Whether anybody will see what is recorded. */
+  /** Whether the span is recorded. */
   readonly isRecording: boolean
   readonly #tracing: Tracing
   readonly #startedAt: number
@@ -151,7 +151,7 @@ export class Operation {
     this.#startedAt = at ?? performance.now()
   }
 
-  /** Its span, in the words of W3C Trace Context; undefined where there is none, or it has ended. */
+  /** Its span in W3C Trace Context form; undefined without one, or after its end. */
   get trace(): TraceContext | undefined {
     const of = this.#span && this.#tracing.quietly(() => this.#span?.spanContext())
     if (of === undefined || !isSpanContextValid(of)) return undefined
@@ -160,7 +160,7 @@ export class Operation {
     return { traceparent, ...(tracestate !== undefined && tracestate !== '' && { tracestate }) }
   }
 
-  /** Seconds since it began; `at` where that was read from an event. */
+  /** Returns seconds since its start; `at` is the time of an event. */
   elapsed(at?: number): number {
     return Math.max(0, (at ?? performance.now()) - this.#startedAt) / 1000
   }
@@ -174,7 +174,7 @@ export class Operation {
     if (this.isRecording) this.#tracing.quietly(() => this.#span?.addEvent(name, attributes, at))
   }
 
-  /** Ends it, and returns the seconds it took; `undefined` where it has ended before. */
+  /** Ends it, and returns its duration in seconds; `undefined` if it has ended before. */
   end({ attributes, error, at }: Ending = {}): number | undefined {
     if (!this.#isOpen) return undefined
     this.#isOpen = false

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve, sep } from 'node:path'
 import { aText, options, type Shape } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
 
-/** Programs of the host that tools start, as absolute paths. Each defaults to the first one in the system's own directories. */
+/** Host programs of tools, as absolute paths. Default: the first one in the system directories. */
 export interface HostPrograms {
   /** The sandbox, bubblewrap. */
   bwrap?: string
@@ -15,7 +15,7 @@ export interface HostPrograms {
 
 export const hostPrograms: Shape = options<HostPrograms>({ bwrap: aText, bash: aText, rg: aText })
 
-/** Milliseconds for a program that is tried once, to see whether it works here. */
+/** Timeout in milliseconds for testing a program once. */
 export const trialMs = 10_000
 
 // Only the system's administrator (on macOS: the owner of Homebrew) puts programs there. Never PATH: `npm run` puts a directory of the
@@ -29,8 +29,8 @@ const systemDirectories: readonly string[] = [
 export const systemPath: string = systemDirectories.join(':')
 
 /**
- * The real path of the program `name`: `chosen`, or the first of that name in the system's directories; undefined where there is none.
- * Called when a tool is made, and never again: what is put elsewhere later does not run.
+ * Returns the real path of the program `name`: `chosen`, or the first in the system directories; undefined without one.
+ * Called once when a tool is created: a program that appears later is not used.
  *
  * Throws `ConfigError` `invalidOption` for a chosen program that is not absolute, not executable, writable by everybody, or that lies inside
  * `root`, itself or through a link. One the system has under the same conditions is passed over.
@@ -60,7 +60,7 @@ function whyUnusable(path: string, root: string): string | undefined {
   }
 }
 
-/** Whether `path` is `directory` or lies in it; both absolute. */
+/** Returns whether `path` is `directory` or inside it; both absolute. */
 export function isWithin(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
 }

@@ -5,62 +5,62 @@ import { SessionError } from '../../../src/session.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 
 /**
- * What the file driver needs of a file system, one call each, so that the same driver also runs on a simulated disk that loses what was not
+ * File system operations of the file driver, one call each, so that the same driver also runs on a simulated disk that loses what was not
  * synced.
  *
  * **Contract**
- * - Paths are absolute. Failures reject with the system's error: its `code` is `ENOENT` for what is not there, `EEXIST` for what is.
- * - Nothing is durable before `sync` (what is in a file) and `syncDirectory` (which names a directory holds) have resolved.
+ * - Paths are absolute. Rejects with the system's error: `code` is `ENOENT` for a missing path, `EEXIST` for an existing one.
+ * - Nothing is durable before `sync` (file content) and `syncDirectory` (directory entries) have resolved.
  */
 export interface FileOperations {
-  /** Creates an empty file that only its owner may read; of several that try, exactly one succeeds and the others get `EEXIST`. */
+  /** Creates an empty private file; of several concurrent calls exactly one succeeds, the others get `EEXIST`. */
   createExclusive(path: string): Promise<void>
   /** Adds to the end of a file that is there. A crash may leave any part of `data`. */
   append(path: string, data: string | Uint8Array<ArrayBuffer>): Promise<void>
   sync(path: string): Promise<void>
   syncDirectory(path: string): Promise<void>
-  /** The file as text, from byte `from` on; bytes that are not UTF-8 become U+FFFD. With `bytes` only so many, or more. */
+  /** Reads the file as text from byte `from`; invalid UTF-8 becomes U+FFFD. With `bytes`, only about that many. */
   read(path: string, part?: { from?: number; bytes?: number }): Promise<string>
-  /** Whole lines from byte `from` on, a megabyte of them or one: a file may be longer than any string. */
+  /** Yields whole lines from byte `from`, about a megabyte at a time, because a file may be longer than any string. */
   readLines(path: string, part: FilePart): Promise<LinesRead>
   readBytes(path: string): Promise<Uint8Array<ArrayBuffer>>
   /** The names in a directory, in any order. */
   list(directory: string): Promise<string[]>
-  /** Replaces `to` at once: whoever looks sees the one or the other. */
+  /** Replaces `to` atomically. */
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
-  /** Removes an empty directory; fails with `ENOTEMPTY` or `EEXIST` where something is in it. */
+  /** Removes an empty directory; rejects with `ENOTEMPTY` or `EEXIST` otherwise. */
   removeDirectory(path: string): Promise<void>
   /** Makes a directory that only its owner may enter. */
   makeDirectory(path: string): Promise<void>
-  /** When a file or directory was last written, in epoch ms, and how many bytes it has. */
+  /** Returns the modification time in epoch milliseconds, and the size in bytes. */
   stat(path: string): Promise<{ modified: number; size: number }>
-  /** Gives back what is held for `path` between appends. */
+  /** Releases the handle that is kept for `path` between appends. */
   close?(path: string): Promise<void>
 }
 
-/** What is read of a file, in bytes. */
+/** The range of a file to read, in bytes. */
 export interface FilePart {
   from: number
-  /** Before this one. */
+  /** The exclusive end. */
   to: number
 }
 
 /** Some lines of a part. */
 export interface LinesRead {
-  /** Where this is the end of the part, what follows its last line break is the last of them, also when that is nothing. */
+  /** At the end of the range, the text after the last line break is the last line, even if empty. */
   lines: string[]
   /** The byte at which the next ones begin; the end of the part when these were the last. */
   next: number
 }
 
-/** Unlike `a`, it does not create: a file that was deleted must not come back. */
+/** Unlike `a`, it does not create a file: a deleted one must not reappear. */
 const appendOnly = constants.O_WRONLY | constants.O_APPEND
 
 /** How much of a log is read at a time. */
 const pieceBytes = 1024 * 1024
 
-/** Conversations are nobody else's business. */
+/** Conversations are private. */
 const ownerOnly = { file: 0o600, directory: 0o700 }
 
 /** The host's file system. A file stays open from `createExclusive` until `close`, `rename` or `remove`. */
@@ -160,7 +160,7 @@ async function readPart(path: string, { from = 0, bytes }: { from?: number; byte
   })
 }
 
-/** Creates a file that only its owner may read, to append to; fails with `EEXIST` where there is one. */
+/** Creates a private file for appending; rejects with `EEXIST` if it exists. */
 export function createPrivate(path: string): Promise<FileHandle> {
   return open(path, 'ax', ownerOnly.file)
 }
@@ -170,7 +170,7 @@ export function sessionFailure(error: unknown, what: string): SessionError {
   if (SessionError.isInstance(error)) return error
   const code = systemCode(error)
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    // In the message: of an error that a run ends with, no more than that is told.
+    // In the message, because an error that ends a run shows nothing else.
     return new SessionError('quota', `Cannot ${what}: no room on the disk. Delete old sessions or free some space, then try again.`)
   }
   const hint =
@@ -180,7 +180,7 @@ export function sessionFailure(error: unknown, what: string): SessionError {
   return new SessionError('io', `Cannot ${what}: ${code ?? 'the file system failed'}.`, { hint })
 }
 
-/** Runs `operation`; what fails becomes a `SessionError` that says `what`. */
+/** Runs `operation`; a failure becomes a `SessionError` with `what`. */
 export async function reported<T>(what: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
@@ -189,7 +189,7 @@ export async function reported<T>(what: string, operation: () => Promise<T>): Pr
   }
 }
 
-/** What a writer is told that does not count any more. */
+/** The error of a writer that lost ownership. */
 export function takenOver(sessionId: string, epoch: number): SessionError {
   return new SessionError(
     'conflict',
@@ -198,8 +198,8 @@ export function takenOver(sessionId: string, epoch: number): SessionError {
 }
 
 /**
- * Makes a directory, and those above it that are missing. Its name in the directory above is durable when this resolves, also when another
- * process has just made it.
+ * Creates a directory and its missing parents. Its entry in the parent is durable when this resolves, also if another process has just
+ * created it.
  */
 export async function makeDurableDirectory(operations: FileOperations, path: string): Promise<void> {
   const parent = dirname(path)
@@ -217,8 +217,8 @@ export async function makeDurableDirectory(operations: FileOperations, path: str
 }
 
 /**
- * Makes the names that lead to `path` durable, up to the root: whoever made the directories may have been killed before it could. Directories
- * that this process may not open are left out; somebody else made them, long ago.
+ * Makes all directory entries up to the root durable, because the process that created them may have been killed before. Skips directories
+ * that this process cannot open; they are old and foreign.
  */
 export async function syncPathTo(operations: FileOperations, path: string): Promise<void> {
   const parent = dirname(path)
@@ -231,7 +231,7 @@ export async function syncPathTo(operations: FileOperations, path: string): Prom
   await syncPathTo(operations, parent)
 }
 
-/** By the system, or by Deno, which has no code for a directory outside of what it was allowed. */
+/** Of the system, or of Deno, which has no code for a directory that is not permitted. */
 function isForbidden(error: unknown): boolean {
   const code = systemCode(error)
   return code === 'EACCES' || code === 'EPERM' || (error instanceof Error && error.name === 'NotCapable')

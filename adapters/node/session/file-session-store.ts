@@ -15,17 +15,17 @@ const aDirectory = kind(
 )
 
 /**
- * Sessions as append-only logs below `directory`, which is made with the first of them. For Node, Deno and Bun.
+ * Creates a session store with append-only logs below `directory`, which is created with the first session. For Node, Deno and Bun.
  *
  * **Contract** (in addition to that of `SessionStore`)
  * - An acknowledged record survives the end of the process and a power cut: file and directory are synced before.
- * - Writers may be in different processes: each begins an epoch, and an older one is refused with `conflict` before its next
+ * - Writers may be in different processes: each starts an epoch, and an older one is rejected with `conflict` before its next
  *   acknowledgement. No lock is taken, none can be left behind. This relies on exclusive creation and on reading the latest writes of
  *   another process. Network file systems such as NFS and SMB do not guarantee them.
  * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. A file of 64 MiB is full; the writer then
- *   continues in the next one. When short logs have outgrown it, `snapshot.<epoch>` takes the place of older ones. A long log is read piece
- *   by piece. A deleted session leaves no folder; `.deleted` says which epochs do not come again. `.summaries/<id>` is what lists tell; the
- *   logs say it too.
+ *   continues in the next one. When short logs have outgrown it, `snapshot.<epoch>` replaces older ones. A long log is read in chunks.
+ *   A deleted session leaves no folder; `.deleted` records epochs that are never reused. `.summaries/<id>` holds list entries; the logs
+ *   contain them too.
  * - `<directory>/<id>/blob.<epoch>.<sha256>` holds the bytes of a picture or a file of more than 48 KiB, as they are.
  * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
  * - Ids that differ in case alone have different folders, also if the file system ignores case. Upper-case letters are written in lower
@@ -43,7 +43,7 @@ export function fileSessionStore(directory: string): SessionStore {
 }
 
 /**
- * Scheduled prompts in one file, for `schedules` of `memoryLiveSessions`: they survive the process and a power cut. For one process.
+ * Creates a store of scheduled prompts in one file, for `schedules` of `memoryLiveSessions`. Durable across restarts and power failures. For one process.
  *
  * Source: docs/guides/deploy.md
  */
@@ -51,7 +51,7 @@ export function fileSchedules(path: string): ScheduleStore {
   let known: readonly ScheduleEntry[] | undefined
   return bookSchedules({
     read: async () => {
-      known ??= JSON.parse(await readFile(path, 'utf8').catch(unlessMissing)) as ScheduleEntry[] // what was written below
+      known ??= JSON.parse(await readFile(path, 'utf8').catch(unlessMissing)) as ScheduleEntry[] // written below
       return known
     },
     write: async (entries) => {

@@ -3,20 +3,20 @@ import { documentAt } from './here-document.ts'
 import { laterText, type RawPart, type ShellWord, textOf, wordsOf } from './shell-word.ts'
 import { type Found, textOfParts, WordReader } from './word-reader.ts'
 
-/** What bash would run of a text. */
+/** What bash would run. */
 export interface ShellText {
   /** Every simple command, also of subshells, substitutions and functions. */
   readonly commands: readonly (readonly ShellWord[])[]
-  /** Texts that stand beside the commands: here-documents, here-strings, values of variables. */
+  /** Texts other than commands: here-documents, here-strings, values of variables. */
   readonly texts: readonly string[]
   /** False if the text may run something else. */
   readonly isCertain: boolean
-  /** Whether the output of one command may reach another one, or a file. */
+  /** Whether the output of a command may reach another one, or a file. */
   readonly passesText: boolean
   readonly definesFunctions: boolean
 }
 
-/** Reads a command line as bash would. What it does not understand, it marks as uncertain, and reads on. */
+/** Parses a command line as bash would. Marks syntax that it does not know as uncertain, and continues. */
 export function readShell(text: string): ShellText {
   const found: Found = { commands: [], texts: [], isCertain: true, passesText: false, definesFunctions: false }
   new ListReader(new WordReader(text, found, readNested)).readAll('')
@@ -43,7 +43,7 @@ class ListReader {
     this.#found = reader.found
   }
 
-  /** Reads commands up to the `end`, and past it. */
+  /** Parses commands up to and including `end`. */
   readAll(end: '' | ')'): void {
     const reader = this.#reader
     let isEnded = false
@@ -110,7 +110,7 @@ class ListReader {
     this.#words.push(...(words ?? []))
   }
 
-  /** Whether a first word only stands before a command. Notes what it says of the command. */
+  /** Returns whether a first word only precedes a command. Records its effect. */
   #isNoCommand(raw: readonly RawPart[]): boolean {
     const bare = raw.map(({ kind, text }) => (kind === 'bare' ? text : '\0')).join('')
     if (assignment.test(bare)) {

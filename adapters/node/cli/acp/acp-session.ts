@@ -33,7 +33,7 @@ import { Meter } from '../repl/meter.ts'
 import { diffOf, pastUpdates, toolCallOf, updatesOf } from './acp-updates.ts'
 import { type Asked, askEditor, untilOver } from './editor-questions.ts'
 
-/** What a person says in an editor, as a prompt: text, pictures, files that it names or has put in. Rejects with `ConfigError` for what the model cannot be sent. */
+/** Converts a prompt of the editor: text, images, linked and embedded files. Rejects with `ConfigError` for content that the model cannot receive. */
 async function promptFrom(blocks: readonly ContentBlock[]): Promise<PromptInput> {
   const content = await Promise.all(blocks.map(blockFrom))
   const [only] = content
@@ -49,7 +49,7 @@ async function blockFrom(block: ContentBlock): Promise<TextContent | ImageConten
   throw new ConfigError('invalidOption', 'This agent does not accept audio.')
 }
 
-/** A file that the editor has put in, marked with where it is from. */
+/** Converts an embedded file, marked with its source. */
 function embedded({ resource }: EmbeddedResource): string {
   if (!('text' in resource)) throw new ConfigError('invalidOption', `${resource.uri} is not text. Reference the file instead.`)
   return `<file uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</file>`
@@ -62,11 +62,11 @@ const modeWords = {
   all: 'Never asks',
 } as const
 
-/** What a conversation needs of the editor. */
+/** The editor connection of a conversation. */
 export interface AcpSessionParts {
   client: AgentContext
   capabilities: ClientCapabilities
-  /** What is recorded of the session so far. */
+  /** Records of the session so far. */
   loops: readonly LoopRecord[]
   /** Called when the conversation is closed. */
   closers: readonly (() => Promise<void>)[]
@@ -78,9 +78,9 @@ export class AcpSession {
   readonly #client: AgentContext
   readonly #closers: readonly (() => Promise<void>)[]
   readonly #meter = new Meter()
-  /** What calls were shown to do, for the run that is on. */
+  /** Shown file changes of the current run, by call. */
   readonly #changes = new Map<string, ProposedChange>()
-  /** What the editor was told last; in their order. */
+  /** The last updates to the editor, in order. */
   #sent: Promise<void> = Promise.resolve()
   readonly #capabilities: ClientCapabilities
   #run: AgentRun | undefined
@@ -115,7 +115,7 @@ export class AcpSession {
     await this.#sent
   }
 
-  /** Says something, and resolves when it is answered and the editor was told all of it. */
+  /** Sends a prompt, and resolves when it has ended and the editor has all updates. */
   async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
     const { agent } = this.#assistant
     if (this.#run !== undefined) throw RequestError.invalidRequest(undefined, 'The agent is working. Cancel, or wait until it finishes.')
@@ -162,13 +162,13 @@ export class AcpSession {
     return { client: this.#client, capabilities: this.#capabilities, sessionId: this.id }
   }
 
-  /** Who left hears nothing. */
+  /** A disconnected editor gets nothing. */
   #notify(update: SessionUpdate): void {
     const sessionId = this.id
     this.#sent = this.#sent.then(() => this.#client.notify(methods.client.session.update, { sessionId, update })).catch(() => undefined)
   }
 
-  /** Asks the person in the editor about a call; an editor that fails, or does not answer, has said no. */
+  /** Requests permission for a call from the editor; an error or no response denies it. */
   async #ask(run: AgentRun, event: ApprovalRequestedEvent): Promise<void> {
     const { permissions, files, root } = this.#assistant
     const found = await triage(run, event, { permissions, files })
@@ -213,7 +213,7 @@ function optionsFor(event: ApprovalRequestedEvent, canKeep: boolean): Permission
   ]
 }
 
-/** A run that failed is an error of the request, so that the editor shows why. */
+/** A failed run is an error of the request, so that the editor shows the reason. */
 function stopReasonOf({ status, error, stopReason, rejection }: RunResult): StopReason {
   if (status === 'aborted') return 'cancelled'
   if (status === 'limit') return 'max_turn_requests'

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { utf8In } from '../../../../src/base/text/characters.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
-/** What an editor does with the text files that it has open. */
+/** Access to the editor's open text files. */
 export interface EditorFiles {
-  /** The text of a file as it is in the editor, saved or not; `undefined` where the editor does not give it. */
+  /** Returns the text of a file in the editor, saved or not; `undefined` if the editor does not provide it. */
   read?: (path: string, signal: AbortSignal | undefined) => Promise<string | undefined>
   /** Has the editor show a text that was written. */
   write?: (path: string, text: string, signal: AbortSignal | undefined) => Promise<void>
@@ -15,10 +15,10 @@ export interface EditorFiles {
 const largestRead = 2 * 1024 * 1024
 
 /**
- * A workspace whose text files are read as an editor has them, unsaved changes included.
+ * Wraps a workspace so that text files are read from the editor, with unsaved changes.
  *
  * **Contract**
- * - The disk decides what may be read and written: each path is looked up there first, and what is written is written there first. The editor is told after it.
+ * - The disk decides what may be read and written: each path is resolved there first, and written there first. The editor is notified afterwards.
  * - A file that is no text, is large, or that the editor does not give, is read from the disk.
  */
 export class EditorWorkspace implements Workspace {
@@ -60,7 +60,7 @@ export class EditorWorkspace implements Workspace {
     return this.#disk.remove(path, options)
   }
 
-  /** A file as the editor has it, and its versions there and on the disk. */
+  /** A file in the editor, with its versions there and on disk. */
   async #open(path: string, signal: AbortSignal | undefined): Promise<{ bytes: Uint8Array; version: string; onDisk: string } | undefined> {
     if (this.#editor.read === undefined) return undefined
     const options = signal === undefined ? {} : { signal }

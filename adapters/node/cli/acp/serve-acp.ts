@@ -19,10 +19,10 @@ import { errorLine } from '../endings.ts'
 import { AcpSession } from './acp-session.ts'
 import { type EditorFiles, EditorWorkspace } from './editor-workspace.ts'
 
-/** Sessions that one editor may have open. */
+/** Maximum number of open sessions per editor. */
 const mostOpen = 64
 
-/** What an agent is served with. */
+/** Options of an ACP server. */
 export interface AcpOptions {
   args: CliArguments
   logger: Logger
@@ -37,7 +37,7 @@ export interface AcpOptions {
 export async function serveAcp(options: AcpOptions): Promise<number> {
   const sessions = new Sessions(options)
   const { stdin, stdout } = process
-  // Whoever read it has left: the end of the input says so.
+  // The reader has closed the output: the end of the input follows.
   stdout.on('error', () => undefined)
   // The same stream, which Node and the web describe in other words.
   const input = Readable.toWeb(stdin) as ReadableStream<Uint8Array>
@@ -96,7 +96,7 @@ function appOf(sessions: Sessions, { version }: AcpOptions) {
     .onNotification(on.session.cancel, ({ params: { sessionId } }) => sessions.find(sessionId)?.cancel())
 }
 
-/** A failure is told in its own words: an editor shows them. */
+/** Errors are sent as text, because editors show them. */
 async function withErrors<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
@@ -108,7 +108,7 @@ async function withErrors<Value>(act: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Where a session works, as an editor says it. */
+/** Returns the folder of a session, as given by the editor. */
 interface Place {
   cwd: string
   mcpServers: readonly McpServer[]
@@ -220,7 +220,7 @@ export interface ConnectedServers {
   closers: (() => Promise<void>)[]
 }
 
-/** Connects to the MCP servers that an editor hands on. Their calls ask a person, and so may they themselves. Rejects, with all of them left, when one cannot be reached. */
+/** Connects to the MCP servers of an editor. Their calls need an approval, and they may elicit input. If one is unreachable, closes all and rejects. */
 async function connectServers(servers: readonly McpServer[], root: string, logger: Logger): Promise<ConnectedServers> {
   const connected: ConnectedServers = { tools: [], closers: [] }
   try {
@@ -236,7 +236,7 @@ async function connectServers(servers: readonly McpServer[], root: string, logge
   }
 }
 
-/** The SDK is for who has servers. */
+/** Loads the SDK only if there are servers. */
 async function connectTo(server: McpServer, root: string, logger: Logger) {
   if ('command' in server) {
     const { connectMcpStdio } = await import('../../mcp/index.ts')

@@ -5,9 +5,9 @@ import { errorText } from '../../../../src/contract/errors.ts'
 import { ToolError } from '../../../../src/index.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
-/** A change of a file that was made: hashes of what was there before and after it, `null` for no file. */
+/** A change of a file: hashes of its content before and after, `null` without a file. */
 export interface KeptChange {
-  /** How many messages the history had when it was made. */
+  /** Length of the history at that time. */
   position: number
   /** Of the workspace that the path is in. */
   root: string
@@ -16,7 +16,7 @@ export interface KeptChange {
   after: string | null
 }
 
-/** A file that was changed: what was there before the first change, and what is there now; `null` for no file, `undefined` for one that cannot be read. */
+/** A changed file: its content before the first change and now; `null` without a file, `undefined` if unreadable. */
 export interface TouchedFile {
   path: string
   before: Uint8Array | null
@@ -33,15 +33,15 @@ export interface TakenBack {
 
 /** Larger files are not kept. Bytes. */
 const largestKept = 20 * 1024 * 1024
-/** After so many days without a change nobody takes anything back. */
+/** Snapshots are deleted after this many days without a change. */
 const keptDays = 30
 
 /**
- * What files were before tools changed them, session by session, in a directory of its own outside of the workspace: `/undo` and `/diff` need no git.
+ * Stores contents of files before tools change them, per session, in a separate folder outside the workspace: `/undo` and `/diff` need no git.
  *
  * **Contract**
  * - Bytes are written before the change that they were before of, and are named by their hash: a kill in between leaves the file, or both.
- * - A file that somebody else has changed since is left alone, and named.
+ * - A file that another program has changed since is not touched, and is named.
  */
 export class FileSnapshots {
   readonly #directory: string
@@ -54,12 +54,12 @@ export class FileSnapshots {
     this.#directory = directory
   }
 
-  /** What was changed in this workspace can be taken back. */
+  /** Whether changes in this workspace can be undone. */
   knows(workspace: Workspace): void {
     this.#workspaces.set(workspace.root, workspace)
   }
 
-  /** Goes on with what was kept of a session, whose history has `position()` messages. What nobody has touched for 30 days is deleted. */
+  /** Opens the snapshots of a session whose history has `position()` messages. Deletes those of sessions unused for 30 days. */
   async enter(sessionId: string, position: () => number): Promise<void> {
     this.#position = position
     this.#place = join(this.#directory, createHash('sha256').update(sessionId).digest('hex').slice(0, 32))
@@ -68,7 +68,7 @@ export class FileSnapshots {
     await this.#deleteOld()
   }
 
-  /** Does `change` to the file at `path`, and keeps what was there. Rejects, with nothing done, where it cannot be kept. */
+  /** Applies `change` to the file at `path`, and stores the old content. If that cannot be stored, rejects without a change. */
   async around<Result>(
     { workspace, path, signal }: { workspace: Workspace; path: string; signal: AbortSignal },
     change: () => Promise<Result> | Result,
@@ -81,7 +81,7 @@ export class FileSnapshots {
     return result
   }
 
-  /** What the session changed, each file once: what was there before the first change of it, `null` for no file. */
+  /** Returns the changed files of the session, each once: the content before its first change, `null` without a file. */
   async touched(): Promise<TouchedFile[]> {
     const first = new Map<string, KeptChange>()
     for (const change of this.#changes) if (!first.has(placeOf(change))) first.set(placeOf(change), change)
@@ -95,7 +95,7 @@ export class FileSnapshots {
     return found
   }
 
-  /** Takes back what was changed since the history had `from` messages, the newest first. */
+  /** Undoes changes since the history had `from` messages, newest first. */
   async takeBack(from: number, signal: AbortSignal): Promise<TakenBack> {
     const files = new Set<string>()
     const notes = new Map<string, string>()
@@ -133,7 +133,7 @@ export class FileSnapshots {
     }
   }
 
-  /** Keeps what is at `path`, and gives its name. */
+  /** Stores the content at `path`, and returns its name. */
   async #keep(workspace: Workspace, path: string, signal: AbortSignal): Promise<string | null> {
     const bytes = await bytesAt(workspace, path, signal)
     if (bytes === null) return null
@@ -156,7 +156,7 @@ export class FileSnapshots {
     await appendFile(join(this.#place, 'changes.jsonl'), `${JSON.stringify(change)}\n`, { mode: 0o600 })
   }
 
-  /** Whoever looks sees the old file or the new one. */
+  /** Readers see the old file or the new one. */
   async #write(path: string, data: string | Uint8Array): Promise<void> {
     const draft = `${path}.${process.pid}`
     await mkdir(this.#place, { recursive: true, mode: 0o700 })
@@ -175,7 +175,7 @@ export class FileSnapshots {
   }
 }
 
-/** What is at `path`: `null` for no file, `undefined` for one that is too large. */
+/** Returns the content at `path`: `null` without a file, `undefined` if it is too large. */
 async function bytesAt(workspace: Workspace, path: string, signal: AbortSignal): Promise<Uint8Array | null | undefined> {
   try {
     const { kind, size } = await workspace.stat(path, { signal })
@@ -183,7 +183,7 @@ async function bytesAt(workspace: Workspace, path: string, signal: AbortSignal):
     return size > largestKept ? undefined : await workspace.read(path, { signal })
   } catch (error) {
     signal.throwIfAborted()
-    // What is outside or protected is refused by the tool itself.
+    // The tool itself rejects paths that are outside or protected.
     if (WorkspaceError.isInstance(error)) return null
     throw error
   }
@@ -195,7 +195,7 @@ function hashOf(bytes: Uint8Array): string {
   return `sha256-${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** A line that was cut off says nothing. */
+/** A truncated line is ignored. */
 function changeIn(line: string): KeptChange[] {
   try {
     const { position, root, path, before, after }: Record<string, unknown> = Object(JSON.parse(line))

@@ -2,12 +2,12 @@ import { type Model, type ToolResultMessage, textOf } from '../../../../src/inde
 import type { StreamRequest } from '../../../../src/providers.ts'
 import { type ScriptedStep, type ScriptedToolCall, scripted } from '../../../../testing/index.ts'
 
-/** What the demo asks itself. */
+/** The prompt of the demo. */
 export const openingPrompt = 'A check fails. Find out why and fix it.'
 
 /**
- * The scripted model of the demo: a fixed plan whose tools are real, and which says only what they showed. Tokens are counted roughly and the prices are
- * made up, so that there is a cost to show.
+ * The scripted model of the demo: a fixed plan with real tools, which reports only their results. Tokens are approximate and prices are invented,
+ * so that there is a cost to show.
  */
 export function demoModel(delayMs: number): Model {
   return scripted((request) => withUsage(request, step(request)), {

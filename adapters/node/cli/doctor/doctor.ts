@@ -5,14 +5,14 @@ import { localTools, projectAt } from '../assistant/project.ts'
 import { localModels } from '../models/known-models.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** What was looked at: as it should be, or worth knowing, and what was found. */
+/** A check: ok or notable, with its result. */
 interface Finding {
   isFine: boolean
   what: string
   found: string
 }
 
-/** Packages that parts of phi need, and what these are. */
+/** Packages that parts of phi need. */
 const peers = {
   zod: 'agent files',
   hono: 'phi serve',
@@ -22,7 +22,7 @@ const peers = {
 
 const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
 
-/** Says what is there for phi and what is not. Keys are named and never shown. Resolves with the exit code: 0, or 1 where there is no model to ask. */
+/** Reports what phi finds and what is missing. Names keys and never shows them. Resolves with the exit code: 0, or 1 without a model. */
 export async function doctor(args: CliArguments, screen: Screen, version: string): Promise<number> {
   const models = await modelFindings()
   const findings: Finding[] = [

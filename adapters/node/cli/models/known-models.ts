@@ -4,21 +4,21 @@ import { keysOfServices } from '../../../env/internal.ts'
 import { shortCount } from '../repl/meter.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** A model that can be named, and what is known of it. */
+/** An available model. */
 export interface KnownModel {
-  /** As `--model` takes it. */
+  /** Name for `--model`. */
   name: string
   /** Its window and prices, in words. */
   facts: string
 }
 
-/** Servers of this machine, where they listen unless somebody says otherwise. */
+/** Default URLs of local servers. */
 const localServers = Object.entries<Backend>(compatPresets).filter(([, { isLocal }]) => isLocal === true)
 
 /** How long a local server may take to answer, in ms. */
 const localMs = 800
 
-/** Models that can be asked here, of services whose key is set and of local servers that answer: those whose name has `filter` in it. */
+/** Returns available models: of providers with a key and of running local servers, whose name contains `filter`. */
 export async function knownModels(filter = '', env: NodeJS.ProcessEnv = process.env): Promise<KnownModel[]> {
   const ofServices = Object.entries(keysOfServices).flatMap(([service, { keys, listedAs }]) =>
     keys.some((variable) => env[variable])
@@ -36,7 +36,7 @@ function factsOf({ contextWindow, cost, reasoning, takesPictures }: CatalogueEnt
   )
 }
 
-/** What local servers say that they have; one that does not answer has none. */
+/** Returns the models of local servers; none for a server that does not respond. */
 export async function localModels(env: NodeJS.ProcessEnv = process.env): Promise<KnownModel[]> {
   const found = await Promise.all(
     localServers.map(async ([name, { baseUrl }]) => {
@@ -58,7 +58,7 @@ async function idsAt(baseUrl: string): Promise<string[]> {
   }
 }
 
-/** `phi models`: writes the models that can be asked here to standard output, a line for each. Resolves with the exit code: 1 where there is none. */
+/** Runs `phi models`: writes the available models to standard output, one per line. Resolves with the exit code: 1 without any. */
 export async function listModels(filter: string | undefined, screen: Screen): Promise<number> {
   const models = await knownModels(filter)
   const { plain } = screen.paintData

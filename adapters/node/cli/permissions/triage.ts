@@ -5,19 +5,19 @@ import type { EditedFiles } from '../changes/edited-files.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
 import type { Permissions } from './permissions.ts'
 
-/** What is longer than this no person reads before saying yes. */
+/** Longer input cannot be reviewed by a user. */
 const longestShown = 20_000
 
 /** How long looking at a file may take, in ms. */
 const longestLookMs = 30_000
 
-/** What becomes of a call that asks: it runs, it is refused with what the model is told, or a person is asked. With the change that it would make, if it makes one. */
+/** Decision about a call: run it, deny it with a reason for the model, or ask the user, with its file change if any. */
 export type Triage =
   | { kind: 'run'; change?: ProposedChange }
   | { kind: 'refuse'; reason: string; length: number }
   | { kind: 'ask'; change?: ProposedChange }
 
-/** What is to be done about a call that asks; `undefined` where nobody waits for it any more. What cannot be shown is refused. */
+/** Decides about a call that needs an approval; `undefined` if it is no longer pending. Denies what cannot be shown. */
 export async function triage(
   run: AgentRun,
   event: ApprovalRequestedEvent,
@@ -33,7 +33,7 @@ export async function triage(
       length: 0,
     }
   }
-  // It can do nothing, and the model is told why.
+  // It cannot do anything, and the model gets the reason.
   if (proposal?.fault !== undefined) return { kind: 'run' }
   const change = proposal?.change
   const { length } = change === undefined ? shownCall(event) : ''
@@ -44,12 +44,12 @@ export async function triage(
   return { kind: permissions.allows(event) ? 'run' : 'ask', ...(change !== undefined && { change }) }
 }
 
-/** Whether a call still waits for an answer: a run that was stopped asks for nothing any more. */
+/** Returns whether a call is still pending: a stopped run has no pending calls. */
 export function isWaiting(run: AgentRun, { toolCallId }: Pick<ApprovalRequestedEvent, 'toolCallId'>): boolean {
   return run.pendingApprovals().some((pending) => pending.toolCallId === toolCallId)
 }
 
-/** The command as it is; of other calls the arguments. */
+/** Returns the command; for other calls, the arguments. */
 export function shownCall({ args }: Pick<ApprovalRequestedEvent, 'args'>): string {
   const { command, ...others } = args
   return typeof command === 'string' && Object.keys(others).length === 0 ? command : JSON.stringify(args, undefined, 2)

@@ -9,39 +9,39 @@ import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { widthOf } from '../terminal/text-width.ts'
 
-/** What a person has decided, to be done once the question is off the screen. */
+/** The user's decision, applied when the question is off the screen. */
 export type Decision = () => void
 
-/** What ends questions without an answer from here. */
+/** Functions that end questions without a response. */
 export type QuestionEnd = AgentEndEvent | ApprovalResolvedEvent | InputResolvedEvent
 
 /** Something that a person at the terminal is asked. */
 export interface Question {
-  /** What stands before what is typed. */
+  /** The prompt of the input line. */
   readonly prompt: string
-  /** Puts it on the screen. */
+  /** Shows the question. */
   show(): void
   /** Takes a line that was typed; `undefined` while more is asked. */
   answer(text: string): Decision | undefined
-  /** What is done when nobody answers. */
+  /** Called if the question ends without a response. */
   refuse(reason: string): Decision
   isEndedBy(event: QuestionEnd): boolean
 }
 
-/** Whether a line that was typed allows what was asked; everything else does not. */
+/** Returns whether the input means yes; everything else means no. */
 export function isYes(line: string): boolean {
   return /^y(es)?$/i.test(line.trim())
 }
 
-/** What a question about a call may use. */
+/** Context of a question about a call. */
 export interface CallContext {
   screen: Screen
   permissions: Permissions
 }
 
 /**
- * Whether a call may run. `y` or `yes` is a yes; `a` and `f`, alone or before a pattern, are a yes from now on, in this session or this folder; all else is
- * a no, and other words are told as its reason.
+ * Asks whether a call may run. `y` or `yes` allows it; `a` and `f`, alone or before a pattern, allow it from now on in this session or folder;
+ * anything else denies it, with other words as the reason.
  */
 export class CallQuestion implements Question {
   readonly prompt = 'Allow? [y/N] '
@@ -74,7 +74,7 @@ export class CallQuestion implements Question {
         this.approve()
       }
     }
-    // Words that begin so are a reason; the letter alone is none.
+    // Only the letter alone is a choice; a word that starts with it is part of a reason.
     if (scope !== undefined && pattern === undefined) {
       this.context.screen.line(this.context.screen.paint.paint('yellow', '  No rule can cover this call. Type y to allow it once.'))
       return undefined
@@ -111,7 +111,7 @@ export class CallQuestion implements Question {
     const lines = linesOf(plain(shownCall(this.event)))
     for (const line of lines) screen.line(paint('bold', `  ${line}`))
     const rows = lines.reduce((sum, line) => sum + Math.ceil((widthOf(line) + 2) / screen.width), 0)
-    // Its end may be made to look like all of it.
+    // A truncated text could be forged to look complete.
     if (rows > screen.height - 4) screen.say('yellow', `  ${rows} rows do not fit on the screen. Scroll up to read them all.`)
   }
 

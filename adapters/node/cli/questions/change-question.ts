@@ -11,14 +11,14 @@ import { type CallContext, CallQuestion, type Decision } from './call-question.t
 /** Lines of a difference that are shown. */
 export const mostLines = 400
 
-/** What a question about a change may use beside that. */
+/** Additional context of a question about a change. */
 export interface ChangeContext extends CallContext {
   files: EditedFiles
-  /** Has a person edit a text; `undefined` where they cannot. */
+  /** Opens an editor for a text; `undefined` if there is none. */
   editText?: (text: string, name: string) => Promise<string | undefined>
 }
 
-/** Whether a file may be changed as a call wants to: the difference is shown, and `e` changes it first. */
+/** Asks whether a call may change a file: shows the difference; `e` edits it first. */
 export class ChangeQuestion extends CallQuestion {
   readonly #context: ChangeContext
   #change: ProposedChange
@@ -69,7 +69,7 @@ export class ChangeQuestion extends CallQuestion {
   }
 }
 
-/** Writes what a change does: the file, how many lines come and go, and the difference up to `most` lines. */
+/** Writes a change: the file, the number of added and removed lines, and the difference up to `most` lines. */
 export function showChange(change: ProposedChange, screen: Screen, most: number): void {
   const { paint } = screen.paint
   const { lines, size, left } = diffLines(change, screen.paint, most)

@@ -1,16 +1,16 @@
 import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { JsonValue } from '../../../../src/index.ts'
 
-/** One thing to be filled in, as a terminal asks for it. */
+/** A form field in a terminal. */
 export interface FormField {
   name: string
-  /** What stands above it; empty where its name says all. */
+  /** The text above it; empty if the name is enough. */
   description: string
-  /** What may be typed. */
+  /** Allowed input. */
   expected: string
   choices: readonly { value: string; title: string }[]
   preset: JsonValue | undefined
-  /** What was typed as a value. Absent where nothing was typed that has to be. */
+  /** Parses the input. Absent for a missing required value. */
   read(text: string): { value?: JsonValue } | { problem: string }
 }
 

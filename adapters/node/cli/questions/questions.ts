@@ -8,16 +8,16 @@ import { CallQuestion, type Question, type QuestionEnd } from './call-question.t
 import { type ChangeContext, ChangeQuestion, showChange } from './change-question.ts'
 import { InputForm } from './input-form.ts'
 
-/** Lines that are shown of a change that nobody is asked about. */
+/** Maximum lines shown of a change without a question. */
 const mostUnasked = 30
 
-/** What questions need. */
+/** Context of the questions. */
 export interface QuestionsContext extends ChangeContext {
-  /** A question is on the screen, and what is typed from now on answers it. */
+  /** Called when a question is shown; input then goes to it. */
   onShown(): void
 }
 
-/** The questions of runs, one after another, in the order in which they came. */
+/** The questions of runs, one at a time in order. */
 export class Questions {
   readonly #context: QuestionsContext
   readonly #waiting: Question[] = []
@@ -28,28 +28,28 @@ export class Questions {
     this.#context = context
   }
 
-  /** Whether somebody is asked now. */
+  /** Whether a question is shown. */
   get isAsking(): boolean {
     return this.#waiting.length > 0
   }
 
-  /** What stands before the answer to what is asked now. */
+  /** The prompt of the current question. */
   get prompt(): string {
     return this.#waiting[0]?.prompt ?? ''
   }
 
-  /** Takes a request: what is allowed runs, all else is put on the screen once it is the first that waits. */
+  /** Adds a request: allowed calls run at once, others are shown in order. */
   ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
     this.#before = this.#before.then(() => this.#ask(run, event))
   }
 
-  /** Answers the question that is on the screen, or a part of it. */
+  /** Handles input for the current question, or a part of it. */
   answer(text: string): void {
     const decision = this.#waiting[0]?.answer(text)
     if (decision !== undefined) this.#decide(decision)
   }
 
-  /** Answers a form with nothing; false where none is on the screen. */
+  /** Submits an empty form; false without one. */
   dismiss(): boolean {
     const [first] = this.#waiting
     if (!(first instanceof InputForm)) return false
@@ -57,12 +57,12 @@ export class Questions {
     return true
   }
 
-  /** Nobody can answer any more. */
+  /** Ends all questions: no user can respond. */
   denyAll(reason: string): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) this.#decide(next.refuse(reason))
   }
 
-  /** Takes back what nobody has to answer any more: the run that asked has ended, or somebody else has decided. */
+  /** Removes questions that are no longer pending: the run has ended, or another client has decided. */
   withdraw(event: QuestionEnd): void {
     const first = this.#waiting[0]
     const rest = this.#waiting.filter((question) => !question.isEndedBy(event))
@@ -99,7 +99,7 @@ export class Questions {
     this.#context.onShown()
   }
 
-  /** Off the screen before anything hears of it: what the decision brings about may be the next question. */
+  /** Hides the question before the decision takes effect, because that may show the next one. */
   #decide(decision: () => void): void {
     this.#waiting.shift()
     const next = this.#waiting[0]
@@ -108,14 +108,14 @@ export class Questions {
   }
 }
 
-/** What a terminal does with calls that a page is to run. */
+/** Context of client calls in a terminal. */
 export interface ClientCallContext {
   screen: Screen
-  /** Whether a page shares the session. */
+  /** Whether a browser shares the session. */
   hasWebApp: boolean
 }
 
-/** A call that a page is to run, in a terminal: it is left to the page that shares the session, or else fails at once. The person is told which. */
+/** Handles a client call in a terminal: leaves it to the browser that shares the session, or fails it at once. The user sees which. */
 export function askClient(run: AgentRun, call: PendingClientCall, { screen, hasWebApp }: ClientCallContext): void {
   const waits = 'It waits for a web app that has this tool and shows this session, at the URL of /open.'
   const fails = 'A terminal cannot run it, so the call fails. Use phi serve with a web app that has this tool.'

@@ -24,7 +24,7 @@ const colourMs = 1000
 const longestTable = 200
 
 /**
- * Markdown as it streams, made readable line by line: what is complete is given out and never looked at again, so that a long answer costs what it is
+ * Formats streaming markdown line by line: complete lines are written once, so a long response costs linear
  * long.
  */
 export class MarkdownLines {
@@ -51,7 +51,7 @@ export class MarkdownLines {
     return [...done, ...parts.flatMap((part) => this.#line(part))]
   }
 
-  /** How the line that is not complete looks so far, with the table above it. */
+  /** Returns the incomplete line as shown now, with the table above it. */
   pending(): Painted[] {
     const rows = this.#table.map((row) => this.#painter.plain(row))
     if (this.#rest === '') return rows
@@ -62,7 +62,7 @@ export class MarkdownLines {
     ]
   }
 
-  /** What is left, when nothing more comes. */
+  /** Returns the rest at the end. */
   end(): Painted[] {
     const last = this.#rest === '' ? [] : this.#line(this.#rest)
     this.#rest = ''
@@ -81,7 +81,7 @@ export class MarkdownLines {
     if (fence === undefined) return [...before, this.#painted(line)]
     if (this.#fence === undefined) this.#begin(fence, line)
     else if (fence[0] === this.#fence[0] && fence.length >= this.#fence.length) this.#fence = undefined
-    // The colour says what is code.
+    // The color marks the code.
     return this.#painter.hasColours ? before : [...before, this.#painter.plain(line)]
   }
 
@@ -146,7 +146,7 @@ export class MarkdownLines {
   }
 }
 
-/** A line in parts that are not too long, cut behind a space where there is one: patterns are tried on no more at once. */
+/** Splits a long line into parts, after a space if possible, because patterns run on a limited length. */
 function* cutOff(line: string): Generator<string> {
   let from = 0
   while (line.length - from > longestLine) {

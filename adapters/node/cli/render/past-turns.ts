@@ -11,7 +11,7 @@ const shownTurns = 3
 const longestText = 2000
 const longestAnswer = 20_000
 
-/** Shows how a conversation stands: its last turns as they were, the rest in a line. */
+/** Shows a restored conversation: its last turns, and a summary line for the others. */
 export function showPast(messages: readonly AgentMessage[], screen: Screen): void {
   const prompts = messages.flatMap((message, at) => (message.role === 'user' && !isReport(message) ? [at] : []))
   const from = prompts.at(-shownTurns) ?? 0

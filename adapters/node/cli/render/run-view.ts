@@ -36,7 +36,7 @@ function placeOf({ url, host, citations }: Source): string {
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** Lines of a result that are shown when it is opened. */
+/** Maximum lines of an expanded result. */
 const mostOpened = 2000
 
 /** A call that runs. */
@@ -44,20 +44,20 @@ interface RunningCall {
   toolName: string
   subject: string
   startedAt: number
-  /** The newest line it has said. */
+  /** Its latest status line. */
   latest: string
 }
 
 /**
- * Shows runs on a screen, event by event: what is complete stays, what goes on is in the part that changes.
+ * Shows runs on a screen, event by event: finished parts stay, current ones are in the changing part.
  *
- * Where answers go to no terminal, standard output gets nothing from here but what `end` is told to write: the answer alone.
+ * Without a terminal for responses, standard output gets only what `end` writes: the response.
  */
 export class RunView {
   readonly #screen: Screen
   readonly #markdown: MarkdownLines
   readonly #calls = new Map<string, RunningCall>()
-  /** What goes on beside the run, by its id. */
+  /** Background tasks by id. */
   readonly #background = new Map<string, RunningCall>()
   #thinking = ''
   #thoughtSince: number | undefined
@@ -110,7 +110,7 @@ export class RunView {
     if (lines.length > mostOpened) this.#screen.line(paint('yellow', `  … ${lines.length - mostOpened} more lines`))
   }
 
-  /** The part that changes, as it is at `now`. */
+  /** The changing part at the time `now`. */
   live(now: number): Painted[] {
     const { paint, plain } = this.#screen.paint
     const turn = spinner[Math.floor(now / 80) % spinner.length] ?? ''
@@ -148,7 +148,7 @@ export class RunView {
     for (const line of this.#markdown.push(delta)) this.#dataLine(line)
   }
 
-  /** An empty line stands between the answer and what was before it. */
+  /** An empty line separates the response from earlier output. */
   #dataLine(line: Painted): void {
     if (!this.#hasText && line.trim() === '') return
     this.#hasText = true
@@ -177,7 +177,7 @@ export class RunView {
     this.#endThought(at)
     for (const line of this.#markdown.end()) this.#dataLine(line)
     this.#hasText = false
-    // What is said on the way is no answer.
+    // Text before a tool call is not the response.
     const isOnTheWay = message.stopReason === 'toolUse' && !this.#screen.showsData
     const text = isOnTheWay ? textOf(message.content).trim() : ''
     if (text !== '') this.#screen.line(this.#screen.paint.paint('dim', text))

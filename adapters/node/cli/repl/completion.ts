@@ -6,10 +6,10 @@ import type { Completion } from '../terminal/line-editor.ts'
 /** Files that are listed at most, and how long listing may take. */
 const mostFiles = 20_000
 const longestMs = 3000
-/** Nobody mentions what is in these. */
+/** Folders that are never completed. */
 const leftOut: ReadonlySet<string> = new Set(['node_modules', 'dist', 'target', '__pycache__'])
 
-/** The files below a directory, by paths relative to it: listed when they are first asked for, and anew when that was a while ago. Links are not followed. */
+/** Files below a folder as relative paths: listed on first use, and again after a while. Does not follow links. */
 export class FileIndex {
   readonly #root: string
   readonly #onListed: () => void
@@ -79,7 +79,7 @@ function likeness(path: string, query: string): number | undefined {
 /** Files that are offered at a time. */
 const mostOffered = 8
 
-/** What Tab can make of what stands before the cursor: a command at the beginning, a file after `@`. */
+/** Returns the completions of the text before the cursor: a command at the start, a file after `@`. */
 export function completionOf(before: string, files: FileIndex): Completion | undefined {
   const commands = commandNames(before)
   if (commands.length > 0) return { from: 0, options: commands.map((name) => `${name} `) }

@@ -22,21 +22,21 @@ function dollars(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`
 }
 
-/** What a session has used, and how full the model's window is. */
+/** Usage of a session, and how full the context window is. */
 export class Meter {
   #usage: Usage = emptyUsage()
-  /** What runs that are over cost, as they said it. */
+  /** Reported costs of finished runs. */
   #spent = 0
-  /** Of each answer of which no run has said the cost: long prompts may have rates of their own. */
+  /** Usage of responses without a reported cost, separately: long prompts may have their own prices. */
   #answers: Usage[] = []
-  /** What runs that did not say their cost have used beside their answers: sub-agents, compactions. */
+  /** Usage of runs without a reported cost other than responses: sub-agents, compactions. */
   #otherUsage: Usage = emptyUsage()
   /** Answers of the run that is on. */
   #running: Usage[] = []
   #context = 0
 
   /**
-   * Begins with what the loops of the session have used, as its log has them: messages that were taken back are gone from the history, and what they cost is
+   * Starts with the logged usage of the session's loops, because undone messages are missing in the history, but their cost is
    * spent all the same.
    */
   begin(agent: Pick<Agent, 'messages' | 'lastLoopId' | 'currentRun'>, loops: readonly LoopRecord[]): void {
@@ -58,11 +58,11 @@ export class Meter {
     const answers = messages.flatMap((message) => (message.role === 'assistant' ? [message.usage] : []))
     const known = isOn ? this.#running : this.#answers
     known.push(...answers)
-    // The end of a run that is on says what it used beside its answers.
+    // The end of the current run reports usage other than its responses.
     if (!isOn) this.#otherUsage = combineUsage(this.#otherUsage, usageBeyond(usage, answers.reduce(combineUsage, emptyUsage())))
   }
 
-  /** Goes on after messages of `agent` were taken back: the context is smaller, and what was spent stays spent. */
+  /** Continues after messages of `agent` were undone: the context shrinks, the cost stays. */
   tookBack({ messages }: Pick<Agent, 'messages'>): void {
     const last = messages.findLast((message) => message.role === 'assistant')
     this.#context = last === undefined ? 0 : contextTokensOf(last.usage)
@@ -98,7 +98,7 @@ export class Meter {
     return this.#context
   }
 
-  /** What all of it costs in USD; at `prices` if no run has said it; `undefined` if a part has no price. What is beside the answers then counts as short prompts. */
+  /** Returns the total cost in USD; by `prices` if no run has reported it; `undefined` if a part has no price. Usage other than responses counts as short prompts. */
   costUsd(prices: CostConfig): number | undefined {
     const answers = [...this.#answers, ...this.#running]
     if (!hasRates({ cost: prices }) && (this.#spent === 0 || answers.length > 0)) return undefined
@@ -106,13 +106,13 @@ export class Meter {
     return answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#otherUsage, short))
   }
 
-  /** The cost as people read it, `$0.0042`. */
+  /** Formats the cost, such as `$0.0042`. */
   cost(prices: CostConfig): string | undefined {
     const costUsd = this.costUsd(prices)
     return costUsd === undefined ? undefined : dollars(costUsd)
   }
 
-  /** Model, context and cost, as the prompt line shows them; on narrow screens the model's name is left out. */
+  /** Formats model, context and cost for the prompt line; without the model's name on narrow screens. */
   line({ settings: { model } }: Pick<Agent, 'settings'>, width: number): string {
     const { id, contextWindow, cost } = model.config
     const share = `${Math.round((100 * this.#context) / Math.max(1, contextWindow))}%`

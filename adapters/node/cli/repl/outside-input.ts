@@ -8,7 +8,7 @@ import { ConfigError } from '../../../../src/index.ts'
 import type { LineSource } from '../terminal/line-source.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** Has a person edit `text` in `$VISUAL` or `$EDITOR`, in a file that only they can read. `undefined` where the editor failed or could not be started. */
+/** Opens `text` in `$VISUAL` or `$EDITOR`, in a private file. `undefined` if the editor failed or could not start. */
 export async function editText(text: string, name: string, lines: LineSource, screen: Screen): Promise<string | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'phi-edit-'))
   const path = join(directory, safeName(name))
@@ -31,13 +31,13 @@ export async function editText(text: string, name: string, lines: LineSource, sc
   }
 }
 
-/** Its ending tells an editor how to colour it. */
+/** The extension tells an editor how to highlight it. */
 const safeName = (name: string): string =>
   basename(name)
     .replace(/[^\w.-]/g, '_')
     .slice(-60) || 'text'
 
-/** How a picture is read from a clipboard: on standard output, as it is, or as AppleScript writes data. */
+/** Programs that write the clipboard's image to standard output, as bytes or in AppleScript's form. */
 interface ClipboardReader {
   command: string
   args: readonly string[]
@@ -55,7 +55,7 @@ const readers: Readonly<Record<string, readonly ClipboardReader[]>> = {
 /** How long a clipboard may take, in ms. */
 const readingMs = 5000
 
-/** The picture of the clipboard as a file in `directory`, and its path. Rejects with `ConfigError` where there is none, or nothing that reads it. */
+/** Saves the clipboard's image in `directory`, and returns its path. Rejects with `ConfigError` without an image or a program that reads it. */
 export async function pastedImage(directory: string, platform: NodeJS.Platform = process.platform): Promise<string> {
   for (const reader of readers[platform] ?? []) {
     const output = await outputOf(reader)

@@ -30,18 +30,18 @@ import { runTyped } from './typed-command.ts'
 /** How often the part that changes is drawn, in ms. */
 const frameMs = 80
 
-/** After so many ms without a key a person may look elsewhere. */
+/** After this many milliseconds without a key, the user may be looking elsewhere. */
 const awayMs = 10_000
 
 const takenOver = (sessionId: string) =>
   `Another process took over this session. /resume ${sessionId} takes it back; /clear starts a new one.`
 
-/** What a REPL needs to know. */
+/** Options of a REPL. */
 export interface ReplOptions {
   assistant: Assistant
   screen: Screen
   isDemo: boolean
-  /** What is said first, as if it was typed. */
+  /** The first prompt, as if typed. */
   first?: string
 }
 
@@ -61,12 +61,12 @@ class Repl implements LineListener, CommandHost, RunsListener {
   readonly #runs = new SessionRuns(this)
   readonly #ended: Promise<number>
   #resolveEnd: (code: number) => void = () => undefined
-  /** What was said and is not done yet. */
+  /** Input that is not processed yet. */
   #before: Promise<void> = Promise.resolve()
   #isOver = false
   /** A command that a person has typed and that runs. */
   #typed: AbortController | undefined
-  /** What was being typed when a question came. */
+  /** Unfinished input when a question appeared. */
   #draft: string | undefined
   #frames: NodeJS.Timeout | undefined
   /** When a person last did something, by `performance.now()`. */
@@ -101,7 +101,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     const interrupt = () => this.interrupt()
     process.on('SIGINT', interrupt).on('SIGTERM', stop).on('SIGHUP', stop)
     try {
-      // A conversation that is shown again is shown in its colours; else they are loaded once the prompt stands.
+      // A restored conversation is shown in colors; otherwise they load after the prompt is shown.
       if (this.assistant.agent.messages.length > 0) await loadColours(this.screen.paint)
       this.meter.begin(this.assistant.agent, await recordedLoops(this.assistant))
       this.#welcome()
@@ -136,7 +136,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     if (this.#first !== undefined) void this.#say(this.#first)
   }
 
-  // What a person does
+  // User input
 
   line(text: string): void {
     if (this.#isOver) return
@@ -146,7 +146,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
       if (!this.#questions.isAsking) this.#giveBackDraft()
       this.#draw()
     } else {
-      // What was said before a question came is no answer to it; and what is said after a command waits for it.
+      // Input before a question is not an answer to it; input after a command waits for it.
       this.#before = this.#before.then(() => this.#do(text)).catch((error: unknown) => this.fail(error))
     }
   }
@@ -199,7 +199,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#lines.insert((edited ?? text).trimEnd())
   }
 
-  /** What a person has typed after `!` runs at once. */
+  /** A command after `!` runs at once. */
   async #runTyped(text: string): Promise<void> {
     if (this.isBusy) throw new ConfigError('invalidOption', 'A command is not available while the agent works. Ctrl-C stops it.')
     this.#echo('› ', text)
@@ -287,7 +287,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#runs.steer(run, input).settled.then(
       (status) => {
         if (status === 'delivered' || this.#isOver) return
-        // The agent was done before it heard it: then it is the next thing said. After a stop it is the person's again.
+        // The agent ended before it got the message, so it is the next prompt. After a stop, the user gets it back.
         if (this.#runs.lastStatus === 'completed') return void this.#say(text)
         this.note('The run ended before it read this message. The text is back in your prompt.')
         this.#lines.insert(text)
@@ -312,7 +312,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     else if (event.type === 'clientCallRequested')
       askClient(run, event, { screen: this.screen, hasWebApp: this.assistant.served !== undefined })
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
-    // Whose session was taken over can only take it back.
+    // A client whose session was taken over can only take it back.
     if (event.type === 'agentEnd' && event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
   }
 
@@ -327,13 +327,13 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#draw()
   }
 
-  /** Whoever has done nothing for a while may look elsewhere. */
+  /** A user without recent input may be looking elsewhere. */
   #callAway(text: string): void {
     if (performance.now() - this.#lastKeyAt > awayMs) this.screen.call(text)
   }
 
   #questionShown(): void {
-    // A yes must have been typed after the question was seen.
+    // A yes must be typed after the question was shown.
     this.#draft ??= this.#lines.take()
     this.#callAway('phi needs your input')
     if (!this.screen.isLive) this.note(this.#promptText())
@@ -370,7 +370,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.screen.show([...live, ...suggested], { prompt, ...typed })
   }
 
-  /** What was typed stays on the screen, where the terminal does not show it itself. */
+  /** The input stays visible, unless the terminal itself shows it. */
   #echo(prompt: string, text: string): void {
     if (!this.screen.isLive) return
     const { paint, plain } = this.screen.paint

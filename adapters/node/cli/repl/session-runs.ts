@@ -11,20 +11,20 @@ import {
   userMessage,
 } from '../../../../src/index.ts'
 
-/** What is told of the runs of a session. */
+/** Callbacks for the runs of a session. */
 export interface RunsListener {
   begun(): void
   event(run: AgentRun, event: AgentEvent): void
-  /** Somebody has said this in a page. */
+  /** A user sent this from a browser. */
   promptedElsewhere(text: string): void
   ended(): void
   fail(error: unknown): void
 }
 
-/** The runs of the session that is open, one at a time: those that begin here, and those that a page begins. */
+/** The runs of the open session, one at a time: those of this terminal, and those of a browser. */
 export class SessionRuns {
   readonly #on: RunsListener
-  /** What was said here and no run has heard yet. */
+  /** Messages that no run has received yet. */
   readonly #ownMessageIds = new Set<string>()
   #unfollow: () => void = () => undefined
   #current: AgentRun | undefined
@@ -40,7 +40,7 @@ export class SessionRuns {
     return this.#current
   }
 
-  /** How the one before ended. */
+  /** Outcome of the last run. */
   get lastStatus(): RunStatus | undefined {
     return this.#lastStatus
   }
@@ -69,17 +69,17 @@ export class SessionRuns {
     this.#on.begun()
   }
 
-  /** Says something that begins a run. */
+  /** Sends a prompt. */
   say(agent: Agent, input: string | MessageInput): void {
     this.begin(agent.send(this.#mine(input)))
   }
 
-  /** Says something to the run that is on. */
+  /** Sends a message to the current run. */
   steer(run: AgentRun, input: string | MessageInput): Receipt {
     return run.steer(this.#mine(input))
   }
 
-  /** Stops the run that is on; false where none is, or it was told already. */
+  /** Stops the current run; false without one, or if it is already stopping. */
   stop(): boolean {
     if (this.#current === undefined || this.#isStopping) return false
     this.#isStopping = true
@@ -87,7 +87,7 @@ export class SessionRuns {
     return true
   }
 
-  /** As a message that is known again when the run has heard it. */
+  /** Creates a message with an id, to recognize it when the run receives it. */
   #mine(input: string | MessageInput): MessageInput {
     const id = crypto.randomUUID()
     this.#ownMessageIds.add(id)

@@ -8,8 +8,8 @@ import type { Screen } from '../terminal/screen.ts'
 const shownLines = 40
 
 /**
- * Runs a command that a person typed after `!`, as the model's `bash` would run it, and tells the agent what came of it. Nobody is asked: they have said it.
- * Rejects with `ConfigError` where the agent has no `bash`.
+ * Runs a command after `!` like the model's `bash`, and adds the result to the agent's history. Needs no approval, because the user typed it.
+ * Rejects with `ConfigError` if the agent has no `bash`.
  */
 export async function runTyped(command: string, agent: Agent, screen: Screen, signal: AbortSignal): Promise<void> {
   const bash = agent.settings.tools.find(({ name }) => name === 'bash')

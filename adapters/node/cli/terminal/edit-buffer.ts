@@ -3,11 +3,11 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 /** Characters that are looked at for the end of a word. */
 const farthest = 400
 
-/** A text of several lines, and a cursor in it, which never stands within a character that a person sees as one. */
+/** A text of several lines, with a cursor that is never inside a grapheme. */
 export class EditBuffer {
   #text = ''
   #cursor = 0
-  /** What was cut last, to be put back. */
+  /** The last cut text, for yanking. */
   #cut = ''
 
   get text(): string {
@@ -19,7 +19,7 @@ export class EditBuffer {
     return this.#cursor
   }
 
-  /** The cursor is behind it. */
+  /** The cursor ends after it. */
   set(text: string): void {
     this.#text = text
     this.#cursor = text.length
@@ -29,7 +29,7 @@ export class EditBuffer {
     this.#replace(this.#cursor, this.#cursor, text)
   }
 
-  /** Puts `text` in place of what stands from `from` to the cursor. */
+  /** Replaces the text from `from` to the cursor by `text`. */
   replaceFrom(from: number, text: string): void {
     this.#replace(from, this.#cursor, text)
   }
@@ -60,7 +60,7 @@ export class EditBuffer {
     this.#cursor = end === -1 ? this.#text.length : end
   }
 
-  /** A line up or down, to the same place in it; false where there is none. */
+  /** Moves a line up or down in the same column; false without one. */
   vertical(step: -1 | 1): boolean {
     const begin = this.#lineAt(this.#cursor)
     const place = this.#cursor - begin
@@ -117,11 +117,11 @@ export class EditBuffer {
 
   #replace(from: number, to: number, text: string): void {
     this.#text = this.#text.slice(0, from) + text + this.#text.slice(to)
-    // What stands behind it may have become a part of its last character.
+    // Following text may have joined the last grapheme.
     this.#cursor = this.#edge(from + text.length, 'behind')
   }
 
-  /** Where the line begins that `place` is in. */
+  /** Returns the start of the line at `place`. */
   #lineAt(place: number): number {
     return place === 0 ? 0 : this.#text.lastIndexOf('\n', place - 1) + 1
   }
@@ -143,7 +143,7 @@ export class EditBuffer {
     return this.#cursor - whole.length
   }
 
-  /** `place`, or an edge of the character that it is in. */
+  /** Returns `place`, or an edge of its grapheme. */
   #edge(place: number, side: 'before' | 'behind'): number {
     const begin = Math.max(this.#lineAt(place), place - farthest)
     let at = begin

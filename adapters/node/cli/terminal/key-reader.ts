@@ -5,7 +5,7 @@ import type { ReadStream } from 'node:tty'
 import { answerBeginning, withoutAnswers } from './paint.ts'
 import { PasteReader } from './paste.ts'
 
-/** A key, as `node:readline` names it. */
+/** A key, with the name of `node:readline`. */
 export interface Key {
   name?: string
   sequence?: string
@@ -14,11 +14,11 @@ export interface Key {
   shift?: boolean
 }
 
-/** What a terminal is read for. */
+/** Events of a terminal. */
 export interface KeyListener {
   key(text: string, key: Key): void
   pasted(text: string, isCut: boolean): void
-  /** The terminal has said whether what is behind its text is light. */
+  /** The terminal has reported whether its background is light. */
   background(isLight: boolean): void
   /** Nothing will come any more. */
   end(): void
@@ -36,7 +36,7 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   let held = ''
   const typed = (text: string): void => {
     const whole = withoutAnswers(held + text, (isLight) => on.background(isLight))
-    // The beginning of a key whose rest comes with the next chunk.
+    // The start of a key that continues in the next chunk.
     held = (beginning.exec(whole) ?? answerBeginning.exec(whole))?.[0] ?? ''
     keys.emit('data', Buffer.from(legacyKeys(whole.slice(0, whole.length - held.length))))
   }
@@ -45,7 +45,7 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   const read = (chunk: Buffer): void => reader.push(decoder.write(chunk))
   const end = (): void => on.end()
   terminal.on('data', read).on('end', end).on('error', end)
-  // Whoever asked before has paused it.
+  // An earlier reader has paused it.
   terminal.resume()
   return () => {
     terminal.off('data', read).off('end', end).off('error', end)
@@ -53,11 +53,11 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   }
 }
 
-/** Keys as terminals with the keyboard protocol of kitty send them, and xterm with `modifyOtherKeys`. */
+/** Keys in kitty's keyboard protocol, and in xterm with `modifyOtherKeys`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 const newKeys = /\x1b\[(?:(\d+)(?::\d*)*(?:;(\d*)(?::(\d+))?)?(?:;[\d:]*)?u|27;(\d+);(\d+)~)/g
 
-/** The same keys as terminals have always sent them; those that had no name before are left out. */
+/** The same keys in classic sequences; keys without one are omitted. */
 function legacyKeys(text: string): string {
   return text.replace(newKeys, (_, code?: string, modifiers?: string, kind?: string, xtermModifiers?: string, xtermCode?: string) => {
     // A key that is let go.

@@ -5,25 +5,25 @@ import { LineHistory } from './line-history.ts'
 import type { LineListener, LineSource, Typed } from './line-source.ts'
 import { TerminalMode } from './terminal-mode.ts'
 
-/** What may stand in place of the end of a line, from a place on. */
+/** A completion that replaces the text from an index to the end of the line. */
 export interface Completion {
   from: number
   options: readonly string[]
 }
 
-/** What a line editor may use. */
+/** Options of a line editor. */
 export interface EditorOptions {
-  /** What can be meant by what stands before the cursor. */
+  /** Returns completions of the text before the cursor. */
   complete?: (before: string) => Completion | undefined
-  /** What stands in the line in place of a pasted text; `undefined`: the text. */
+  /** Returns a label that replaces a pasted text in the line; `undefined`: the text. */
   rewrite?: (pasted: string) => string | undefined
   history?: LineHistory
 }
 
-/** Pastes up to this long, of one line, stand in the line as they are. */
+/** Single-line pastes up to this length stay in the line. */
 const longestInline = 500
 
-/** Lines, several of them too, typed at a terminal. It draws nothing: the screen does. What is pasted is one piece, whatever line breaks are in it. */
+/** Edits lines, also several, at a terminal. It does not draw; the screen does. A paste is one piece, with its line breaks. */
 export function editedLines(
   terminal: ReadStream,
   control: NodeJS.WriteStream,
@@ -40,10 +40,10 @@ class LineEditor implements LineSource {
   readonly #stopReading: () => void
   readonly #buffer = new EditBuffer()
   readonly #pastes: string[] = []
-  /** Where the arrow keys are in the history, and what was typed before. */
+  /** Position in the history, and the text before it was opened. */
   #recalled: { at: number; draft: string } | undefined
   #search: { query: string; at: number | undefined; before: string } | undefined
-  /** What Tab goes through. */
+  /** Completions that Tab cycles through. */
   #tabbed: (Completion & { at: number }) | undefined
   #isClosed = false
 
@@ -179,7 +179,7 @@ class LineEditor implements LineSource {
     escape: () => this.#on.escape(),
   }
 
-  /** Sends the line; after a backslash it goes on below. */
+  /** Sends the line; after a backslash it continues on the next line. */
   #enter(): void {
     const { text, cursor } = this.#buffer
     if (cursor === text.length && text.endsWith('\\')) {
@@ -232,7 +232,7 @@ class LineEditor implements LineSource {
     this.#buffer.set(isTaken && at !== undefined ? (this.#options.history.at(at) ?? before) : before)
   }
 
-  /** Whether the key was for the search; another one takes what was found, and is done to it. */
+  /** Returns whether the search used the key; another key accepts the match and then applies to it. */
   #searchKey(text: string, { name = '', ctrl = false, meta = false }: Key): boolean {
     const search = this.#search
     if (search === undefined) return false
@@ -244,7 +244,7 @@ class LineEditor implements LineSource {
       search.at = search.query === '' ? undefined : history.find(search.query, history.length)
     } else {
       this.#endSearch(true)
-      // What was found is looked at before it is sent.
+      // A match is shown before it is sent.
       return name === 'return'
     }
     return true
@@ -267,6 +267,6 @@ class LineEditor implements LineSource {
   }
 }
 
-/** Whether a key stands for what it types. */
+/** Returns whether a key types a character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a key does that types nothing
 const isTyped = (text: string): boolean => text !== '' && !/[\x00-\x1f\x7f]/.test(text)

@@ -3,16 +3,16 @@ import { dirname } from 'node:path'
 import { parsedJson } from '../../../../src/base/json/json-value.ts'
 import { replaceKept } from '../assistant/kept-files.ts'
 
-/** Lines that are kept, and how long one may be. */
+/** Maximum number of lines, and their maximum length. */
 const mostKept = 500
 const longestKept = 10_000
 
-/** What a person has said, in this session and those before: for the arrow keys and Ctrl-R. In memory alone where no file is given. */
+/** Lines of this session and earlier ones, for the arrow keys and Ctrl-R. In memory only without a file. */
 export class LineHistory {
   readonly #file: string | undefined
   readonly #lines: string[]
 
-  /** `file` is for its owner alone, a line of JSON for each. One that cannot be read is as good as none. */
+  /** `file` is private, with one JSON line each. An unreadable file counts as empty. */
   constructor(file: string | undefined) {
     this.#file = file
     this.#lines = file === undefined ? [] : readLines(file)
@@ -34,11 +34,11 @@ export class LineHistory {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
       appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
     } catch {
-      // It is a convenience: what cannot be written is not there next time.
+      // A convenience: a failed write only loses the line for the next session.
     }
   }
 
-  /** The newest line before `before` that has `query` in it. */
+  /** Returns the newest line before `before` that contains `query`. */
   find(query: string, before: number): number | undefined {
     for (let at = Math.min(before, this.#lines.length) - 1; at >= 0; at -= 1) if (this.#lines[at]?.includes(query)) return at
     return undefined

@@ -1,21 +1,21 @@
 import { createInterface } from 'node:readline'
 
-/** What is typed and not yet sent. */
+/** Unsent input. */
 export interface Typed {
   text: string
   cursor: number
-  /** What stands before it in place of the prompt, while the history is searched. */
+  /** Replaces the prompt while the history is searched. */
   label?: string
 }
 
-/** Where lines that a person says come from. */
+/** A source of input lines. */
 export interface LineSource {
   readonly typed: Typed
-  /** What could be meant, while something can be completed: the first is what Tab takes. */
+  /** Possible completions; Tab takes the first. */
   readonly suggestions: readonly string[]
-  /** Takes away what is typed, and gives it back. */
+  /** Clears the input and returns it. */
   take(): string
-  /** Puts text where the cursor is. */
+  /** Inserts text at the cursor. */
   insert(text: string): void
   /** Has a line found again, by arrow keys and Ctrl-R. */
   remember(line: string): void
@@ -24,10 +24,10 @@ export interface LineSource {
   close(): void
 }
 
-/** Keys that mean something to whoever reads lines. */
+/** Keys with a meaning for the reader of lines. */
 export type NamedKey = 'shiftTab' | 'editor' | 'pasteImage' | 'open'
 
-/** What a line source tells. */
+/** Events of a line source. */
 export interface LineListener {
   line(text: string): void
   /** Something was typed, or the terminal is ours again. */
@@ -38,7 +38,7 @@ export interface LineListener {
   escape(): void
   /** Shift-Tab, Ctrl-G, Ctrl-V, Ctrl-O. */
   named?(key: NamedKey): void
-  /** The terminal has said whether what is behind its text is light. */
+  /** The terminal has reported whether its background is light. */
   background?(isLight: boolean): void
   /** Nothing will come any more. */
   end(): void
@@ -46,7 +46,7 @@ export interface LineListener {
   note(text: string): void
 }
 
-/** Lines as they come, where nothing can be drawn; the terminal itself edits and shows them. */
+/** Reads lines without drawing; the terminal itself edits and shows them. */
 export function plainLines(input: NodeJS.ReadStream, on: LineListener): LineSource {
   let isClosing = false
   const lines = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY })

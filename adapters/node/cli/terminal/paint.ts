@@ -4,22 +4,22 @@ import { escapeControls } from '../../../../src/store.ts'
 declare const isPainted: unique symbol
 
 /**
- * Text as it may be written to a terminal: what models, tools, files and people wrote is escaped in it, and the colours are our own. Only a
- * `Painter` makes it, so that nothing reaches the screen that did not pass through it.
+ * Text that is safe to write to a terminal: foreign text is escaped, and colors are our own. Only a
+ * `Painter` creates it, so that nothing else reaches the screen.
  */
 export type Painted = string & { readonly [isPainted]: true }
 
 export type Style = Parameters<typeof styleText>[0]
 
-/** What is behind the text. */
+/** The color of the background. */
 export interface Theme {
   isLight: boolean
 }
 
-/** What cannot be read on a light background, and what stands for it there. */
+/** Colors that are unreadable on a light background, and their replacements. */
 const onLight: Readonly<Record<string, Exclude<Style, readonly unknown[]>>> = { yellow: 'magenta', cyan: 'blue' }
 
-/** Escapes text, and colours it where the stream shows colours. */
+/** Escapes text, and colors it if the stream supports colors. */
 export interface Painter {
   readonly hasColours: boolean
   /** `text`, escaped, in a style. */
@@ -46,12 +46,12 @@ function readable(style: Style): Style {
   return Array.isArray(style) ? style.map((each) => onLight[each] ?? each) : (onLight[String(style)] ?? style)
 }
 
-/** The one place where text becomes safe. Tabs get a fixed width, so that lines can be measured. */
+/** The only place that makes text safe. Tabs get a fixed width, so that lines can be measured. */
 function escaped(text: string): Painted {
-  return escapeControls(text).replaceAll('\t', '    ') as Painted // nothing in it moves a cursor now
+  return escapeControls(text).replaceAll('\t', '    ') as Painted // contains no cursor movement now
 }
 
-/** Parts beside one another. */
+/** Joins parts. */
 export function joined(...parts: readonly Painted[]): Painted {
   return parts.join('') as Painted // of safe parts
 }
@@ -61,18 +61,18 @@ export function linesOf(text: Painted): Painted[] {
   return text.split('\n') as Painted[] // parts of it
 }
 
-/** Asks a terminal for the colour behind its text. One that does not know the question says nothing. */
+/** Asks a terminal for its background color. An unsupported query has no response. */
 export const askBackground = '\x1b]11;?\x1b\\'
 
-/** What it answers: red, green and blue, with one to four hexadecimal digits each. */
+/** The response: red, green and blue, with one to four hexadecimal digits each. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 const answer = /\x1b\]11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})(?:\/[0-9a-f]{1,4})?(?:\x07|\x1b\\)/gi
 
-/** The beginning of an answer, whose rest comes with the next chunk. */
+/** The start of a response that continues in the next chunk. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 export const answerBeginning = /\x1b\]1[1;rgba:0-9a-f/]{0,40}\x1b?$/i
 
-/** Text without the answers in it; `tell` learns from each whether the background is a light one. */
+/** Removes responses from a text; `tell` gets whether the background is light. */
 export function withoutAnswers(text: string, tell: (isLight: boolean) => void): string {
   return text.replace(answer, (_, red: string, green: string, blue: string) => {
     const share = (digits: string): number => Number.parseInt(digits, 16) / (16 ** digits.length - 1)
@@ -81,7 +81,7 @@ export function withoutAnswers(text: string, tell: (isLight: boolean) => void): 
   })
 }
 
-/** What terminals that say it by `COLORFGBG` have behind their text: white or light grey. */
+/** Values of `COLORFGBG` for a light background: white or light grey. */
 export function isLightBy(colours: string | undefined): boolean {
   return /;(?:7|15)$/.test(colours ?? '')
 }

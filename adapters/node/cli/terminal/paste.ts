@@ -1,22 +1,22 @@
 const begin = '\x1b[200~'
 const end = '\x1b[201~'
 
-/** What a terminal says before and after it sends what was pasted, once it has been asked to. */
+/** Marks that a terminal sends around a paste in bracketed paste mode. */
 export const bracketedPaste = { on: '\x1b[?2004h', off: '\x1b[?2004l' }
 
-/** Nobody types so much at once. */
+/** Typing never produces this much at once. */
 const longestTyped = 1024
 
-/** Characters of one paste that are kept. */
+/** Maximum characters per paste. */
 const longestPaste = 4 * 1024 * 1024
 
-/** Tells what is typed from what is pasted, in the chunks that a terminal sends. */
+/** Separates typed from pasted text in terminal chunks. */
 export class PasteReader {
   readonly #typed: (text: string) => void
   readonly #pasted: (text: string, isCut: boolean) => void
   #pieces: string[] | undefined
   #length = 0
-  /** The beginning of a mark, whose rest comes with the next chunk. */
+  /** The start of a mark that continues in the next chunk. */
   #held = ''
 
   constructor(on: { typed: (text: string) => void; pasted: (text: string, isCut: boolean) => void }) {
@@ -57,7 +57,7 @@ export class PasteReader {
   #take(text: string): void {
     if (text === '') return
     if (this.#pieces === undefined) {
-      // A terminal that does not say what is pasted.
+      // A terminal without bracketed paste.
       if (text.length > longestTyped) this.#pasted(text.slice(0, longestPaste), text.length > longestPaste)
       else this.#typed(text)
       return
@@ -68,7 +68,7 @@ export class PasteReader {
   }
 }
 
-/** How much of the end of `text` may be the beginning of `mark`. An escape alone, or with one more, is a key. */
+/** Returns the length of the end of `text` that may start `mark`. An escape alone, or with one more character, is a key. */
 function heldBack(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length >= 3; length -= 1) {
     if (text.endsWith(mark.slice(0, length))) return length

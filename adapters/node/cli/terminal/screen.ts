@@ -9,7 +9,7 @@ export interface InputView {
   cursor: number
 }
 
-/** Where a screen writes. */
+/** Output streams of a screen. */
 export interface ScreenStreams {
   /** For data: answers. */
   out: NodeJS.WriteStream
@@ -18,17 +18,17 @@ export interface ScreenStreams {
 }
 
 /**
- * What is seen: lines that stay, in the order in which they came, and below them a few that change, with the line that a person types.
+ * Writes permanent lines in order, and below them a changing part with the input line.
  *
  * **Contract**
- * - Data goes to standard output, all else to standard error. Both may be one terminal: then lines and the changing part do not run into each other.
- * - Where standard error is not a terminal, nothing changes: only lines are written.
- * - A stream that failed takes nothing any more, and says so once, to `onFailed`: with `EPIPE` its reader has gone, else what was written is lost.
+ * - Data go to standard output, everything else to standard error. If both are one terminal, lines and the changing part do not mix.
+ * - If standard error is not a terminal, there is no changing part.
+ * - A failed stream is not written any more, and reported once to `onFailed`: with `EPIPE` its reader is gone, otherwise output is lost.
  */
 export class Screen {
-  /** Whether there is a part that changes. */
+  /** Whether there is a changing part. */
   readonly isLive: boolean
-  /** Whether answers are shown to a person. */
+  /** Whether responses go to a terminal. */
   readonly showsData: boolean
   readonly paint: Painter
   readonly paintData: Painter
@@ -36,10 +36,10 @@ export class Screen {
   readonly #theme: Theme = { isLight: isLightBy(process.env.COLORFGBG) }
   #live: readonly Painted[] = []
   #input: InputView | undefined
-  /** Cells of the rows that were drawn, down to the one with the cursor. */
+  /** Cells of the drawn rows, down to the row of the cursor. */
   #drawn: number[] = []
   readonly #broken = new Set<NodeJS.WriteStream>()
-  /** What is to be written once the terminal is ours again. */
+  /** Output to write after the terminal is returned. */
   #held: { stream: NodeJS.WriteStream; text: string }[] | undefined
   readonly #onResize = () => this.#redraw()
 
@@ -70,7 +70,7 @@ export class Screen {
     return Math.max(2, this.#streams.err.rows ?? 24)
   }
 
-  /** Writes to standard output, as it is. */
+  /** Writes to standard output unchanged. */
   data(text: Painted): void {
     if (this.isLive && this.showsData) this.#above(this.#streams.out, text)
     else this.#write(this.#streams.out, text)
@@ -83,22 +83,22 @@ export class Screen {
     else this.#write(this.#streams.err, whole)
   }
 
-  /** Writes what phi itself says: lines that are too long are broken between words. */
+  /** Writes phi's own lines, wrapped between words. */
   say(style: Style, text: string): void {
     this.line(wrapWords(this.paint.paint(style, text), this.width, '  '))
   }
 
-  /** Names the window; nothing where that cannot be. */
+  /** Sets the window title if possible. */
   title(text: string): void {
     if (this.isLive) this.#write(this.#streams.err, `\x1b]0;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
   }
 
-  /** Calls a person who may look elsewhere: the bell, and a notification where the terminal has them. */
+  /** Notifies the user: the bell, and a notification if the terminal supports them. */
   call(text: string): void {
     if (this.isLive) this.#write(this.#streams.err, `\x07\x1b]9;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
   }
 
-  /** Asks the terminal what is behind its text: `background` is told, when it answers. */
+  /** Asks the terminal for its background: `background` gets the response. */
   askBackground(): void {
     if (this.isLive && this.paint.hasColours) this.#write(this.#streams.err, askBackground)
   }
@@ -115,7 +115,7 @@ export class Screen {
     this.#redraw()
   }
 
-  /** Writes nothing until `release`: somebody else has the terminal. What changes is taken away before. */
+  /** Writes nothing until `release`, because another program has the terminal. Clears the changing part first. */
   hold(): void {
     this.#write(this.#streams.err, this.#erasure())
     this.#drawn = []
@@ -129,13 +129,13 @@ export class Screen {
     this.#redraw()
   }
 
-  /** Draws what changes anew below whatever somebody else has written meanwhile. */
+  /** Redraws the changing part below foreign output. */
   again(): void {
     this.#drawn = []
     this.#redraw()
   }
 
-  /** Takes away what changes; the lines stay. */
+  /** Clears the changing part; the lines stay. */
   close(): void {
     this.#streams.err.off('resize', this.#onResize)
     this.show([], undefined)
@@ -152,7 +152,7 @@ export class Screen {
     if (this.isLive && this.#held === undefined) this.#write(this.#streams.err, `${this.#erasure()}${this.#drawing()}`)
   }
 
-  /** Goes up to where the changing part begins, and clears from there; a terminal that became narrower has wrapped its rows. */
+  /** Moves to the start of the changing part, and clears from there; a narrower terminal has wrapped its rows. */
   #erasure(): string {
     if (this.#drawn.length === 0) return ''
     const columns = this.#columns()
@@ -192,7 +192,7 @@ export class Screen {
   }
 }
 
-/** The rows of what is typed, at most `most` of them around the cursor, and where the cursor is in them. */
+/** Returns the rows of the input, at most `most` around the cursor, and the position of the cursor in them. */
 function inputOf(input: InputView | undefined, columns: number, most: number): { rows: Painted[]; row: number; column: number } {
   if (input === undefined) return { rows: [], row: 0, column: 0 }
   const { prompt, text, cursor } = input
@@ -207,5 +207,5 @@ function inputOf(input: InputView | undefined, columns: number, most: number): {
   return { rows: all.slice(from, from + most), row: row - from, column: widthOf(before[row] ?? '') }
 }
 
-/** What a person typed may be pasted from anywhere. */
+/** Input may be pasted from an untrusted source. */
 const inputPainter: Painter = painterFor(process.stderr)

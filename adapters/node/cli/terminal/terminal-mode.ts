@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process'
 import type { ReadStream } from 'node:tty'
 import { bracketedPaste } from './paste.ts'
 
-/** What is asked of a terminal while lines are edited: to tell what is pasted, and Shift-Enter from Enter. Both are taken back in the other order. */
+/** Terminal modes while lines are edited: bracketed paste, and Shift-Enter distinct from Enter. Restored in reverse order. */
 const asked = { on: `${bracketedPaste.on}\x1b[>1u`, off: `\x1b[<u${bracketedPaste.off}` }
 
 /**
- * The one owner of a terminal's mode.
+ * Owns the mode of a terminal.
  *
  * **Contract**
- * - Between `begin` and `end` the terminal is raw, and tells what is pasted. However the process ends, that is taken back.
- * - `stop` gives the terminal back and stops the process group, as Ctrl-Z does elsewhere. Whoever continues it, or has stopped it from outside, finds
- *   the mode as it was; so it is where the system refuses to stop.
- * - `lend` gives it to a child, and takes it back when the child has ended.
+ * - Between `begin` and `end` the terminal is raw, with bracketed paste. Restored however the process ends.
+ * - `stop` returns the terminal and stops the process group, like Ctrl-Z. When it is continued, also after an external stop, the mode is
+ *   set again; also if the system refuses to stop.
+ * - `lend` gives it to a child process, and takes it back afterwards.
  * - `onBack` is called when the terminal is ours again, and may show anything by then.
  */
 export class TerminalMode {
@@ -44,17 +44,17 @@ export class TerminalMode {
     this.#isOn = false
   }
 
-  /** Stops this process and its group until somebody continues it. */
+  /** Stops this process and its group until it is continued. */
   stop(): void {
     if (process.platform === 'win32') return
     this.#off()
-    // To the group, as the terminal itself would do: whoever has started us through another program waits for that one.
+    // To the group, as the terminal itself would: a parent program that started us waits for that.
     process.kill(0, 'SIGTSTP')
-    // Reached at once where the system does not stop a group that nobody could continue; else after SIGCONT.
+    // Reached at once if the system does not stop an orphaned group; otherwise after SIGCONT.
     setImmediate(() => this.#on())
   }
 
-  /** Runs a program that takes the terminal. Resolves with its exit code; `undefined` where it could not be started, or was killed. */
+  /** Runs a program that takes the terminal. Resolves with its exit code; `undefined` if it could not start, or was killed. */
   async lend(command: string, args: readonly string[]): Promise<number | undefined> {
     this.#off()
     this.#isLent = true
@@ -89,11 +89,11 @@ export class TerminalMode {
   /** A terminal that has gone has no mode. */
   #set(isRaw: boolean): void {
     try {
-      // Said anew even where Node believes that it is so: whoever had the terminal meanwhile may have changed it.
+      // Set again even if Node considers it set, because another program may have changed it.
       if (isRaw) this.#input.setRawMode(false)
       this.#input.setRawMode(isRaw)
     } catch {
-      // The next read says so.
+      // The next read reports it.
     }
     if (this.#control.writable) this.#control.write(isRaw ? asked.on : asked.off)
   }

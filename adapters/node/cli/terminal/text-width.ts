@@ -7,14 +7,14 @@ const colours = /(\x1b\[[\d;]*m)/
 const wide =
   /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u
 
-/** Cells that one grapheme takes. */
+/** Cells of one grapheme. */
 function cellsOf(grapheme: string): number {
   if (ascii.test(grapheme)) return grapheme.length
   if (/^[\p{M}\u200c\u200d]/u.test(grapheme)) return 0
   return wide.test(grapheme) ? 2 : 1
 }
 
-/** What a text is made of: colours, which take no room, and graphemes. */
+/** Parts of a text: color codes without width, and graphemes. */
 function* piecesOf(text: string): Generator<{ piece: string; cells: number }> {
   for (const [at, part] of text.split(colours).entries()) {
     if (at % 2 === 1) yield { piece: part, cells: 0 }
@@ -30,9 +30,9 @@ export function widthOf(text: string): number {
   return cells
 }
 
-/** `text` on one line of at most `width` cells; what is longer ends with an ellipsis. */
+/** Cuts `text` to one line of at most `width` cells, with an ellipsis. */
 export function cutTo(text: Painted, width: number): Painted {
-  // Nobody sees more of it, and measuring takes time.
+  // More is not visible, and measuring takes time.
   const begin = text.slice(0, width * 8 + 200)
   if (begin.length === text.length && widthOf(begin) <= width) return text
   let shown = ''
@@ -46,7 +46,7 @@ export function cutTo(text: Painted, width: number): Painted {
   return `${shown}…${reset}` as Painted // a part of it
 }
 
-/** `text` in rows of exactly `width` cells, the last one excepted: as a terminal wraps it. */
+/** Wraps `text` to rows of exactly `width` cells, except the last one, as a terminal does. */
 export function rowsOf(text: string, width: number): string[] {
   const rows: string[] = []
   let row = ''
@@ -63,7 +63,7 @@ export function rowsOf(text: string, width: number): string[] {
   return [...rows, row]
 }
 
-/** `text` in lines of at most `width` cells, broken between words where there are any; lines after the first begin with `indent`. */
+/** Wraps `text` to lines of at most `width` cells, between words if possible; later lines start with `indent`. */
 export function wrapWords(text: Painted, width: number, indent = ''): Painted {
   if (widthOf(text) <= width) return text
   const lines: string[] = []

@@ -5,27 +5,27 @@ import { systemCode } from '../../workspace/fs-errors.ts'
 import { type FileOperations, makeDurableDirectory } from '../file-operations.ts'
 import { createdFirst, isAbsent } from '../log/epoch-files.ts'
 
-/** Where a session ended when somebody looked: the last file with something in it. */
+/** The end of a session when it was inspected: the last non-empty file. */
 export interface KnownEnd {
   name: string
   size: number
   modified: number
-  /** How its last loop stood there; absent where nobody has read it. */
+  /** Status of its last loop there; absent if it was not read. */
   status?: SessionStatus
 }
 
-/** Whether a session ends there still. */
+/** Returns whether a session still ends there. */
 export function isSameEnd(end: KnownEnd | undefined, other: KnownEnd | undefined): boolean {
   return end?.name === other?.name && end?.size === other?.size && end?.modified === other?.modified
 }
 
-/** What need not be looked at. */
+/** Sessions that need no inspection. */
 export interface KnownEnds {
-  /** By folder. Not of those in which nothing is recorded: what undid that might be lost in a power cut, and the session is there again. */
+  /** By folder. Excludes folders without records, because a power failure could undo their removal. */
   ends: ReadonlyMap<string, KnownEnd>
   /** Folders of sessions that were written since, or will be. */
   marked: ReadonlySet<string>
-  /** When the index was written, in epoch ms; 0 without one. */
+  /** When the index was written, in epoch milliseconds; 0 without one. */
   madeAt: number
 }
 
@@ -33,35 +33,35 @@ export interface KnownEnds {
 export interface IndexLimits {
   /** More folders than these were to be looked into. */
   looks: number
-  /** The one before is older, in ms: all who write then mark their sessions again. */
+  /** Maximum age of an index in milliseconds: after that, all writers mark their sessions again. */
   ageMs: number
 }
 
 /** The limits of `fileSessionStore`. */
 export const indexLimits: IndexLimits = { looks: 64, ageMs: 10_000 }
 
-/** Beside the sessions: no id begins with a dot. */
+/** Next to the sessions: no id starts with a dot. */
 const folderName = '.lists'
 
 const version = 2
 const pattern = /^(marks|index)\.([1-9]\d{0,14})(\.tmp)?$/
 const nothingKnown: KnownEnds = { ends: new Map(), marked: new Set(), madeAt: 0 }
 
-/** How often another index may appear while one is read, or another generation while a session is marked, before something else must be wrong. */
+/** Maximum number of new indexes or generations during one read; more indicate another fault. */
 const mostTries = 10
 
 /**
- * Where sessions ended, so that a list looks only into the folders of those that were written since. The folders are the truth: this may be lost at
+ * Index of the ends of sessions, so that a list inspects only folders that were written since. The folders are authoritative: the index may be lost at
  * any time.
  *
  * **Contract**
  * - `.lists/index.N` says where each session ended when generation N began, or later, and how it stood there, where somebody has read that. `.lists/marks.N` holds an empty file for each session that was
  *   claimed since. An index counts while its marks are there.
- * - A writer marks its session in the newest generation before its first acknowledgement, and looks for a newer one after each write, before it is
- *   acknowledged. Whoever makes an index begins a generation before it looks at the marked sessions. So an acknowledged record is in what the
- *   index says, or its session is marked.
- * - Exactly one begins a generation. One that is never finished does no harm: the index before it counts on, with the marks of both.
- * - Older marks are removed when the newer index is durable. Who reads the older one meanwhile finds the newer one, and begins again.
+ * - A writer marks its session in the newest generation before its first acknowledgement, and checks for a newer one after each write, before the
+ *   acknowledgement. An index starts a generation before it reads the marked sessions. So for each acknowledged record, the index
+ *   contains it, or its session is marked.
+ * - Exactly one process starts a generation. An unfinished one is harmless: the previous index counts, with the marks of both.
+ * - Older marks are removed when the newer index is durable. A reader of the older one finds the newer one, and restarts.
  */
 export class ListIndex {
   readonly #operations: FileOperations
@@ -70,7 +70,7 @@ export class ListIndex {
   readonly #limits: IndexLimits
   /** The generation whose marks have a durable folder. */
   #durable = 0
-  /** Whether this driver makes an index: several lists at once make one. */
+  /** Whether this driver is writing an index: several concurrent lists write one. */
   #isMaking = false
 
   constructor(operations: FileOperations, root: string, limits: IndexLimits) {
@@ -88,7 +88,7 @@ export class ListIndex {
         const [newest = 0] = generations.index
         if (newest === 0 || !generations.marks.includes(newest)) return nothingKnown
         const known = await this.#readIndex(newest, generations.marks).catch(unless(isAbsent))
-        // Whoever writes a newer index then removes marks, so what was read of them may be a part.
+        // A writer of a newer index then removes marks, so the marks just read may be incomplete.
         if (known !== undefined && (await this.#generations()).index[0] === newest) return known
       }
       return nothingKnown
@@ -98,8 +98,8 @@ export class ListIndex {
   }
 
   /**
-   * Lists look at the session in this folder from now on, whatever an index says. Durable when it resolves, with the generation; `marked` is the one in
-   * which it was marked before. 0 where there is no index to correct.
+   * From now on, lists inspect the session in this folder, whatever an index says. Durable when it resolves with the generation; `marked` is that of an
+   * earlier mark. 0 without an index.
    */
   async mark(session: string, marked = 0): Promise<number> {
     let last = marked
@@ -111,7 +111,7 @@ export class ListIndex {
     throw new Error(`The marks of the sessions in ${folderName} cannot be written.`)
   }
 
-  /** Of a session that was deleted no mark is left, unless somebody has begun it again. */
+  /** A deleted session has no mark, unless it was created again. */
   async forget(session: string): Promise<void> {
     const { marks } = await this.#generations()
     for (const each of marks) await this.#operations.remove(join(this.#marks(each), session)).catch(unless(isAbsent))
@@ -120,8 +120,8 @@ export class ListIndex {
   }
 
   /**
-   * Begins a generation where that is worth `looks` into folders: sessions that are looked at from now on may be in its index. `undefined` where it is
-   * not, or when somebody else does.
+   * Starts a generation if that is worth `looks` into folders: its index may contain sessions inspected from now on. `undefined` if it is not worth
+   * it, or another process does it.
    */
   async begin({ madeAt }: KnownEnds, looks: number): Promise<number | undefined> {
     if (this.#isMaking || looks <= this.#limits.looks || Math.abs(Date.now() - madeAt) <= this.#limits.ageMs) return undefined
@@ -197,7 +197,7 @@ export class ListIndex {
     return true
   }
 
-  /** What stays is not read any more. */
+  /** Remaining files are not read any more. */
   async #removeBefore(generation: number): Promise<void> {
     const operations = this.#operations
     for (const name of await operations.list(this.#folder)) {
@@ -243,18 +243,18 @@ function unless(isFine: (error: unknown) => boolean): (error: unknown) => undefi
   }
 }
 
-/** One line that says what the other one is, and that one. */
+/** Two lines: the checksum of the second one, and that line. */
 function textOf(ends: KnownEnds['ends']): string {
   const rows = [...ends].map(([folder, { name, size, modified, status }]) => [folder, name, size, modified, status])
   const body = JSON.stringify(rows)
   return `${JSON.stringify({ version, sha256: checksumOf(body) })}\n${body}\n`
 }
 
-/** `undefined` for what is damaged, or of another version. */
+/** `undefined` if damaged, or of another version. */
 function endsIn(text: string): KnownEnds['ends'] | undefined {
   const [head = '', body = ''] = text.split('\n')
   if (head !== JSON.stringify({ version, sha256: checksumOf(body) })) return undefined
-  // The checksum says that `textOf` has written it.
+  // The checksum proves that `textOf` has written it.
   const rows = JSON.parse(body) as [folder: string, name: string, size: number, modified: number, status: SessionStatus | null][]
   return new Map(rows.map(([folder, name, size, modified, status]) => [folder, { name, size, modified, ...(status && { status }) }]))
 }

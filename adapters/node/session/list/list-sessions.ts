@@ -9,23 +9,23 @@ import { endOf, type LogEnd, type SummaryFiles } from './session-summary.ts'
 
 const foldersAtOnce = 32
 
-/** How many sessions a list remembers what it told of. */
+/** Maximum number of sessions whose summaries are cached. */
 const remembered = 1000
 
 const noneMoved: ReadonlySet<string> = new Set()
 
-/** What was told of sessions, so that the next list need not read those that have not changed. */
+/** Cached summaries, so that the next list reads only changed sessions. */
 export type KnownDigests = Map<string, { end: string; digest: SessionDigest }>
 
-/** For how long the pages of a list come from one look at the folders, in ms. */
+/** How long the pages of a list share one inspection of the folders, in milliseconds. */
 const scanMs = 10_000
 
-/** What the page before was taken from. */
+/** The inspection of the previous page. */
 export interface Scan {
   found?: { sessions: readonly Found[]; at: number } | undefined
 }
 
-/** A session, and where it is. */
+/** A session and its folder. */
 interface Place {
   sessionId: string
   /** Of the folder. */
@@ -33,21 +33,21 @@ interface Place {
   folder: string
 }
 
-/** A session that is there, and when it was written. */
+/** An existing session, and its modification time. */
 export interface Found extends Place {
   lastActiveAt: number
-  /** Where it ends; absent where that could not be read. */
+  /** Its end; absent if unreadable. */
   end?: KnownEnd
   /** Whether only the index says so. */
   isIndexed?: boolean
   error?: unknown
 }
 
-/** What a list needs. */
+/** Context of a list. */
 interface Listing {
   operations: FileOperations
   root: string
-  /** Ids in the order of their last record, which decides between files of the same time: the last one is the newest. */
+  /** Ids by their last record, which orders files of the same time: the last one is the newest. */
   written: readonly string[]
   known: KnownDigests
   summaries: SummaryFiles
@@ -55,33 +55,33 @@ interface Listing {
   scan: Scan
 }
 
-/** A part of a list, and the sessions in it that do not end where the index says. */
+/** A part of a list, and its sessions that do not end where the index says. */
 interface Page {
   summaries: SessionSummary[]
   moved: Found[]
 }
 
 /**
- * What is stored below `root`, the most recently written first.
+ * Lists the sessions below `root`, most recently written first.
  *
  * **Contract**
- * - Looks into the folders that no index tells of, and those that were written since, for the first page; the next pages go on from that look for
- *   10 s. What is written meanwhile is at the beginning of the list, which they do not show; what is deleted they leave out. Reads files only for
- *   the summaries it gives: of most a few hundred bytes. A list by `status` reads no session of which the index says that it stands otherwise.
- * - Every session that it gives was looked at. One that is not as the index says, because of somebody who did not use this driver, has its true place
+ * - For the first page, inspects folders that are not in the index, and those written since; later pages use that inspection for
+ *   10 s. Sessions written meanwhile belong to the start of the list, which is not shown again; deleted ones are omitted. Reads files only
+ *   for the returned summaries: mostly a few hundred bytes. With `status`, skips sessions of another status in the index.
+ * - Every returned session was inspected. One that differs from the index, because of a foreign writer, has its true place
  *   on the first page, and on others from the next list on.
- * - A session that cannot be read is listed with `error`, after all others where not even its time is known.
+ * - An unreadable session is listed with `error`; at the end if its time is unknown.
  */
 export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {
   const goingOn = goesOn(listing.scan, query.after)
   const { summaries, moved } = goingOn === undefined ? await firstPage(listing, query) : await pageIn(listing, goingOn, query)
-  // Where this cannot be noted, the next list finds it again.
+  // If this cannot be recorded, the next list finds it again.
   for (const { name } of moved) await listing.index.mark(name).catch(() => {})
   if (moved.length === 0 || query.after !== undefined) return summaries
   return (await firstPage(listing, query, new Set(moved.map(({ name }) => name)))).summaries
 }
 
-/** Looks at the folders, and at those of `moved` in any case. An index that is made of it says how those stand that were read. */
+/** Inspects the folders, including those of `moved`. A resulting index contains the status of sessions that were read. */
 async function firstPage(listing: Listing, query: LogQuery, moved = noneMoved): Promise<Page> {
   const { found, generation } = await findSessions(listing, query, moved)
   try {
@@ -108,7 +108,7 @@ async function pageIn(
   return { ...page, summaries: page.summaries.slice(0, limit) }
 }
 
-/** Whether a session has to be looked at to know whether it is asked for. */
+/** Returns whether a session must be inspected to know if it matches. */
 function mayBeAsked({ sessionId, end }: Found, { status, idPrefix = '' }: LogQuery): boolean {
   return sessionId.startsWith(idPrefix) && (status === undefined || end?.status === undefined || end.status === status)
 }
@@ -119,13 +119,13 @@ function placeOf(found: readonly Found[], after: LogQuery['after']): number {
     : found.findIndex((each) => each.sessionId === after.sessionId && each.lastActiveAt === after.lastActiveAt)
 }
 
-/** What the last look at the folders found, where a page goes on from one that was taken from it. */
+/** Returns the last inspection, if a page continues from it. */
 function goesOn({ found }: Scan, after: LogQuery['after']): readonly Found[] | undefined {
   if (found === undefined || Math.abs(Date.now() - found.at) > scanMs || placeOf(found.sessions, after) < 0) return undefined
   return found.sessions
 }
 
-/** With the generation whose index is to be written of it, where it is worth one. */
+/** With a generation, if an index is worth writing. */
 async function findSessions(listing: Listing, { status }: LogQuery, moved: ReadonlySet<string>) {
   const { written, scan, index } = listing
   const at = Date.now()
@@ -151,7 +151,7 @@ async function findSessions(listing: Listing, { status }: LogQuery, moved: Reado
   return { found, generation }
 }
 
-/** What an index is to say; nothing of what could not be read. */
+/** Returns the content of an index, without unreadable sessions. */
 function endsOf(found: readonly Found[]): KnownEnds['ends'] {
   return new Map(found.flatMap(({ name, end }) => (end === undefined ? [] : [[name, end] as const])))
 }
@@ -181,7 +181,7 @@ async function lookInto(operations: FileOperations, places: readonly Place[]): P
   return found
 }
 
-/** `undefined` where nothing was recorded: the session was deleted, or only opened. */
+/** `undefined` without records: the session was deleted, or only opened. */
 async function find(operations: FileOperations, place: Place): Promise<Found | undefined> {
   const { folder } = place
   try {
@@ -197,7 +197,7 @@ function endAt({ file, size, modified }: LogEnd): KnownEnd {
   return { name: file.name, size, modified }
 }
 
-/** `undefined` where it was deleted since it was found. */
+/** `undefined` if it was deleted meanwhile. */
 async function summaryOf(listing: Listing, found: Found, moved: Found[]): Promise<SessionSummary | undefined> {
   const { sessionId, lastActiveAt, error } = found
   if (error !== undefined) return unreadable(sessionId, lastActiveAt, error)

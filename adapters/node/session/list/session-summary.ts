@@ -7,22 +7,22 @@ import { folderOf } from '../folder-name.ts'
 import type { HeldLog } from '../log/claim.ts'
 import { countingFiles, type EpochFile, linesIn, sizesOf } from '../log/epoch-files.ts'
 
-/** Where a session ends. */
+/** The end of a session. */
 export interface LogEnd {
   file: EpochFile
   size: number
   modified: number
 }
 
-/** How much may be written until the next summary: so much a list has to read. */
+/** Bytes written until the next summary, which a list has to read. */
 export const summaryIntervalChars = 64 * 1024
 
-/** Beside the sessions: no id begins with a dot. */
+/** Next to the sessions: no id starts with a dot. */
 const folderName = '.summaries'
 
 /**
- * What lists tell of sessions, in `.summaries/<folder of the session>`: as a log had it when it was so many bytes long. Whatever it says the logs
- * say too, so it is not synced; who finds none, an old or a damaged one, reads them.
+ * Summaries of sessions in `.summaries/<folder of the session>`, for a log at a given length. The logs contain the same, so summaries are not
+ * synced; a missing, old or damaged one is recomputed from the logs.
  */
 export class SummaryFiles {
   readonly #operations: FileOperations
@@ -33,7 +33,7 @@ export class SummaryFiles {
     this.#root = root
   }
 
-  /** Never rejects: what could not be written is told by the log. */
+  /** Never rejects: the log contains what could not be written. */
   async write(sessionId: string, { path, segment }: Pick<HeldLog, 'path' | 'segment'>, digest: SessionDigest): Promise<void> {
     const operations = this.#operations
     const target = this.#pathOf(sessionId)
@@ -50,12 +50,12 @@ export class SummaryFiles {
     }
   }
 
-  /** Where there is one. Rejects with the system's error. */
+  /** Rejects with the system's error. */
   async remove(sessionId: string): Promise<void> {
     await this.#operations.remove(this.#pathOf(sessionId)).catch(passing('ENOENT', 'ENOTDIR'))
   }
 
-  /** What lists tell of a session that ends there: from its summary and what was written since, else from all that counts. */
+  /** Returns the summary of a session that ends there: from its stored summary and later records, else from all valid ones. */
   async digestOf(sessionId: string, folder: string, files: readonly EpochFile[], { file, size }: LogEnd): Promise<SessionDigest> {
     const operations = this.#operations
     const summary = readSummary(await operations.read(this.#pathOf(sessionId)).catch(() => ''))
@@ -71,7 +71,7 @@ export class SummaryFiles {
   }
 }
 
-/** The last file in which something is recorded; `undefined` without one. */
+/** The last file with records; `undefined` without one. */
 export async function endOf(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<LogEnd | undefined> {
   for (const file of countingFiles(files).toReversed()) {
     const { size, modified } = await operations.stat(join(folder, file.name))
