@@ -93,7 +93,7 @@ function bodyStream(script: FaultScript, signal: AbortSignal | undefined, onClos
         if (sent < end) {
           const from = sent
           sent = Math.min(end, from + nextSize())
-          // A copy: a reader may transfer or overwrite what it was given.
+          // A copy, because a reader may transfer or overwrite its chunk.
           controller.enqueue(all.slice(from, sent))
           return
         }
@@ -152,5 +152,5 @@ export function faultFetch(first: FaultScript, ...more: readonly FaultScript[]):
   return Object.defineProperties(respond, {
     calls: { value: calls },
     openStreams: { get: () => openStreams },
-  }) as FaultFetch // defineProperties does not tell the type what it added
+  }) as FaultFetch // defineProperties does not add its properties to the type
 }

@@ -1,5 +1,5 @@
 /**
- * A scripted model, a `fetch` that fails as told, and conformance suites for what you plug in. The suites import no test runner: pass yours.
+ * A scripted model, a `fetch` that fails by script, and conformance suites for your own implementations. The suites import no test runner: pass yours.
  *
  * @example
  * ```ts

@@ -62,7 +62,7 @@ export interface McpResultSchema {
  * 2.x fit.
  *
  * **Contract**
- * - `callTool` takes the options twice: 1.x has a schema in second place, and 2.x the options; both find there what they look for.
+ * - `callTool` gets the options twice: version 1.x has a schema as the second argument, 2.x the options; both find their own.
  * - Unhandled notifications go to `fallbackNotificationHandler`; it is replaced by one that calls the one before.
  *
  * Source: docs/guides/mcp.md

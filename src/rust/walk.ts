@@ -72,7 +72,7 @@ function readTagged(form: TaggedForm, spec: JsonObject, path: string): object {
   return { ...readObject(variantOf(form, word), spec, path, form.tag), [form.tag]: word }
 }
 
-/** The word is the only key around the fields, or stands alone. */
+/** The tag is the only key around the fields, or stands alone. */
 function readOutside(form: TaggedForm, json: unknown, path: string): object {
   const { words: style, ours = [] } = spellingOf(form)
   const choices: string[] = []

@@ -28,7 +28,7 @@ function withoutCallsOf(dropped: readonly MessageView[], tools: RunState['tools'
 }
 
 /**
- * A call is over: what it ran moves to its view, so that deltas of other children never touch it again. A child whose end was not reported
+ * Ends a call: its nested loops move to its view, so that deltas of other loops never touch it again. A loop whose end was not reported
  * was cut off.
  */
 export function settleChild(state: RunState, toolCallId: string): RunState {

@@ -171,7 +171,7 @@ function branchSelected(state: RunState, event: ParallelLoopEndEvent): RunState 
   return { ...state, status: 'completed', usage, branches: { loopIds, selectedLoopId, selectedConfigIndex } }
 }
 
-/** The loop of a call that goes on beside the run is not over with the call. */
+/** The loop of a background call does not end with the call. */
 function callEnded(state: RunState, event: ToolExecutionEndEvent): RunState {
   const ended = toolEnded(state, event)
   return state.tools[event.toolCallId]?.background?.status === 'running' ? ended : settleChild(ended, event.toolCallId)

@@ -203,7 +203,7 @@ export function allMessages(state: RunState): readonly MessageView[] {
   return state.live === undefined ? state.messages : [...state.messages, state.live]
 }
 
-/** What is kept by the ids of calls. */
+/** State by call id. */
 export type ById<Value> = Readonly<Record<string, Value>>
 
 /**
@@ -214,7 +214,7 @@ export function withEntries<Value>(record: ById<Value>, changes: ById<Value> = {
   return Object.assign(Object.create(null), record, changes)
 }
 
-/** Where a note stands. */
+/** Position of a note. */
 interface NotePlace {
   /** Unique within a state. */
   id: string

@@ -46,7 +46,7 @@ export interface Store {
   close(): void
 }
 
-/** What a store needs of an agent, wherever that is. */
+/** Methods that a store needs of an agent. */
 type Heard = Pick<ChatAgent, 'messages' | 'pendingApprovals' | 'pendingClientCalls' | 'currentRun' | 'subscribe'>
 
 const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anObject })
@@ -112,16 +112,16 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
     close: () => stop?.(),
   }
   const stop = agent && hear(agent, store)
-  // The failure is part of the state; there is nobody here to catch it.
+  // The failure is part of the state; it has no other recipient.
   if (source !== undefined && Symbol.asyncIterator in source) store.follow(source).catch(() => undefined)
   return store
 }
 
-/** What the run says as a value, beside the state: a reader of JSON goes on where it was, which no state can. */
+/** The parsed output of the run, separate from the state: a JSON parser continues where it was, which an immutable state cannot. */
 class StoreOutput {
   #form: OutputForm | undefined
   #output = new PartialOutput(() => this.#form)
-  /** What was last asked for, and of which state. */
+  /** The last parsed output, and its state. */
   #shown: { state: RunState | undefined; value: JsonValue | undefined } = { state: undefined, value: undefined }
 
   /** `before` and `after` are the states around `event`. */
@@ -132,7 +132,7 @@ class StoreOutput {
       this.#output = new PartialOutput(() => this.#form)
     }
     if (this.#form === undefined) return
-    // What is joined cannot be cut: the end of the message has the whole text.
+    // Joined deltas cannot be cut: the end of the message has the whole text.
     const from = event.type === 'messageUpdate' && event.runId === before.runId ? event.fromSeq : undefined
     if (from !== undefined && from <= before.seq) this.#output.miss()
     else this.#output.take(event)
@@ -144,7 +144,7 @@ class StoreOutput {
   }
 }
 
-/** Takes in the run that is on, from its beginning, then what comes; returns how to stop. */
+/** Reads the current run from its start, then later ones; returns a function that stops. */
 function hear(agent: Heard, store: Pick<Store, 'dispatch' | 'follow'>): () => void {
   const run = agent.currentRun
   let waiting: AgentEvent[] | undefined = run && []
@@ -162,11 +162,11 @@ function hear(agent: Heard, store: Pick<Store, 'dispatch' | 'follow'>): () => vo
   })
 }
 
-/** What is left in sight when a run begins. */
+/** Returns what stays visible when a run starts. */
 function leftOf(state: RunState, { continuationKind, parentLoopId }: AgentStartEvent, agent: Heard): RunState {
   if (goesBack(continuationKind)) return rewoundState(state, agent.messages)
   const isElsewhere = state.loopId !== undefined && parentLoopId !== undefined && parentLoopId !== state.loopId
-  // Somebody has gone on from another loop, or what was said before could not be read until now.
+  // Another process has continued, or earlier messages became readable only now.
   return isElsewhere || (state.messages.length === 0 && agent.messages.length > 0) ? stateBeforeRun(agent) : state
 }
 

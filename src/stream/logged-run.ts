@@ -27,7 +27,7 @@ export abstract class LoggedRun
   protected readonly log: EventLog
 
   constructor(logger: Logger | false | undefined, replayBytes?: number) {
-    // In the constructor, not beside the class: otherwise bundlers could not drop the class.
+    // In the constructor, not next to the class: otherwise bundlers could not drop the class.
     if (this.text.name !== nameOfText) Object.defineProperty(this.text, 'name', { value: nameOfText })
     this.log = new EventLog({
       ...(replayBytes !== undefined && { replayBytes }),

@@ -5,9 +5,9 @@ import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemO
 
 const locate = { name: 'locate', description: 'Where the page is.', parameters: { type: 'object', properties: {} } }
 
-/** What pages run, and what they choose per message. */
+/** Tests of client tools, and of settings per message. */
 export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
-  /** A page that is asked to run a call. */
+  /** A client that is asked to run a call. */
   const asked = async (body: JsonObject = {}) => {
     const client = clientOf('page')
     const request = (await eventsUntil(await client.post('/runs', { prompt: 'Go.', ...body }), 'clientCallRequested')).at(-1)
@@ -101,7 +101,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     const events = await allEvents(await client.events(request.loopId))
     expect(events.flatMap((event) => (event.type === 'sharedStateChanged' ? [[event.version, event.by]] : []))).toEqual([[1, 'client']])
     expect(await (await client.get('/state')).json()).toEqual({ version: 1, value: { notes: ['first'] } })
-    // Who follows is told at once, also while no run is on.
+    // A connected client is notified at once, also without a run.
     const followed = await client.get('/events')
     const key = { 'idempotency-key': crypto.randomUUID() }
     expect(await statusOf(client.post('/state', { ifVersion: 1, value: { notes: ['second'] } }, key))).toBe(200)

@@ -8,7 +8,7 @@ interface Talk {
   client: EndpointClient
   first: string
   second: string
-  /** Of what was said first. */
+  /** Id of the first message. */
   messageId: string
 }
 
@@ -51,7 +51,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
       expect([path, start?.type === 'agentStart' && start.parentLoopId]).toEqual([path, first])
       expect([path, await promptsOf(client)]).toEqual([path, prompts])
     }
-    // The next one goes on from there.
+    // The next run continues from there.
     await allEvents(await client.prompt('And on.'))
     expect(await promptsOf(client)).toEqual(['First.', 'And on.'])
     const { loopId: last = '' } = await historyOf(client)
@@ -115,7 +115,7 @@ async function historyOf(client: EndpointClient, loopId?: string): Promise<Histo
   return (await client.get(loopId === undefined ? '/history' : `/history?loopId=${encodeURIComponent(loopId)}`)).json()
 }
 
-/** What the user has said. */
+/** Returns the user's texts. */
 async function promptsOf(client: EndpointClient, loopId?: string): Promise<string[]> {
   const { messages } = await historyOf(client, loopId)
   return messages.flatMap(({ role, content }) => (role === 'user' ? [content.map(({ text = '' }) => text).join('')] : []))

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/contract/json.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil } from './endpoint-client.ts'
 
-/** What clients of the AI SDK and of AG-UI can do, who know nothing of our own routes. */
+/** Tests with clients of the AI SDK and AG-UI, which do not use our own routes. */
 export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
   const post = (path: string, body: JsonObject) =>
     ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -46,7 +46,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     const [, first = { id: '' }, , second = { id: '' }] = await shown(client)
     await (await again(client, 'two', { messageId: second.id })).text()
     expect(await userMessageIds(client)).toEqual(['one', 'two'])
-    // This answer is gone: the message before it says which is meant.
+    // This response is gone: the previous message identifies it.
     await (await again(client, 'two', { messageId: second.id })).text()
     expect(await userMessageIds(client)).toEqual(['one', 'two'])
     await (await again(client, 'one')).text()
@@ -62,7 +62,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     const { code, detail } = await refused.json()
     expect([refused.status, code, /reload/i.test(detail)]).toEqual([409, 'nothingToContinue', true])
     expect(await userMessageIds(client)).toEqual(['one'])
-    // What never arrived is said.
+    // A message that never arrived is sent again.
     await (await again(client, 'new')).text()
     expect(await userMessageIds(client)).toEqual(['one', 'new'])
   })

@@ -211,7 +211,7 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
   it('goes on elsewhere, with what waits in it', async () => {
     const client = clientOf('ask')
     await eventsUntil(await client.prompt(), 'approvalRequested')
-    // Reading needs nobody's permission.
+    // Reading needs no approval.
     expect((await (await client.get('/export')).text()).includes('sessionStart')).toBe(true)
     await client.post('/stop')
     const talked = clientOf('talk')

@@ -1,7 +1,7 @@
 import type { TestRunner } from '../test-runner.ts'
 import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
 
-/** What a host tells its application, as far as the tests look at it. */
+/** Notices of a host, as far as the tests need them. */
 export interface SessionNotice {
   type: 'waiting' | 'end'
   id: string
@@ -12,10 +12,10 @@ export interface SessionNotice {
   approvals?: readonly { toolCallId: string }[]
 }
 
-/** Resolves with what was told of this type about a session, once anything was. */
+/** Resolves with the first notice of this type about a session. */
 export type NoticesOf = (sessionId: string, type: SessionNotice['type']) => Promise<readonly SessionNotice[]>
 
-/** Somebody is told what becomes of sessions that nobody watches. */
+/** Tests the notices about unattended sessions. */
 export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, noticesOf: NoticesOf): void {
   it('tells that a run has ended, once, and whose it is', async () => {
     const client = clientOf('talk')

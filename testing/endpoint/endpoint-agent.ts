@@ -18,7 +18,7 @@ function mailing(id?: string, response: string | string[] = 'Sent.'): Script {
   }
 }
 
-/** What the model says depends on the results it sees, not on how often it was asked: hosts are started anew. */
+/** The model's response depends on the results that it gets, not on the number of calls, because hosts restart. */
 const scripts: Record<string, Script> = {
   talk: () => ({ text: words }),
   slow: () => ({ text: counted }),
@@ -36,7 +36,7 @@ const scripts: Record<string, Script> = {
     const name = tools.some((tool) => tool.name === 'locate') ? 'locate' : 'set_theme'
     return { toolCalls: [{ name, arguments: name === 'locate' ? {} : { theme: 'dark' } }] }
   },
-  // Of a service that gives ids of its own kind.
+  // As from a provider with its own id format.
   odd: mailing('call/1?%2f#ö'),
 }
 

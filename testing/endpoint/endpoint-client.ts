@@ -3,13 +3,13 @@ import type { JsonValue } from '../../src/contract/json.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
 
-/** Who asks: one of two that are signed in, or nobody. */
+/** The caller: one of two users, or none. */
 export type User = 'ada' | 'bob' | 'nobody'
 
 /** Sends a request to the endpoint under test, as a signed-in user or without one. */
 export type AskEndpoint = (path: string, init?: RequestInit, user?: User) => Promise<Response>
 
-/** What a client does with one session of the endpoint under test. */
+/** A client of one session of the endpoint under test. */
 export class EndpointClient {
   readonly sessionId: string
   readonly #ask: AskEndpoint
@@ -21,7 +21,7 @@ export class EndpointClient {
     this.sessionId = sessionId
   }
 
-  /** The same session, as somebody else sees it. */
+  /** The same session for another caller. */
   as(user: User): EndpointClient {
     return new EndpointClient(this.#ask, '', user, this.sessionId)
   }
@@ -56,13 +56,13 @@ export class EndpointClient {
     return this.get(`/runs/${encodeURIComponent(loopId)}/events`, after === undefined ? {} : { 'last-event-id': String(after) })
   }
 
-  /** What was said in it, as the server has it. */
+  /** Its messages on the server. */
   async session(): Promise<{ session: { loops: { status: string; messages: { role: string; id: string }[] }[] }; runningLoopId?: string }> {
     return (await this.get('')).json()
   }
 }
 
-/** The events of an answer, as they arrive. Leaving the loop closes the connection. */
+/** Yields the events of a response as they arrive. Leaving the loop closes the connection. */
 export async function* eventsOf(response: Response): AsyncGenerator<AgentEvent> {
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
   const arrived: AgentEvent[] = []
@@ -79,14 +79,14 @@ export async function* eventsOf(response: Response): AsyncGenerator<AgentEvent> 
   }
 }
 
-/** All events until the end of the answer. */
+/** Returns all events up to the end of the response. */
 export async function allEvents(response: Response): Promise<AgentEvent[]> {
   const all: AgentEvent[] = []
   for await (const event of eventsOf(response)) all.push(event)
   return all
 }
 
-/** The text of an answer until it holds `part`; leaves then. */
+/** Reads the text of a response until it contains `part`, then disconnects. */
 export async function textUntil({ body }: Response, part: string): Promise<string> {
   const [reader, decoder] = [body?.getReader(), new TextDecoder()]
   let text = ''
@@ -108,12 +108,12 @@ export async function eventsUntil(response: Response, type: AgentEvent['type']):
   throw new Error(`The answer ended without ${type}, after ${seen.map((event) => event.type).join(' ')}.`)
 }
 
-/** What the model says in these events. */
+/** Returns the model's text in these events. */
 export function responseText(events: readonly AgentEvent[]): string {
   return events.map((event) => (event.type === 'messageUpdate' && event.delta.type === 'text' ? event.delta.delta : '')).join('')
 }
 
-/** The problem that an answer is. */
+/** Returns the problem of a response. */
 export async function problemOf(response: Response): Promise<{ status: number; code: string; type: string | null; continuedBy?: string }> {
   const { code, continuedBy } = await response.json()
   return { status: response.status, code, type: response.headers.get('content-type'), ...(continuedBy !== undefined && { continuedBy }) }

@@ -23,7 +23,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return bytes[0] === 0
 }
 
-/** Where frames end: by the lengths of binary frames, after the blank lines of an event stream, or after lines. */
+/** Ends of frames: by the lengths of binary frames, after blank lines of an event stream, or after lines. */
 function frameBorders(bytes: Uint8Array): number[] {
   if (isBinary(bytes)) return binaryBorders(bytes)
   // Latin-1 keeps one character per byte, so an index is an offset.

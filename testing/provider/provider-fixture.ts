@@ -28,7 +28,7 @@ export interface ProviderFixture {
   expect: FixtureAnswer | { errorCode: ProviderErrorCode }
 }
 
-/** What became of one call. `late` counts what was emitted after it settled. */
+/** Outcome of one call. `late` counts events after it settled. */
 export interface Outcome {
   events: StreamEvent[]
   late: number

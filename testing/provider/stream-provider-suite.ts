@@ -65,7 +65,7 @@ function answerTests(runner: TestRunner, test: Case): void {
   abortTests(runner, test)
 }
 
-/** What the fixture expects, read off a message. Ids count only where the fixture names them. */
+/** The expected parts of a message. Ids count only if the fixture has them. */
 function answerOf(message: AssistantMessage, like: FixtureAnswer): FixtureAnswer {
   let thinking = ''
   for (const block of message.content) if (block.type === 'thinking') thinking += block.thinking
@@ -232,7 +232,7 @@ function indexOfText(bytes: Uint8Array, text: string): number {
   return at
 }
 
-/** Where the last frame begins: after the last blank line of an event stream, or by the lengths of binary frames. */
+/** Start of the last frame: after the last blank line of an event stream, or by the lengths of binary frames. */
 function lastFrameStart(bytes: Uint8Array, contentType: string): number {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

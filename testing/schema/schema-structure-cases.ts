@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../src/contract/json.ts'
 
-/** One row of the validator suite: values a schema accepts, and values it refuses with the path of the first issue. */
+/** A case of the validator suite: values that a schema accepts, and values that it rejects with the path of the first issue. */
 export interface SchemaCase {
   name: string
   schema: JsonSchema

@@ -52,7 +52,7 @@ function table({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptio
   })
 }
 
-/** What `compile` throws for `schema`; `undefined` when it takes it. */
+/** Returns the error of `compile` for `schema`; `undefined` if it accepts it. */
 function refusal(validator: SchemaValidator, schema: JsonSchema): unknown {
   try {
     validator.compile(schema)

@@ -51,7 +51,7 @@ function conversation(text: string): AgentMessage[] {
   ]
 }
 
-/** What breaks stores that split lines, end strings at NUL, or take every string for UTF-8. */
+/** Texts that break stores which split lines, end strings at NUL, or assume valid UTF-8. */
 export const nastyText = 'é 😀 \u0000 \n \r\n \u2028 \ud800 \ufeff "\\ '
 
 /** A record that holds `data`. */
@@ -59,7 +59,7 @@ export function note(data: JsonValue): NewSessionRecord {
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message: { role: 'extension', id: 'm', kind: 'note', data } } }
 }
 
-/** What a user says. */
+/** Creates a user message. */
 export function userMessage(text: string): NewSessionRecord {
   const message: AgentMessage = { role: 'user', id: `m-${text}`, content: [{ type: 'text', text }], timestamp: 1 }
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message } }
@@ -70,7 +70,7 @@ export function beginning(agentId: string): NewSessionRecord {
   return { at: 1, entry: { type: 'sessionStart', agentId, formation: { type: 'firstLoop', at: 1 }, scope: 'persistent' } }
 }
 
-/** What `note` put into these records; other records as their type. */
+/** Returns the texts that `note` put into these records; other records by type. */
 export function notesIn(records: readonly Pick<SessionRecord, 'entry'>[]): JsonValue[] {
   return records.map(({ entry }) => (entry.type === 'input' && entry.message.role === 'extension' ? entry.message.data : entry.type))
 }

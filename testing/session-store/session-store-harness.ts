@@ -47,7 +47,7 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Lets the clock move: file systems keep time in steps of some milliseconds, and nobody orders what happened within one. */
+/** Advances the clock: file systems store times in steps of some milliseconds, and order is unspecified within one. */
 export function clockStep(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 20)

@@ -9,7 +9,7 @@ import type { TestRunner } from '../test-runner.ts'
 import { sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 
-/** Pictures and files, whose bytes are kept beside the log. */
+/** Images and files, whose bytes are stored separately from the log. */
 export function mediaTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   keepingTests(runner, options)
   lateWriterTests(runner, options)
@@ -64,7 +64,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(mediaIn(await other.load('s2'))).toEqual([block])
     await store.save(sampleSession('s2'))
     await written()
-    // What nothing names is gone, where a writer sees at once that its own is there.
+    // Unreferenced media are gone, if a writer sees its own writes at once.
     if (store.promises.readAfterWrite === 'eventual') return
     const isKept = store.promises.media === 'beside' ? 'fulfilled' : 'notFound'
     expect([await refusalOf(other.blob('s2', hash)), await refusalOf(other.blob('s1', hash))]).toEqual(['notFound', isKept])

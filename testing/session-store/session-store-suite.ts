@@ -31,7 +31,7 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
   })
 }
 
-/** What is old, and what belongs to one person. */
+/** Tests of old records, and of a user's own sessions. */
 function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   it('deletes what is older than a moment, and says of each that it did', async () => {
     const { store, other, written, listed } = await storesOf(options)
@@ -39,7 +39,7 @@ function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     await written()
     await listed()
     expect(await pruneSessions(other, { olderThan: 0 })).toEqual({ deleted: 0, kept: 2, failed: [] })
-    // Lists may have whole seconds, or times of a while ago where they are read late.
+    // Lists may have whole seconds, or older times if read late.
     const moment = Math.ceil(Date.now() / 1000) * 1000 + 1
     const isExact = store.promises.list === 'immediate'
     while (isExact && Date.now() <= moment) await clockStep()

@@ -5,7 +5,7 @@ import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-st
 
 const agent = { agentId: 'agent-1' }
 
-/** Several writers of one session. A store is tested for what it declares as `promises.conflict`. */
+/** Several writers of one session. A store is tested for its declared `promises.conflict`. */
 export function writerTests({ describe, it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   const runner = { describe, it, expect }
   takeoverTests(runner, options)
@@ -75,7 +75,7 @@ function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
   })
 }
 
-/** What is left of a writer must not stand in the way of the next, or pass for it. */
+/** Leftovers of a writer must not block the next one, or look like its data. */
 function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   it('leaves the newer writer its right when an older one is closed', async () => {
     const { store, other, written } = await storesOf(options)
@@ -109,7 +109,7 @@ function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     await writer.close()
     await written()
     const { records, damage } = await store.tail('s1')
-    // What was refused may be there, as long as who came next has read it.
+    // A rejected record may exist, if the next writer has read it.
     expect([notesIn(records).at(-1), records.length, damage]).toEqual(['1', writer.records.length + 1, undefined])
   })
 

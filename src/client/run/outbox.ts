@@ -61,7 +61,7 @@ interface SpokenTo {
   expect(receipt: RemoteReceipt): void
 }
 
-/** What an outbox needs of its session. */
+/** Context of an outbox. */
 export interface OutboxOwner {
   /** Settles when the server has the run that begins, or has refused it. */
   starting(): Promise<void> | undefined
@@ -70,7 +70,7 @@ export interface OutboxOwner {
 
 const paths = { steer: '/steer', followUp: '/follow-up' } as const
 
-/** What is said during runs, and taken back: it goes out in the order in which it was said. */
+/** Sends messages and withdrawals during runs, in order. */
 export class Outbox {
   readonly #wire: Wire
   readonly #owner: OutboxOwner
@@ -81,7 +81,7 @@ export class Outbox {
     this.#owner = owner
   }
 
-  /** Queues `input` for `run`; where none is on it is returned at once. */
+  /** Queues `input` for `run`; without a run it is returned at once. */
   queue(kind: QueuedReceipt['kind'], input: PromptInput, run: SpokenTo | undefined, more: readonly unknown[]): Receipt {
     refuseMore(kind, more, queueAdvice)
     const { last, prompt, key } = outgoingPrompt(input)
@@ -122,13 +122,13 @@ export class Outbox {
   }
 }
 
-/** What a person says about a call. */
+/** A decision about a call. */
 interface Decision {
   approved: boolean
   reason?: string
 }
 
-/** Sends a decision until the server has said what came of it. Resolves with the loop that goes on; rejects with `RemoteError`. */
+/** Sends a decision until the server responds. Resolves with the loop that continues; rejects with `RemoteError`. */
 export async function decide(
   wire: Wire,
   { toolCallId, argumentsHash }: Partial<ApprovalRef>,

@@ -12,7 +12,7 @@ export interface ClientCallContext {
   readonly signal: AbortSignal
 }
 
-/** Runs a call: what it returns, or the message of what it throws, is told the model. One of unknown types may return nothing: `(no output)`. */
+/** Runs a call: the model gets its return value, or the message of its error. A function of unknown type may return nothing: `(no output)`. */
 export type ClientToolFunction<Input = JsonObject, Output = JsonValue> = (
   args: Input,
   ctx: ClientCallContext,
@@ -21,11 +21,11 @@ export type ClientToolFunction<Input = JsonObject, Output = JsonValue> = (
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement has this type
 type Returned<Output> = JsonValue extends Output ? Output | undefined | void : Output
 
-/** A tool that a page brings along, for a server that allows its name. */
+/** A tool that a client declares, for a server that allows its name. */
 export interface OfferedClientTool<Input = JsonObject, Output = JsonValue> {
   /** For the model: what the tool does and when to use it. */
   description: string
-  /** What it takes, as a JSON Schema of an object. */
+  /** The arguments, as a JSON Schema of an object. */
   parameters: JsonSchema
   run: ClientToolFunction<Input, Output>
 }
@@ -43,7 +43,7 @@ export type ClientTools<Tools extends ToolTypesByName = AnyTools> = {
     | OfferedClientTool<Tools[Name]['input'], Tools[Name]['output']>
 }
 
-/** What a call is known by, here and over a restart of its server. */
+/** Identifies a call, also after a restart of its server. */
 export function keyOf({
   toolCallId,
   argumentsHash,
@@ -52,14 +52,14 @@ export function keyOf({
   return JSON.stringify([toolCallId, argumentsHash, subAgent?.loopId ?? ''])
 }
 
-/** Asks the server for a call that a page is to run. Resolves with false where another client has it; rejects with `RemoteError`. */
+/** Claims a client call at the server. Resolves with false if another client has it; rejects with `RemoteError`. */
 export async function claimCall(wire: Wire, { toolCallId, argumentsHash }: ApprovalRef, clientId: string): Promise<boolean> {
   const answer = await wire.json({ method: 'POST', path: `${pathOf(toolCallId)}/claim`, body: { argumentsHash, clientId } })
   const { claimed }: { claimed?: unknown } = Object(answer)
   return claimed === true
 }
 
-/** Sends what came of a call until the server has recorded it. Resolves with the loop that goes on; rejects with `RemoteError`. */
+/** Sends the result of a call until the server has recorded it. Resolves with the loop that continues; rejects with `RemoteError`. */
 export async function answerCall(
   wire: Wire,
   { toolCallId, argumentsHash }: ApprovalRef,

@@ -15,7 +15,7 @@ import type { AgentRun } from '../../types/run/run.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import { type AnyTools, type ClientToolFunction, type ClientTools, keyOf } from './client-tools.ts'
 
-/** Who has calls for pages: a session on a server, or an agent in this one. */
+/** A source of client calls: a session on a server, or a local agent. */
 export interface CallSource {
   pendingClientCalls(): readonly PendingClientCall[]
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
@@ -24,13 +24,13 @@ export interface CallSource {
   readonly logger?: Logger | false | undefined
 }
 
-/** A tool of this page, whose types were checked where it was given. */
+/** A client tool, whose types were checked when it was registered. */
 interface PageTool {
   run: ClientToolFunction
   offer?: { description: string; parameters: JsonSchema }
 }
 
-/** A call that this page runs, has run and not told yet, or leaves to another one. */
+/** A call that this client runs, has finished without a recorded result, or leaves to another client. */
 interface KnownCall {
   call: PendingClientCall
   stop: AbortController
@@ -38,7 +38,7 @@ interface KnownCall {
   stopTimer: () => void
 }
 
-/** Milliseconds until a claim is made again, and until a call that another page runs is asked for again: less than a claim holds, and more. */
+/** Milliseconds until a claim is renewed, and until a call of another client is requested again: less and more than the duration of a claim. */
 const renewMs = 10_000
 const againMs = 35_000
 
@@ -51,12 +51,12 @@ const handlers = recordOf(
  *
  * **Contract**
  * - Each call is claimed before it is run, and once at a time: what another page runs is left to it, and asked for again when that has not answered for half a minute.
- * - What was returned is kept until the server has recorded it: a server that asks again, after a restart, is told without another run of the call.
- * - A handler that throws tells the model its message. One that ignores its signal is left behind; what it returns then is dropped.
+ * - A result is kept until the server has recorded it: after a restart, a repeated request gets it without another run.
+ * - If a handler throws, the model gets its message. A handler that ignores its signal is abandoned, and its late result dropped.
  */
 export class PageTools {
   readonly #source: CallSource
-  /** Nobody else is told of it: what holds a claim is known by it. */
+  /** Secret of this client: it proves the ownership of a claim. */
   readonly #clientId: string
   readonly #tools = new Map<string, PageTool>()
   readonly #calls = new Map<string, KnownCall>()
@@ -88,7 +88,7 @@ export class PageTools {
     }
   }
 
-  /** Takes what waits, where it was read and not heard. */
+  /** Handles pending calls whose events were missed. */
   look(): void {
     if (this.#tools.size > 0) for (const call of this.#source.pendingClientCalls()) this.#take(call)
   }
@@ -107,7 +107,7 @@ export class PageTools {
       for (const [key, { answer }] of this.#calls) if (answer === undefined) this.#drop(key)
   }
 
-  /** Its result is not wanted any more; one that is still being told is kept. */
+  /** Its result is no longer needed; one that is being sent is kept. */
   #resolved({ toolCallId, subAgent }: Pick<PendingClientCall, 'toolCallId' | 'subAgent'>): void {
     for (const [key, { call, answer }] of this.#calls) {
       const isSame = call.toolCallId === toolCallId && call.subAgent?.loopId === subAgent?.loopId
@@ -120,7 +120,7 @@ export class PageTools {
     if (tool === undefined) return
     const key = keyOf(call)
     const known = this.#calls.get(key)
-    // Asked again: its server was started anew.
+    // Requested again: its server has restarted.
     if (known?.answer !== undefined) void this.#tell(key, known)
     if (known !== undefined) return
     const made = { call, stop: new AbortController(), stopTimer: () => undefined }
@@ -193,10 +193,10 @@ export class PageTools {
   }
 }
 
-/** What says that somebody else was faster, or that nobody waits any more. */
+/** Codes of a call that another client has settled, or that is no longer pending. */
 const over: ReadonlySet<string> = new Set(['unknownCall', 'notFound', 'argumentsChanged', 'claimedElsewhere', 'closed'])
 
-/** Whether a server takes no such result. */
+/** Returns whether a server rejects such a result. */
 function isRefused(error: unknown): boolean {
   return codeOf(error) === 'invalidBody' || codeOf(error) === 'invalidMessage'
 }

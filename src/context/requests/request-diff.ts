@@ -14,7 +14,7 @@ export interface RequestBreak {
   index?: number
   /** Position of the block within that message; absent where the message as a whole came, went or was replaced. */
   blockIndex?: number
-  /** Where that message came from. */
+  /** Origin of that message. */
   provenance?: BlockProvenance
   /** Some 120 characters from shortly before the difference, as they were. */
   before?: string
@@ -22,13 +22,13 @@ export interface RequestBreak {
   after?: string
 }
 
-/** What two requests have in common from their beginning, which is what a prompt cache can serve. */
+/** The common prefix of two requests, which a prompt cache can serve. */
 export interface RequestDiff {
   /** Whole messages. */
   commonMessages: number
   /** Estimate: of tools, system prompt and messages, up to the difference. */
   commonTokens: number
-  /** Absent when everything that was sent before still stands at the beginning. */
+  /** Absent if the previous request is a prefix of this one. */
   firstChange?: RequestBreak
 }
 
@@ -103,7 +103,7 @@ function messagesChange(previous: AnnotatedRequest, next: AnnotatedRequest, diff
   return { ...where, reason: block.reason, blockIndex: block.at, ...texts }
 }
 
-/** What stands in one list where something else stands in the other; `undefined` for equal lists. */
+/** Returns what differs between two lists; `undefined` if they are equal. */
 function firstDifference<T>(before: readonly T[], after: readonly T[], same: (a: T, b: T) => boolean): Difference | undefined {
   const length = Math.max(before.length, after.length)
   for (let at = 0; at < length; at += 1) {
@@ -128,7 +128,7 @@ function isSameMessage(a: Message, b: Message): boolean {
   return a.content.every((block, index) => isSame(block, b.content[index] ?? {}))
 }
 
-/** What is sent of a message beside its blocks. */
+/** Parts of a message other than its blocks. */
 function headOf(message: Message): string {
   return message.role === 'toolResult' ? json([message.toolCallId, message.toolName, message.isError]) : message.role
 }
@@ -152,7 +152,7 @@ function excerptsOf<T>(reason: Difference['reason'], before: T | undefined, afte
   return excerpts(show(before), show(after))
 }
 
-/** Both texts, cut out around the place where they part. */
+/** Returns excerpts of both texts around the first difference. */
 function excerpts(before: string, after: string): { before: string; after: string } {
   let at = 0
   while (at < before.length && before.charCodeAt(at) === after.charCodeAt(at)) at += 1

@@ -13,7 +13,7 @@ import {
 } from '../../contract/shape/shape.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../../types/context/compaction.ts'
 
-/** What an option is where `false` switches its part off. */
+/** Options that `false` disables. */
 export const off: Shape = kind('false', (value) => value === false)
 const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
 
@@ -38,5 +38,5 @@ const contextTable: OptionTable<ContextConfig> = {
   compaction: either(off, options(compactionTable)),
 }
 
-/** The options of a context: each alone; `checkContextConfig` looks at what they are together. */
+/** Shapes of the context options; `checkContextConfig` validates their combination. */
 export const contextOptions: Shape = options(contextTable)

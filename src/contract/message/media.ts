@@ -17,7 +17,7 @@ export function isHash(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text)
 }
 
-/** Media with more base64 characters than this are stored beside the log, once per hash. */
+/** Media with more base64 characters than this are stored separately from the log, once per hash. */
 export const inlineMediaChars = 64 * 1024
 
 /** Source of an image or file: exactly one of `data`, `url`, `fileId` and `blob`. */

@@ -60,10 +60,10 @@ export interface QueuedMessage {
   message: AgentMessage
 }
 
-/** What an edit or another answer has replaced, and can be gone back to. */
+/** A replaced branch of the conversation, after an edit or another answer. */
 export interface ChatBranch {
   id: string
-  /** The message that it has in place of others: a question that was edited, or the first of an answer. */
+  /** The message that differs: an edited prompt, or the first of an answer. */
   messageId: string
   /** The message before that; absent: it is the first. */
   afterMessageId?: string
@@ -74,32 +74,32 @@ export interface ChatBranch {
 /** The last error, until the next action. */
 export type ChatError = Pick<RunFailure, 'code' | 'message'>
 
-/** What a person does. None of it throws or rejects: what could not be done is `error` of the state. The functions are always the same. */
+/** Actions of the user. None throws or rejects: a failure is `error` of the state. The functions never change. */
 export interface ChatActions {
   /**
    * Says something: by a run, or where one is on, after its answer. Resolves with true once it is in the conversation, with false where it was refused: the words
    * are the caller's to keep until then.
    */
   send(input: PromptInput, options?: ChatOptions): Promise<boolean>
-  /** Says something to the run that is on, at its next turn; otherwise as `send`. */
+  /** Sends a message to the current run for its next turn; otherwise like `send`. */
   steer(input: PromptInput): Promise<boolean>
-  /** Takes back what waits to be said. */
+  /** Withdraws a queued message. */
   withdraw(id: string): void
   /** Stops the run that is on. */
   stop(): void
-  /** Goes on after a run that was stopped, failed or was left. */
+  /** Continues after a run that was stopped, failed or was abandoned. */
   proceed(options?: ChatOptions): Promise<boolean>
   /** Lets the call run that was shown: an entry of `approvals`. Where its run has ended `paused`, it is continued. */
   approve(request: ApprovalRef): Promise<void>
   /** Refuses a call that waits. */
   deny(request: ApprovalRef, reason?: string): Promise<void>
-  /** Answers what a running call asks: an entry of `inputs`. */
+  /** Responds to an input request: an entry of `inputs`. */
   answer(request: InputRef | string, answer: InputAnswer): void
-  /** Says `input` instead of the user message with this id. What it replaces is one of `branches`. */
+  /** Replaces the user message with this id by `input`. The old branch becomes one of `branches`. */
   edit(messageId: string, input: PromptInput, options?: ChatOptions): Promise<boolean>
   /** Has the last question answered again, or that which the message `messageId` belongs to. */
   regenerate(options?: ChatOptions & { messageId?: string }): Promise<boolean>
-  /** Goes back to one of `branches`; what is shown now is one of them then. */
+  /** Restores one of `branches`; the current one becomes one of them. */
   goTo(branchId: string): Promise<void>
   /** Reads a session on a server again, after its connection was lost. */
   reload(): Promise<void>

@@ -38,7 +38,7 @@ export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName> = (ChatA
 /** Timing of notifications. */
 export type CreateChatOptions = Pick<StoreOptions, 'schedule'>
 
-/** An agent of any place, by what is asked of each. */
+/** Any agent, by the methods that a chat needs. */
 const aChatAgent = withMethods('an Agent or a remote session', 'prompt', 'subscribe', 'pendingApprovals')
 const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
 
@@ -82,7 +82,7 @@ function isChat(source: ChatAgent | Chat): source is Chat {
   return typeof source === 'object' && source !== null && 'getSnapshot' in source
 }
 
-/** What tools take and give is checked where they run. Here it is only named, by whoever knows the tools: no code can tell that it fits. */
+/** Cast: tool types are checked where tools run, and only named here by the caller. */
 function typed<Tools extends ToolTypesByName>(chat: Chat): Chat<ChatPart<Tools>> {
   return chat as unknown as Chat<ChatPart<Tools>>
 }
@@ -104,7 +104,7 @@ class LiveChat implements Chat {
   #begun = 0
   #branches: readonly ChatBranch[] = []
   #error: ChatError | undefined
-  /** What was said last, when the state was made. */
+  /** The last message when the state was created. */
   #last: AgentMessage | undefined
   #state: ChatState
 
@@ -119,14 +119,14 @@ class LiveChat implements Chat {
 
   getSnapshot = (): ChatState => {
     if (!this.#isOpen && this.agent.messages.at(-1) !== this.#last) {
-      // Something was said while nobody listened.
+      // A message arrived while there was no listener.
       this.#run = stateBeforeRun(this.agent)
       this.#state = this.#look()
     }
     return this.#state
   }
 
-  // On a server nobody listens. In the browser each part looks first at what the server has shown, also one that comes late.
+  // Servers have no listeners. In the browser each component first renders the server's state, also a late one.
   getServerSnapshot = (): ChatState => this.#first ?? this.getSnapshot()
 
   subscribe = (listener: () => void): (() => void) => {
@@ -174,7 +174,7 @@ class LiveChat implements Chat {
     this.#isLoading = false
   }
 
-  /** Goes on from what is shown where nothing was said meanwhile: turns, notes and times are only told by events. */
+  /** Continues from the current state if nothing has changed: turns, notes and times come only from events. */
   #follow(): void {
     this.#isLoading = false
     this.#store?.close()
@@ -254,7 +254,7 @@ class LiveChat implements Chat {
     return began ?? false
   }
 
-  /** A page may be clicked before its parts listen, and after: how the run ends is shown all the same. */
+  /** A user may act before components subscribe, and after: the end of the run still arrives. */
   #hear(run: AgentRun): void {
     this.#begun += 1
     this.#settleSoon()

@@ -8,7 +8,7 @@ import type { ChatMessage, ChatPart, ChatState, ToolPart } from './chat-state.ts
 
 type CallBlock = Extract<BlockView, { type: 'toolCall' }>
 
-/** What a page shows of the messages of a state. */
+/** Projects the messages of a state for the UI. */
 export type Shown = Pick<ChatState, 'messages' | 'messageIds'>
 
 /**
@@ -36,7 +36,7 @@ export class Show {
     return this.#shown
   }
 
-  /** The same list as before where it says the same; while a message grows, nobody looks. */
+  /** Returns the same list if it is unchanged; a growing message is not compared. */
   #idsOf(messages: Shown['messages'], liveId: string | undefined): readonly string[] {
     const before = this.#shown.messageIds
     const isGrowing = this.#listed.settled === this.#settled && this.#listed.liveId === liveId
@@ -83,7 +83,7 @@ export class Show {
   }
 }
 
-/** Where each message of a list stands. */
+/** Index of each message in a list. */
 const places = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
 
 /**

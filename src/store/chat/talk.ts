@@ -6,7 +6,7 @@ import type { ApprovalRef } from '../../types/run/question.ts'
 import type { AgentRun, Receipt } from '../../types/run/run.ts'
 import type { ChatBranch, ChatError, QueuedMessage } from './chat-state.ts'
 
-/** What only some agents have: a session on a server reads and decides over the wire, one in this process has its history at hand. */
+/** Methods of some agents only: a session on a server works over HTTP, a local one has its history at hand. */
 export type SomeAgent = ChatAgent & {
   load?(options?: { loopId?: string }): Promise<unknown>
   readonly queued?: readonly (Receipt & { kind: QueuedMessage['kind'] })[]
@@ -15,7 +15,7 @@ export type SomeAgent = ChatAgent & {
   replaceMessages?(messages: readonly AgentMessage[]): void
 }
 
-/** What went wrong, as it is shown. */
+/** A failure as displayed. */
 export function errorOf(error: unknown): ChatError {
   return { code: PhiError.isInstance(error) ? error.code : 'failed', message: errorText(error) }
 }
@@ -30,7 +30,7 @@ export function taken(run: AgentRun): Promise<boolean> {
     const stop = run.subscribe((event) => {
       if (event.type !== 'messageStart' && event.type !== 'messageEnd') return
       const { role } = event.message
-      // What closes a turn whose model was never asked says nothing of what was said.
+      // Results that close an unfinished turn do not belong to the input.
       const hasFailed = event.message.role === 'assistant' && event.message.stopReason === 'error'
       if (!hasFailed && (role === 'assistant' || event.type === 'messageEnd')) resolve(true)
     })
@@ -41,7 +41,7 @@ export function taken(run: AgentRun): Promise<boolean> {
   })
 }
 
-/** Decides about a call: in the run that asks, over the wire, or where its run has left it, in one that asks again. Rejects, or throws, where nobody asks. */
+/** Decides about a call: in the run, over HTTP, or in a new run after the old one has ended. Rejects or throws if the call is not pending. */
 export async function decide(agent: SomeAgent, request: ApprovalRef, denied?: { reason?: string | undefined }): Promise<void> {
   if (agent.approve !== undefined && agent.deny !== undefined) {
     return denied === undefined ? agent.approve(request) : agent.deny(request, denied.reason)
@@ -56,7 +56,7 @@ export async function decide(agent: SomeAgent, request: ApprovalRef, denied?: { 
   }
 }
 
-/** What waits to be said: what was queued through this chat, and what a session was found with. */
+/** Queued messages: of this chat, and those that a session already had. */
 export class Queue {
   readonly #agent: SomeAgent
   readonly #changed: () => void
@@ -68,7 +68,7 @@ export class Queue {
     this.#changed = changed
   }
 
-  /** Takes in what a session was found with. */
+  /** Adds the queued messages of a session. */
   find(): void {
     for (const receipt of this.#agent.queued ?? []) void this.#wait(receipt.kind, receipt)
   }
@@ -97,7 +97,7 @@ export class Queue {
   }
 }
 
-/** What was said from `at` on leaves the history: a branch to go back to. */
+/** Removes the messages from index `at`: a branch to restore. */
 export function branchAt(messages: readonly AgentMessage[], at: number): ChatBranch | undefined {
   const [left, last] = [messages[at], messages.at(-1)]
   if (left === undefined || last === undefined) return undefined
@@ -105,13 +105,13 @@ export function branchAt(messages: readonly AgentMessage[], at: number): ChatBra
   return { id: last.id, messageId: left.id, ...(before !== undefined && { afterMessageId: before.id }), messages: [...messages] }
 }
 
-/** Where the first answer to the question stands that message `messageId` belongs to; by default to the last one. */
+/** Returns the index of the first response to the prompt of message `messageId`; by default of the last prompt. */
 export function answerAt(messages: readonly AgentMessage[], messageId?: string): number {
   const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId) + 1
   return messages.slice(0, until).findLastIndex(({ role }) => role === 'user') + 1
 }
 
-/** Where two histories part. */
+/** Returns the index where two histories diverge. */
 export function partingOf(some: readonly AgentMessage[], others: readonly AgentMessage[]): number {
   const at = some.findIndex(({ id }, index) => others[index]?.id !== id)
   return at < 0 ? some.length : at

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../contract/json.ts'
 import type { PatchStep } from '../../contract/session/shared-state.ts'
 
-/** One part of what a person sent or a tool returned. */
+/** A part of user input or of a tool result. */
 export type AgUiPart = { type: 'text'; text: string } | { type: AgUiMediaType; source: AgUiSource; metadata?: { filename: string } }
 
-/** What a picture or a file is there. */
+/** The source of an image or a file. */
 export type AgUiMediaType = 'image' | 'audio' | 'video' | 'document'
 
 /** Its bytes, its address, or its id at the service that has it. */
@@ -17,7 +17,7 @@ export interface AgUiToolCall {
   function: { name: string; arguments: string }
 }
 
-/** What of an answer is no text, no thought and no call. */
+/** Parts of a response other than text, thinking and calls. */
 export const activityTypes = ['phi.image', 'phi.file', 'phi.sources'] as const
 export type AgUiActivityType = (typeof activityTypes)[number]
 
@@ -55,7 +55,7 @@ export interface AgUiInterrupt {
   metadata: { toolName: string; arguments: { [name: string]: JsonValue } }
 }
 
-/** What every event of AG-UI may say: the sub-agent it belongs to. */
+/** Common fields of AG-UI events: the sub-agent. */
 interface Attributed {
   subagentRunId?: string
 }
@@ -63,7 +63,7 @@ interface Attributed {
 /** An event of AG-UI 1.0 that our runs use. */
 export type AgUiEvent = AgUiContentEvent | AgUiRunEvent
 
-/** What frames the content: the run, and the sub-agents in it. */
+/** Events that frame the content: the run, and its sub-agents. */
 export type AgUiRunEvent =
   | {
       type: 'RUN_STARTED'
@@ -90,7 +90,7 @@ export type AgUiRunEvent =
   | { type: 'SUBAGENT_FINISHED'; subagentRunId: string; outcome: { type: 'success' } | { type: 'suspended' } }
   | { type: 'SUBAGENT_ERROR'; subagentRunId: string; message: string; code: string }
 
-/** What is said and done, by the agent itself or by a sub-agent. */
+/** Events of content, from the agent itself or a sub-agent. */
 export type AgUiContentEvent =
   | ({ type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' | 'user' | 'system' } & Attributed)
   | ({ type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string } & Attributed)

@@ -3,13 +3,13 @@ import { anything, aText, listOf, options as optionsOf } from '../../contract/sh
 import { type RunEncoder, type RunEncoderOptions, runEncoderFields, streamHeaders } from '../shared/encoding.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
-/** What an encoder has to know besides the events. With `restate` all of `history` comes first, as `MESSAGES_SNAPSHOT`; a `cost` is the custom event `phi.usage`. */
+/** Options of an encoder. With `restate`, all of `history` comes first, as `MESSAGES_SNAPSHOT`; a `cost` is the custom event `phi.usage`. */
 export interface AgUiEncoderOptions extends RunEncoderOptions {
-  /** What the client calls the conversation. Default: the session's id. */
+  /** The client's id of the conversation. Default: the session's id. */
   threadId?: string
-  /** What the client calls the run. Default: the id of the loop. */
+  /** The client's id of the run. Default: the id of the loop. */
   runId?: string
-  /** What the session shares with its pages, as it is now: sent first, as `STATE_SNAPSHOT`, then what changes. Default: nothing is shared. */
+  /** The current shared state: sent first, as `STATE_SNAPSHOT`, then its changes. Default: none. */
   sharedState?: SavedState
   /** Ids of the calls whose results the client itself has sent: it has them, and a second message would repeat them. */
   sentResults?: readonly string[]

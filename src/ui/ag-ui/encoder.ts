@@ -51,7 +51,7 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
   protected readonly message: MessageEvents
   /** The conversation so far, by the ids of its messages. */
   readonly #messagesById = new Map<string, AgentMessage>()
-  /** That branches have begun, until what was said is told. */
+  /** The start of branches, until user messages are sent. */
   #announced: AgentEvent | undefined
 
   constructor(options: AgUiEncoderOptions) {
@@ -120,7 +120,7 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
       case 'backgroundEnd':
         this.#subAgents.ended(event.toolCallId)
     }
-    // What has no counterpart, and events of a newer version.
+    // Events without a counterpart, and those of a newer version.
     this.#frame.send(noteOf(event))
   }
 
@@ -182,7 +182,7 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
 
   protected override branched(event: AgentEvent): void {
     if (event.type === 'messageEnd' && event.message.role === 'user' && !this.#frame.isStarted) {
-      // All branches answer the same prompt.
+      // All branches respond to the same prompt.
       this.#frame.beginWith(userMessageOf({ ...event.message, id: event.messageId }))
       return
     }

@@ -6,7 +6,7 @@ import type { AgUiEncoderOptions } from './encoder-contract.ts'
 import { type Outcome, RunFrame } from './run-frame.ts'
 import { CallIds, toAgUiMessages } from './to-ag-ui-messages.ts'
 
-/** What a person has to decide about `call`, which the client knows as `toolCallId`. */
+/** The interrupt of a pending approval of `call`, which the client knows as `toolCallId`. */
 export function interruptOf({ toolCallId: id, toolName, input, argumentsHash = '' }: OpenCall, toolCallId: string): AgUiInterrupt {
   return {
     id: approvalIdOf({ toolCallId: id, argumentsHash }),
@@ -18,7 +18,7 @@ export function interruptOf({ toolCallId: id, toolName, input, argumentsHash = '
   }
 }
 
-/** How a run ends that waits. Where only calls wait that the page runs, it is over for the page, which begins the next one with their results. */
+/** The outcome of a waiting run. If only client calls are pending, the run is finished for the client, which starts the next one with their results. */
 export function outcomeOf(interrupts: AgUiInterrupt[]): Outcome {
   return interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
 }

@@ -87,9 +87,9 @@ function readTool({ name, description, parameters }: JsonObject, place: string):
   return { value: { name, description: description ?? '', parameters: schema } }
 }
 
-/** Results of our own tools come again too: nobody waits for these. One that cannot be read is said to be so: its call would wait on without a word. */
+/** Results of our own tools are repeated and ignored. An unreadable result is reported, because its call would wait forever. */
 function resultsIn(messages: readonly JsonObject[]): Read<ToolOutcome[]> {
-  // A client may keep no calls; then the results stand at the end.
+  // A client may drop calls; the results are then at the end.
   const calls = messages.findLastIndex(({ role, toolCalls }) => role === 'assistant' && jsonObjectsIn(toolCalls).length > 0)
   const from = calls < 0 ? messages.findLastIndex(({ role }) => role !== 'tool') + 1 : calls + 1
   const outcomes: ToolOutcome[] = []

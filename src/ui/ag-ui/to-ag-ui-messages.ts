@@ -30,8 +30,8 @@ import {
 } from './ag-ui-event.ts'
 
 /**
- * Ids of calls that are unique in a conversation. Some services number their calls from 0 in every answer; a client of AG-UI would take the second
- * one for the first. An id that comes again gets a number.
+ * Makes call ids unique in a conversation. Some providers restart them in every response, and an AG-UI client would confuse the calls.
+ * A repeated id gets a number.
  */
 export class CallIds {
   readonly #counts = new Map<string, number>()
@@ -108,12 +108,12 @@ export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds =
 
 type ToolMessage = AgUiMessage & { role: 'tool' }
 
-/** The answer to a call that was never run. */
+/** Returns the result of a call that never ran. */
 export function notRun(id: string): ToolMessage {
   return resultOf(id, { content: [{ type: 'text', text: notRunText }], isError: true })
 }
 
-/** What a person said, or the runtime in their name. */
+/** Returns a user message, also one that the runtime wrote. */
 export function userMessageOf(message: UserMessage & { id: string }): AgUiMessage & { role: 'user' | 'system' } {
   const notice = noticeOf(message)
   return notice === undefined
@@ -121,7 +121,7 @@ export function userMessageOf(message: UserMessage & { id: string }): AgUiMessag
     : { id: message.id, role: 'system', content: notice }
 }
 
-/** What a tool gave back. */
+/** Returns the result of a tool. */
 export function resultOf(
   id: string,
   { content, isError, outcome }: Pick<ToolResultMessage, 'content' | 'isError' | 'outcome'>,
@@ -135,7 +135,7 @@ export function resultEvent({ id: messageId, ...result }: ToolMessage): AgUiCont
   return { type: 'TOOL_CALL_RESULT', messageId, ...result }
 }
 
-/** Text alone, or parts where there are pictures or files. */
+/** Returns text, or parts if there are images or files. */
 function contentOf(content: readonly Content[]): string | AgUiPart[] {
   if (!content.some(isMedia)) return textOf(content)
   return content.flatMap((block): AgUiPart[] => {
@@ -144,7 +144,7 @@ function contentOf(content: readonly Content[]): string | AgUiPart[] {
   })
 }
 
-/** Nothing for one that is in a session alone: its bytes are asked for by name. */
+/** Undefined for media in the session store, which are requested by name. */
 function mediaPart(block: ImageContent | FileContent): AgUiPart[] {
   const { mimeType } = block
   const source = sourceOf(block)
@@ -170,7 +170,7 @@ export function argumentsText(block: ToolCallContent | ServiceToolContent): stri
   return block.invalidArguments ?? JSON.stringify(block.arguments)
 }
 
-/** What a call of the service gave; `undefined` while it is open. `isUnfinished`: its answer was cut off, so it never ends. */
+/** Returns the result of a provider-executed call; `undefined` while it is open. `isUnfinished`: its response was cut off, so it never ends. */
 export function serviceResultOf(id: string, block: ServiceToolContent, isUnfinished: boolean): ToolMessage | undefined {
   const { status, output, error } = block
   if (status === 'done') return resultOf(id, { content: [text(outputText(output))], isError: false })
@@ -182,7 +182,7 @@ function outputText(output: JsonValue | undefined): string {
   return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output)
 }
 
-/** Pictures and files of an answer, and what its texts rest on. */
+/** Returns images, files and citations of a response. */
 export function activitiesOf(messageId: string, content: readonly Content[]): (AgUiMessage & { role: 'activity' })[] {
   const shown = content.flatMap((block, contentIndex): (AgUiMessage & { role: 'activity' })[] => {
     if (!isMedia(block)) return []
@@ -201,7 +201,7 @@ export function reasoningId(messageId: string, contentIndex: number): string {
   return `${messageId}:${contentIndex}`
 }
 
-/** Puts a result where a client does: after its call, and after the results that stand there. */
+/** Inserts a result where a client does: after its call, and after the results there. */
 function place(shown: AgUiMessage[], result: ToolMessage): void {
   const call = shown.findLastIndex(
     (message) => message.role === 'assistant' && message.toolCalls?.some(({ id }) => id === result.toolCallId),

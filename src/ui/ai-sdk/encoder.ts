@@ -43,18 +43,18 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
   protected readonly calls = new CallChunks((chunk) => this.#send(chunk))
   protected readonly message = new MessageChunks(this.calls, (chunk) => this.#send(chunk))
   #isStarted = false
-  /** Of the answer; known when its first message is. */
+  /** Id of the answer; known with its first message. */
   #id: string | undefined
-  /** The last answer of the history, as long as the run may go on with it. */
+  /** The last answer of the history, while the run may extend it. */
   #earlier: OpenAnswer | undefined
   #loops = new AnswerLoops()
   #metadata: UiMetadata | undefined
-  /** Where in its text the answer stands, where the run asks for JSON. */
+  /** Position of the response in its text, if the run has a JSON format. */
   #form: { messageMetadata?: Pick<UiMetadata, 'output'> } = {}
   #isStepOpen = false
   /** The last step made calls: without a step after it, the hook would send their results again. */
   #hasCalls = false
-  /** The last answer of the open step failed: what is said next takes its place. */
+  /** The last response of the open step failed: the next one replaces it. */
   #hasFailed = false
   #stopReason: AssistantMessage['stopReason'] = 'stop'
 
@@ -77,7 +77,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.message.forget()
   }
 
-  /** The answer is a message of its own. */
+  /** Starts a new message for the answer. */
   protected override replied(): void {
     this.#id = undefined
     this.#beginAnswer()
@@ -111,7 +111,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#earlier = undefined
   }
 
-  /** The run adds to the answer that the history ends with, if there is one; else its own begins, with `messageId`. */
+  /** Extends the last answer of the history, if there is one; else starts one with `messageId`. */
   #goOn(loopId: string, messageId?: string): void {
     this.#id ??= this.#earlier?.message.id ?? messageId
     this.#loops.add(loopId)
@@ -121,7 +121,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#goOn(loopId)
   }
 
-  /** Notes, and events of a newer version, for `onData` of the page; they stay in no message. */
+  /** Encodes notes, and events of a newer version, for `onData` of the client; they are in no message. */
   protected override other(event: AgentEvent): void {
     if (event.type === 'agentStart') {
       const { output } = event.configSnapshot
@@ -155,7 +155,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#send(interjection({ ...message, id: messageId }))
   }
 
-  /** Somebody has said something: the run does not go on with the answer that the history ends with. */
+  /** A user message arrived, so the run does not extend the last answer of the history. */
   #beginAnswer(): void {
     this.#earlier = undefined
     this.#loops = new AnswerLoops()
@@ -173,7 +173,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#send({ type: 'message-metadata', messageMetadata: this.#metadata })
   }
 
-  /** What the failed answer has shown is taken back. */
+  /** Retracts the output of the failed response. */
   #reset(): void {
     this.#hasFailed = false
     if (!this.#isStepOpen) return
@@ -203,7 +203,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#finish(reasons[status] ?? finishReasonOf(this.#stopReason), ending)
   }
 
-  /** Ends the step of calls that nobody is asked about. The end of the response has metadata: with that the hook takes the step in. */
+  /** Ends the step of calls that need no approval. The metadata at the end of the response make the hook process the step. */
   #closeCalls(): void {
     if (!this.#hasCalls || this.#id === undefined) return
     this.turnEnded()

@@ -18,13 +18,13 @@ export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   return address === undefined ? [] : [{ type: 'file', mediaType: mimeType, url: address, ...(filename !== undefined && { filename }) }]
 }
 
-/** What is said in sound that a model made, as a part of its own: a page can show no words of a file. */
+/** Transcript of generated audio as a separate part, because a client cannot show the words of a file. */
 export function transcriptPart(block: ImageContent | FileContent): (UiTextPart & { state: 'done' })[] {
   const transcript = block.type === 'file' && block.mimeType.startsWith('audio/') ? (block.context ?? '') : ''
   return transcript === '' ? [] : [{ type: 'text', text: transcript, state: 'done' }]
 }
 
-/** A file in a stream: chunks know no name of it, so it is beside. */
+/** A file in a stream: chunks have no field for its name, so it is separate. */
 export function fileChunk({ filename, ...file }: UiFilePart): UiFileChunk {
   return filename === undefined ? file : { ...file, providerMetadata: { phi: { filename } } }
 }
@@ -38,7 +38,7 @@ export function outputOf(content: readonly Content[]): UiToolOutput {
 interface SentParts {
   /** How many steps the client has already. Default: none. */
   after?: number
-  /** Has the page run the calls that wait for it. Default: it is asked by events. */
+  /** Makes the client run its pending calls. Default: events request them. */
   asks?: boolean
 }
 
@@ -63,7 +63,7 @@ function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: str
   if (!isToolPart(part)) return [part]
   const { toolCallId, toolName, input, title, providerExecuted } = part
   if (part.type !== 'dynamic-tool' && part.state === 'input-available') {
-    // It is the page's to run once it is asked to.
+    // A client tool runs only after it is requested.
     const begun: UiChunk = { type: 'tool-input-start', toolCallId, toolName }
     return asks ? [begun, { type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: false }] : [begun]
   }
@@ -88,7 +88,7 @@ function isToolPart(part: UiPart): part is UiToolPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-')
 }
 
-/** The chunk that gives a call its result; none where it has none. */
+/** Returns the result chunk of a call; undefined without a result. */
 export function outputChunk(
   toolCallId: string,
   state: UiToolState,
@@ -99,7 +99,7 @@ export function outputChunk(
   return state.state === 'output-error' ? { type: 'tool-output-error', errorText: state.errorText, ...end } : undefined
 }
 
-/** The id of a block while it is streamed; it is unique within an answer, and short because every delta has it. */
+/** Id of a block while it streams; unique within an answer, and short because every delta contains it. */
 export function blockId(step: number, contentIndex: number): string {
   return `${step}.${contentIndex}`
 }

@@ -105,7 +105,7 @@ function decisionsOf(message: JsonObject): ToolDecision[] {
   })
 }
 
-/** Those of tools that the page runs: the others are `dynamic-tool`. Calls of an earlier step have their results. */
+/** Returns client tool calls; others are `dynamic-tool`. Calls of an earlier step have their results. */
 function resultsOf(message: JsonObject): ToolOutcome[] {
   return (stepsOf(message).at(-1) ?? []).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
     if (typeof type !== 'string' || !type.startsWith('tool-') || !isId(toolCallId) || providerExecuted === true) return []
@@ -127,7 +127,7 @@ function readUserMessage({ id, parts }: JsonObject): Read<UserMessage & { id: st
   return { value: { role: 'user', id, content, timestamp: Date.now() } }
 }
 
-/** A part; none for what a user message does not consist of, such as data of the page. */
+/** Converts a part; undefined for parts that user messages do not have, such as data. */
 function readPart({ type, text, url, mediaType, filename }: JsonObject, place: string): Read<Content | undefined> {
   if (type === 'text' && typeof text === 'string') return { value: text.trim() === '' ? undefined : { type: 'text', text } }
   if (type !== 'file') return { value: undefined }

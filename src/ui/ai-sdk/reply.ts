@@ -43,7 +43,7 @@ export function uiMessageReply(history: readonly AgentMessage[], options: UiRepl
   ]
 }
 
-/** Whether the hook would take the results of the last step for something to send. */
+/** Returns whether the hook would send the results of the last step. */
 function endsWithCalls(parts: readonly UiPart[]): boolean {
   return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1).some((part) => 'toolCallId' in part)
 }
@@ -53,7 +53,7 @@ function asksPage(part: UiPart): boolean {
   return part.state === 'approval-requested' || (part.state === 'input-available' && part.type !== 'dynamic-tool')
 }
 
-/** The answer that is meant; undefined where there is none. */
+/** Returns the referenced answer; undefined if there is none. */
 function answerIn(shown: readonly UiMessage[], { to, answerId }: UiReplyOptions): UiMessage | undefined {
   const [first] = shown
   if (to !== undefined) return first?.role === 'assistant' ? first : undefined

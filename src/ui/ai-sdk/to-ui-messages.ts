@@ -65,7 +65,7 @@ export function historyIndexOf(messages: readonly AgentMessage[], id: string): n
   return index < 0 ? undefined : index
 }
 
-/** What `readAnswers` found: all messages, and the answer at the end, to which a run may add. */
+/** Result of `readAnswers`: all messages, and the last answer, which a run may extend. */
 export interface ReadAnswers {
   shown: UiMessage[]
   last: OpenAnswer | undefined
@@ -81,7 +81,7 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, clie
       if (answer?.takesIn(message) === true) continue
       answer?.close()
       answer = undefined
-      // A report that an earlier run was not told: nobody has said it.
+      // A report that an earlier run did not receive.
       if (!isReport(message)) shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
     } else if (message.role === 'toolResult') answer?.result(message)
     else {
@@ -97,7 +97,7 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, clie
   return { shown, last: answer }
 }
 
-/** The end of an answer whose last step made calls: without a step after these, `useChat` would send their results again. */
+/** Ends an answer whose last step made calls: without a following step, `useChat` would send their results again. */
 export const emptyStep = { type: 'step-start' } as const
 
 /** A call without a result, and where its part is. */
@@ -106,7 +106,7 @@ interface OpenPart {
   call: UiToolCall
 }
 
-/** An answer while its messages are read. */
+/** An answer under construction. */
 export class OpenAnswer {
   readonly message: UiMessage
   readonly loops = new AnswerLoops()
@@ -114,14 +114,14 @@ export class OpenAnswer {
   readonly #open = new Map<string, OpenPart>()
   /** Calls of the service that have not ended. */
   readonly #services = new Map<string, { at: number; block: ServiceToolContent }>()
-  /** Where the parts of the last model call begin. */
+  /** Start of the parts of the last model call. */
   #step = 0
   #failedLoop: string | undefined
   /** How many steps there are. */
   steps = 0
-  /** Whether the last step made calls that are ours to answer. */
+  /** Whether the last step made calls of our own tools. */
   hasCalls = false
-  /** What people are asked about. */
+  /** Pending approvals. */
   asked: readonly PendingApproval[] = []
 
   constructor(id: string, cost: CostOf | undefined) {
@@ -129,7 +129,7 @@ export class OpenAnswer {
     this.#cost = cost
   }
 
-  /** Whether its last step made calls, and none of them is open. */
+  /** Returns whether its last step made calls, and none is open. */
   get isOver(): boolean {
     return this.hasCalls && this.#open.size === 0 && this.asked.length === 0
   }
@@ -144,7 +144,7 @@ export class OpenAnswer {
     return Array.from(this.#services.values(), ({ block }) => block)
   }
 
-  /** Whether `message` was said while this answer was made; it then is a part of it. */
+  /** Returns whether `message` was sent during this answer, and is part of it. */
   takesIn(message: UserMessage & MessageEnvelope): boolean {
     if (!this.loops.has(loopIdOf(message))) return false
     this.message.parts.push(interjection(message))
@@ -216,7 +216,7 @@ export class OpenAnswer {
     for (const id of toolCallIds) this.#show(id, { state: 'output-available', output: waitsText })
   }
 
-  /** Somebody is asked about calls, also about those of sub-agents, which no message holds. */
+  /** Adds pending approvals, also of sub-agents, whose calls are in no message. */
   ask(approvals: readonly PendingApproval[]): void {
     this.asked = approvals
     // An open call looks answered, or the client would never send what a person decides.
@@ -246,7 +246,7 @@ export class OpenAnswer {
     }
   }
 
-  /** The conversation has gone on: what has no result will not have one. */
+  /** The conversation has continued: missing results will not come. */
   close(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, { state: 'output-error', errorText: unansweredText })
     if (this.hasCalls) this.message.parts.push(emptyStep)
@@ -263,14 +263,14 @@ export class OpenAnswer {
   }
 }
 
-/** What was said while an answer was made. */
+/** Returns messages sent during an answer. */
 export function interjection(message: UserMessage & { id: string }): Interjection {
   const text = noticeOf(message)
   if (text !== undefined) return { type: 'data-phi-notice', data: { text } }
   return { type: 'steering-message', id: message.id, parts: partsOf(message.content) }
 }
 
-/** Names the call of a sub-agent: by whom, and what. */
+/** Names the call of a sub-agent: the sub-agent and the tool. */
 export function titleOf(subAgent: string, toolName: string): string {
   return `${subAgent}: ${toolName}`
 }
@@ -280,7 +280,7 @@ export function callOf({ id, name, arguments: args, invalidArguments }: ToolCall
   return { type: 'dynamic-tool', toolCallId: id, toolName: name, input: invalidArguments ?? args }
 }
 
-/** The sums after one more answer of a model. */
+/** Returns the totals after one more response. */
 export function metadataAfter(before: UiMetadata | undefined, message: AssistantMessage, cost: CostOf | undefined): UiMetadata {
   const { model, provider, usage, outputForm: output } = message
   const price = cost?.(message)

@@ -41,7 +41,7 @@ export interface UiFilePart {
   filename?: string
 }
 
-/** What a model thought before it spoke. */
+/** Thinking of a model. */
 export interface UiReasoningPart {
   type: 'reasoning'
   id: string
@@ -49,16 +49,16 @@ export interface UiReasoningPart {
   state: 'done'
 }
 
-/** What the texts of an answer rest on: each source once, after the answer's blocks. Quotes and places are in `phi.citations`. */
+/** Sources of an answer, each once, after its blocks. Quotes and positions are in `phi.citations`. */
 export type UiSourcePart = { sourceId: string; providerMetadata: { phi: { citations: JsonObject[] } } } & (
   | { type: 'source-url'; url: string; title: string }
   | { type: 'source-document'; mediaType: string; title: string }
 )
 
-/** What a tool gave back: its text where it is text alone, else its parts in order. A tool of a service gives any JSON. */
+/** Output of a tool: its text if it is only text, else its parts in order. A provider-executed tool returns any JSON. */
 export type UiToolOutput = JsonValue | (UiTextPart | UiFilePart)[]
 
-/** Where a tool call stands. */
+/** State of a tool call. */
 export type UiToolState =
   | { state: 'input-available' }
   | { state: 'approval-requested'; approval: { id: string } }
@@ -66,7 +66,7 @@ export type UiToolState =
   | { state: 'output-error'; errorText: string }
   | { state: 'output-denied'; approval: { id: string; approved: false; reason?: string } }
 
-/** A tool call as the model wrote it: of a tool that the page need not know, or of one that it runs itself. */
+/** A tool call as the model wrote it: of a tool that the client need not know, or of a client tool. */
 export interface UiToolCall {
   type: 'dynamic-tool' | `tool-${string}`
   toolCallId: string
@@ -137,7 +137,7 @@ export interface UiFileChunk {
   providerMetadata?: { phi: { filename: string } }
 }
 
-/** What a result of a tool has besides. */
+/** Additional fields of a tool result. */
 export interface UiToolEnd {
   toolCallId: string
   dynamic?: true
@@ -146,5 +146,5 @@ export interface UiToolEnd {
   toolMetadata?: { details: JsonValue }
 }
 
-/** Why an answer ended. `interrupted`: it was stopped, or the stream of its events broke off. */
+/** The finish reason. `interrupted`: it was stopped, or the event stream broke off. */
 export type UiFinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'interrupted' | 'other'

@@ -29,7 +29,7 @@ export function eventDecoder(): EventDecoder {
 
 type Frame = Record<string, unknown>
 
-/** A frame as it is written: `["words", ms]` is short for words that go on. */
+/** A frame as written: `["text", ms]` is short for continued text. */
 type Written = Frame | unknown[]
 
 class LeanDecoder implements EventDecoder {
@@ -90,7 +90,7 @@ function parsed(data: string): Written {
   return value
 }
 
-/** What is told apart by its type afterwards; a type of a newer server is nobody's, and passes. */
+/** Cast: the type decides later; an unknown type of a newer server passes unchanged. */
 function isEvent(frame: Frame): frame is Frame & AgentEvent {
   const { type, runId, sessionId, loopId, seq, at } = frame
   return [type, runId, sessionId, loopId].every((value) => typeof value === 'string') && typeof seq === 'number' && typeof at === 'number'

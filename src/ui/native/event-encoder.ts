@@ -44,7 +44,7 @@ export function eventEncoder(shown: ShownEvents = {}): EventEncoder {
   return new LeanEncoder(shown)
 }
 
-/** Where a run stands, as far as the next frame may leave it out. */
+/** State of a run that the next frame may omit. */
 type Place = Pick<AgentEvent, 'runId' | 'sessionId' | 'loopId' | 'seq' | 'at'>
 
 class LeanEncoder implements EventEncoder {
@@ -53,7 +53,7 @@ class LeanEncoder implements EventEncoder {
   /** The event before, if it was a delta that the next one may rest on. */
   #update: MessageUpdateEvent | undefined
   readonly #messages = new SentMessages()
-  /** What each running call has reported of its loop. */
+  /** Loop ids that each running call has reported. */
   readonly #children = new Map<string, LeanEncoder>()
 
   constructor(shown: ShownEvents) {
@@ -105,7 +105,7 @@ class LeanEncoder implements EventEncoder {
     return { ...(at !== this.#place?.at && { at }), ...('fromSeq' in rest && { seq }), ...rest }
   }
 
-  /** Whether nothing lies between the event before and this one, and both are of one loop. */
+  /** Returns whether this event directly follows the previous one in the same loop. */
   #follows(event: AgentEvent): boolean {
     const { runId, sessionId, loopId, seq } = event
     const before = this.#place
@@ -115,7 +115,7 @@ class LeanEncoder implements EventEncoder {
   }
 }
 
-/** The words alone, as JSON, of a delta that goes on where the one before has ended. */
+/** Returns only the text, as JSON, of a delta that continues the previous one. */
 function wordsAfter(delta: StreamDelta, before: StreamDelta): string | undefined {
   return 'delta' in delta && delta.type === before.type && changesOf(delta, before) === '' ? JSON.stringify(delta.delta) : undefined
 }
@@ -133,7 +133,7 @@ function changesOf(delta: StreamDelta, before: StreamDelta): string {
   return changes
 }
 
-/** Whether the delta holds only what is known here: what a newer version adds to it is written out. */
+/** Returns whether the delta has only known fields: those of a newer version are written out. */
 function hasKnownKeys(event: MessageUpdateEvent): boolean {
   return countKeys(event) === (event.fromSeq === undefined ? 8 : 9) && countKeys(event.delta) === keysOf[event.delta.type]
 }

@@ -28,7 +28,7 @@ export function readBody(body: unknown): Read<JsonObject> {
   return { value: parsed }
 }
 
-/** `value` where it is a text. */
+/** Returns `value` if it is a string. */
 export function textIn(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
@@ -54,7 +54,7 @@ export function readFile({ mimeType, data, url, name }: ClientFile, part: string
   const isPicture = type.startsWith('image/')
   const named = name === undefined || name === '' || isPicture ? {} : { name: name.slice(0, 200) }
   try {
-    // Who drops a document on a page wants to know on which page an answer rests, and has asked for nothing.
+    // A user who attaches a document probably wants page citations without asking for them.
     const cited = isMediaOf(type, ['application/pdf']) ? { citations: 'ifPossible' } : {}
     return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named, ...cited }, part) }
   } catch (error) {
@@ -69,7 +69,7 @@ function readDataUrl(url: string): { mimeType: string; data: string } | undefine
   return { mimeType, data: isBase64 === undefined ? decoded64(data) : data }
 }
 
-/** Empty where it is no escaped text, which then is no data. */
+/** Empty if the text is not base64, which is then no data. */
 function decoded64(data: string): string {
   try {
     return toBase64(new TextEncoder().encode(decodeURIComponent(data)))
@@ -78,10 +78,10 @@ function decoded64(data: string): string {
   }
 }
 
-/** What a person decided about one request, as a client sent it. `run.approve` and `run.deny` take it as it is. */
+/** A user's decision about one request, as a client sent it, for `run.approve` and `run.deny`. */
 export interface ToolDecision extends Pick<ApprovalRef, 'toolCallId' | 'argumentsHash'> {
   approved: boolean
-  /** Why not; the model is told. */
+  /** The reason, for the model. */
   reason?: string
 }
 
@@ -96,7 +96,7 @@ export function parseApprovalId(id: string): Pick<ApprovalRef, 'toolCallId' | 'a
   return toolCallId === undefined || argumentsHash === undefined ? undefined : { toolCallId, argumentsHash }
 }
 
-/** What a page says came of a call that it was to run, as a client sent it. */
+/** The result of a client call, as a client sent it. */
 export interface ToolOutcome {
   toolCallId: string
   answer: ClientCallAnswer

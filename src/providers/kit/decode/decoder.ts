@@ -89,8 +89,8 @@ export function secondMessage(service: string): ProviderError {
 }
 
 /**
- * The answer filled the context window, which is an overflow as if the prompt had: `message` says so, and a caller may shorten the history
- * and ask again. Throws `ProviderError` `contextOverflow` where nothing came.
+ * The response filled the context window, which counts as an overflow of the prompt: `message` says so, and the caller may shorten the history
+ * and retry. Throws `ProviderError` `contextOverflow` if there is no output.
  */
 export function filledContext(message: AssistantMessage): AssistantMessage {
   const text = 'The response does not fit the context window after the prompt. Shorten or compact the conversation.'

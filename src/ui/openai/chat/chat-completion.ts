@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/model/usage.ts'
 import type { OpenAiError } from '../shared/failure.ts'
 import type { UrlCitation } from '../shared/url-citation.ts'
 
-/** Why an answer ended, as Chat Completions says it. */
+/** Finish reasons of Chat Completions. */
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 /** A call of a tool that the caller runs. */
@@ -12,7 +12,7 @@ export interface ChatToolCall {
   function: { name: string; arguments: string }
 }
 
-/** A source of the answer. */
+/** A source of the response. */
 export interface ChatAnnotation {
   type: 'url_citation'
   url_citation: Omit<UrlCitation, 'type'>
@@ -24,7 +24,7 @@ export interface ChatPicture {
   image_url: { url: string }
 }
 
-/** What is added to the answer. `reasoning_content` and `images` are no words of OpenAI's: services that show reasoning and pictures call them so. */
+/** A delta. `reasoning_content` and `images` are not OpenAI's names: other providers use them. */
 export interface ChatDelta {
   role?: 'assistant'
   content?: string
@@ -54,7 +54,7 @@ export interface ChatChunk {
   usage?: ChatUsage | null
 }
 
-/** What breaks a stream off. */
+/** An error chunk that ends a stream. */
 export interface ErrorChunk {
   error: OpenAiError
 }

@@ -15,14 +15,14 @@ import type { RunFailed } from '../shared/failure.ts'
 import { urlCitation } from '../shared/url-citation.ts'
 import { type ChatChunk, type ChatDelta, type ChatFinishReason, chatUsage, type ErrorChunk } from './chat-completion.ts'
 
-/** What a chat completion says of itself, and what its encoder has to know. */
+/** Options of a chat completion encoder. */
 export interface ChatEncoderOptions extends AnswerStepsOptions {
   id: string
   /** The name of the agent. */
   model: string
   /** Epoch seconds. */
   created: number
-  /** Whether the last chunk says what was used; with `isWhole` it always does. Default `false`. */
+  /** Whether the last chunk contains the usage; always with `isWhole`. Default: `false`. */
   includeUsage?: boolean
 }
 
@@ -84,15 +84,15 @@ class Encoder extends AnswerFold<ChatChunk | ErrorChunk, ChatEncoderOptions> imp
   }
 }
 
-/** The deltas of one answer. */
+/** Writes the deltas of one response. */
 class ChatWriter implements AnswerWriter {
   readonly #write: (delta: ChatDelta) => void
   #isBegun = false
-  /** Units of text that were told. */
+  /** Written code units of text. */
   #sentChars = 0
-  /** The text that is told: of which message, which block of it, and where it begins. */
+  /** The current text: its message, its block, and its start. */
   #speaker: { messageId: string; contentIndex: number; start: number } | undefined
-  /** How many calls were told. */
+  /** Number of written calls. */
   calls = 0
 
   constructor(write: (delta: ChatDelta) => void) {

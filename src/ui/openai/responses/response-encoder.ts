@@ -12,14 +12,14 @@ import { type NamedItem, OutputWriter } from './output-writer.ts'
 import { type NamedResponse, referenceTo, type SessionPlace } from './reference.ts'
 import { noEcho, type ResponseEcho, type ResponseEvent, type ResponseEventBody, type ResponseObject, responseUsage } from './response.ts'
 
-/** What a response says of itself, and what its encoder has to know. */
+/** Options of a response encoder. */
 export interface ResponseEncoderOptions extends AnswerStepsOptions {
   /** The name of the agent. */
   model: string
   /** Epoch seconds. */
   created: number
   echo: ResponseEcho
-  /** Whether the run is in a session: then the ids say where, so that later requests can go on from there. Default `false`. */
+  /** Whether the run has a session: the ids then contain it, so that later requests can continue. Default: `false`. */
   isStored?: boolean
 }
 

@@ -1,6 +1,6 @@
 /** Why a request of a caller is refused, in the words of OpenAI's API. */
 export interface CallerFault {
-  /** What is wrong and what to do about it. */
+  /** The fault, and what to do. */
   message: string
   /** The field that it is about. */
   param?: string
@@ -22,7 +22,7 @@ class FaultError extends Error {
   }
 }
 
-/** Refuses what stands in `param`. */
+/** Rejects the value of `param`. */
 export function refuse(param: string, message: string, code?: string): never {
   throw new FaultError({ message, param, ...(code !== undefined && { code }) })
 }
@@ -32,7 +32,7 @@ export function refuseUnsupported(param: string, why: string): never {
   refuse(param, `Unsupported parameter: '${param}'. ${why}`, 'unsupported_parameter')
 }
 
-/** What `read` returns, or why it refused. */
+/** Returns the result of `read`, or its rejection. */
 export function readingOf<T>(read: () => T): ReadRequest<T> {
   try {
     return { value: read() }

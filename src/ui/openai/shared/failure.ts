@@ -8,7 +8,7 @@ export interface OpenAiError {
   code: string | null
 }
 
-/** Why a run gave no answer: what the caller is told, and with which status where nothing was sent yet. */
+/** Failure of a run for the caller, with the status if nothing was sent yet. */
 export interface RunFailed {
   status: 400 | 409 | 429 | 500 | 502
   error: OpenAiError
