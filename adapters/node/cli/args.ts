@@ -126,7 +126,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
       --resume [ID]    resume a session of this directory; without ID the last one
       --mode MODE      ${permissionModes.join(', ')}: approve changes and commands, commands only, or nothing
   -y, --yes            same as --mode all
-      --no-sandbox     run commands without a sandbox, with all your rights
+      --no-sandbox     run commands without a sandbox, with all your permissions
       --demo           use a scripted model in a sample project
   -h, --help           show this help
   -V, --version        show the version

@@ -97,7 +97,7 @@ deep = "{{provider.deep}}"
     })
     writeFileSync(join(cwd, 'agent.toml'), text.replace('BASE', env.OPENAI_BASE_URL ?? ''))
     const alone = await piped(['--config', 'agent.toml', '--trust', '-p', 'Make it dark.'], { cwd, env })
-    expect(alone.stderr).toContain('set_theme is a tool of a page. Nobody can run it in a terminal')
+    expect(alone.stderr).toContain('set_theme is a browser tool. A terminal cannot run it')
     expect(alone.stdout).toContain('The page said: No page is there that could run it.')
 
     const child = spawn(process.execPath, [program, 'serve', '--config', 'agent.toml', '--trust'], {
@@ -147,7 +147,7 @@ deep = "{{provider.deep}}"
     await phi.shows('[y/N]')
     const shown = phi.screen.text.replace(/\s+/g, ' ')
     expect(shown).toMatch(
-      /wants 3 things: 1\. start .*BASH_FUNC_ls%%="\(\) \{ evil; \}" API_KEY=l\\u\{ad\}\\u\{3164\}it ls .* 2\. run .* 3\. read .* 3 entries in all, 2 of them dangerous: they run programs with all your rights\. /,
+      /wants 3 things: 1\. start .*BASH_FUNC_ls%%="\(\) \{ evil; \}" API_KEY=l\\u\{ad\}\\u\{3164\}it ls .* 2\. run .* 3\. read .* 3 entries in all, 2 of them dangerous: they run programs with all your permissions\. /,
     )
     phi.type('\r')
     expect(await phi.ended).toBe(2)
@@ -252,7 +252,7 @@ deep = "{{provider.deep}}"
     phi.type('/exit\r')
     expect(await phi.ended).toBe(0)
     const again = inTerminal(['--config', 'agent.toml', '--trust', '--resume'], { cwd, env })
-    await again.shows('Going on with session')
+    await again.shows('Resumed session')
   })
 
   it('reports the error in an invalid file', async () => {

@@ -80,7 +80,7 @@ describe('phi through pipes', () => {
     const answer = ({ attempt }: { attempt: number }) => (attempt % 2 === 1 ? calling('bash', { command: 'echo ran' }) : { text: ['ok'] })
     const { env, asked } = await modelServer(answer)
     const no = await piped([...asking, '--no-sandbox'], { env: environment(env) })
-    expect(no.stderr).toContain('With --yes it is yes')
+    expect(no.stderr).toContain('Use --yes to allow all calls')
     expect(no.stderr).not.toContain('Exit code: 0')
     expect(JSON.stringify(asked[1])).toContain('denied')
     const yes = await piped([...asking, '--no-sandbox', '--yes'], { env: environment(env) })
@@ -92,7 +92,7 @@ describe('phi through pipes', () => {
     const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
     const { stderr, code } = await piped(asking, { env: environment(env), input: Buffer.from([0x61, 0xff, 0xfe, 0x62]) })
     expect(code).toBe(0)
-    expect(stderr).toContain('not UTF-8')
+    expect(stderr).toContain('not valid UTF-8')
     expect(JSON.stringify(asked[0])).toContain('a\ufffd\ufffdb')
   })
 
@@ -184,27 +184,27 @@ describe('invalid arguments', () => {
     [['--modell', 'x'], '--modell ("x") is no option. Did you mean --model?'],
     [['-q'], '-q (true) is no option.'],
     [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
-    [['docter'], '"docter" is no command. Did you mean phi doctor?'],
-    [['docter', 'now'], '"docter" is no command. Did you mean phi doctor?'],
-    [['serve', 'hello'], '"hello" is no option.'],
+    [['docter'], '"docter" is not a command. Did you mean phi doctor?'],
+    [['docter', 'now'], '"docter" is not a command. Did you mean phi doctor?'],
+    [['serve', 'hello'], '"hello" is not an option.'],
     [['-p', 'a', 'b'], 'There are two prompts'],
-    [['--demo', 'fix it'], '--demo brings its own question'],
+    [['--demo', 'fix it'], '--demo has its own prompt'],
     [[' '], 'The prompt is empty.'],
-    [['team/agent.toml'], '"team/agent.toml" is no command. For an agent file: phi --config FILE.'],
+    [['team/agent.toml'], '"team/agent.toml" is not a command. For an agent file: phi --config FILE.'],
     [['-p'], '--print needs a value.'],
-    [['-p', ' '], '--print has nothing to ask.'],
+    [['-p', ' '], '--print needs a prompt after it.'],
     [['--model', ''], '--model is empty.'],
     [['--json=yes'], '--json takes no value.'],
     [['--thinking', 'deep'], '--thinking is "deep"; it must be "off"'],
-    [['--yes', '--yes'], '--yes comes twice.'],
-    [['--demo', '--model', 'a/b'], 'leave --model out'],
+    [['--yes', '--yes'], '--yes is given twice.'],
+    [['--demo', '--model', 'a/b'], 'Remove --model.'],
     [['-p', 'x', '--model', 'claude'], '"claude" is no model. Write provider/model'],
     [['-p', 'x', '--model', 'nobody/x'], 'Unknown provider "nobody"'],
     [['-p', 'x', '--model', 'anthropic/x'], 'Set ANTHROPIC_API_KEY'],
     [['-p', 'x', '--model', 'groq/x'], 'Set GROQ_API_KEY'],
     [['-p', 'x'], 'There is no model to ask.'],
     [['-p', 'x', '--model', 'ollama/x', '--resume'], 'There is no session of this directory'],
-    [['--json', '--model', 'ollama/x'], 'There is nothing to ask'],
+    [['--json', '--model', 'ollama/x'], 'There is no prompt'],
     [['--\u001b[2Jx'], '--\\u{1b}[2Jx'],
   ]
   it.each(cases)('rejects %j', async (args, words) => {

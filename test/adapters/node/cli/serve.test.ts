@@ -85,7 +85,7 @@ describe('phi serve', () => {
     const shared = { env: environment((await modelServer(() => ({ text: ['Here.'] }))).env), cwd: directory() }
     const nothing = await piped(['open', ...args], shared)
     expect(nothing).toMatchObject({ code: 2, stdout: '' })
-    expect(nothing.stderr).toContain('There is no session of this directory to go on with.')
+    expect(nothing.stderr).toContain('There is no session of this directory to resume.')
     await piped([...args, '-p', 'said in a terminal'], shared)
     const { origin, token, session } = await served(shared, 'open')
     const headers = { authorization: `Bearer ${token}` }
@@ -93,7 +93,7 @@ describe('phi serve', () => {
     expect(read).toContain('said in a terminal')
     const second = await piped(['open', ...args], shared)
     expect(second.code).toBe(2)
-    expect(second.stderr).toMatch(/is open in another phi, process \d+\. Say \/open there/)
+    expect(second.stderr).toMatch(/is open in another phi, process \d+\. Run \/open there/)
   })
 })
 

@@ -140,7 +140,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     killed.kill('SIGKILL')
     await killed.ended
     const resumed = inTerminal([...args, '--resume'], shared)
-    await resumed.shows(/Going on with session \S+, \d+ messages\./)
+    await resumed.shows(/Resumed session \S+, \d+ messages\./)
     resumed.type(`Well?${enter}`)
     await resumed.shows(/It was 42\.\n\[done/)
     resumed.type(`/tree${enter}`)
@@ -205,7 +205,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     const phi = inTerminal(args, { env: environment(env), cwd: directory() })
     await phi.shows('› ')
     phi.type(`go${enter}`)
-    await phi.shows(/These were \d+ rows, more than you see/)
+    await phi.shows(/\d+ rows do not fit on the screen/)
     phi.type(enter)
     await phi.shows('[done')
   })
@@ -279,7 +279,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('Allow? [y/N]')
     // Ctrl-D: the end of the input.
     phi.type('\x04')
-    await phi.shows('was not allowed')
+    await phi.shows('was denied')
     expect(await phi.ended).toBe(0)
     expect(existsSync(join(cwd, 'ran'))).toBe(false)
   })
@@ -314,7 +314,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
       ['/model groq/x', 'Set GROQ_API_KEY'],
       ['/thinking', 'thinking: off'],
       ['/thinking high', 'thinking: high'],
-      ['/thinking deep', '"deep" is no level of thinking'],
+      ['/thinking deep', '"deep" is not a thinking level'],
       ['/tools', /bash +asks first/],
       ['/usage', /total +29 tokens/],
       ['/compact', 'nothing to compact'],
@@ -330,7 +330,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
       ['/resume 99', 'There is no session 99'],
       ['/resume', /called so/],
       ['/resume 1', /› first\nAnswer 1\.\n┄ end of history/],
-      ['/nonsense', '/nonsense is no command'],
+      ['/nonsense', '/nonsense is not a command'],
     ]
     for (const [line, shown] of said) {
       phi.type(`${line}${enter}`)
@@ -351,7 +351,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
     phi.type(`go${enter}`)
     await phi.shows('working')
     phi.type(`/clear${enter}/usage${enter}`)
-    await phi.shows('/clear has to wait: the agent works.')
+    await phi.shows('/clear is not available while the agent works.')
     await phi.shows('unknown')
     phi.type(`/quit${enter}`)
     expect(await phi.ended).toBe(0)

@@ -84,7 +84,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     await first.ended
 
     const resumed = inTerminal([...priced, '--resume'], shared)
-    await resumed.shows('Going on with session')
+    await resumed.shows('Resumed session')
     const afterStart = await totals(resumed)
     const afterCommand = async () => {
       resumed.type(`/clear${enter}`)

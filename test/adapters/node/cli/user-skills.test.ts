@@ -63,7 +63,7 @@ describe('user skills', () => {
   it('stays disabled with a warning if tools could change them', async () => {
     const { env, phiHome, asked } = await home(['list_files', { path: '.' }])
     const { stderr } = await piped(args, { env, cwd: phiHome })
-    expect(stderr).toContain('are not used here')
+    expect(stderr).toContain('are ignored here')
     expect(asked[0] && messagesText(asked[0])).not.toContain('How commits are named here')
   })
 })
