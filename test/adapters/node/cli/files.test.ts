@@ -51,7 +51,7 @@ describe('files in a prompt', () => {
     ['is not there', 'none.pdf', {}, /no file "none\.pdf"/],
     ['is empty', 'a.pdf', { 'a.pdf': '' }, /empty/],
     ['is something else than its name says', 'a.pdf', { 'a.pdf': '<html>' }, /is told to be application\/pdf/],
-    ['is a directory', '.', {}, /is no file/],
+    ['is a directory', '.', {}, /is not a file/],
   ])('rejects one that %s and sends no prompt', async (_name, file, files, message) => {
     const { asked: requests, stderr, code } = await asked(['-p', 'Look.', '-f', file], files)
     expect(stderr).toMatch(message)

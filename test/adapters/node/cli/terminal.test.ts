@@ -167,7 +167,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     second.type(`/clear${enter}`)
     await second.shows('new session')
     first.type(`/resume 1${enter}`)
-    await first.shows(/› What was it\?[\s\S]*where it stands/)
+    await first.shows(/› What was it\?[\s\S]*end of history/)
     expect(first.screen.text).not.toContain('open in another phi')
     first.type(`And now?${enter}`)
     await first.shows('Answer 3.')
@@ -175,7 +175,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await first.ended
     // Who was killed is nowhere.
     second.type(`/resume 1${enter}`)
-    await second.shows(/› And now\?[\s\S]*where it stands[\s\S]*session/)
+    await second.shows(/› And now\?[\s\S]*end of history[\s\S]*session/)
     expect(second.screen.text.match(/open in another phi/g)).toHaveLength(1)
   })
 
@@ -315,7 +315,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
       ['/thinking', 'thinking: off'],
       ['/thinking high', 'thinking: high'],
       ['/thinking deep', '"deep" is not a thinking level'],
-      ['/tools', /bash +asks first/],
+      ['/tools', /bash +needs approval/],
       ['/usage', /total +29 tokens/],
       ['/compact', 'nothing to compact'],
       ['/session called so', 'called called so'],

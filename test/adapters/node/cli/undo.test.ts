@@ -30,7 +30,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     phi.type(`/diff${enter}`)
     await phi.shows(/a\.txt {2}\+1 -1\n[\s\S]*-one\n {2}\+two\n {2}b\.txt {2}\+1 -0/)
     phi.type(`/undo${enter}`)
-    await phi.shows(/taken back: 6 messages; as before: b\.txt, a\.txt\n[\s\S]*› change them$/)
+    await phi.shows(/undone: 6 messages; restored: b\.txt, a\.txt\n[\s\S]*› change them$/)
     expect(readFileSync(file, 'utf8')).toBe('one\n')
     expect(existsSync(join(cwd, 'b.txt'))).toBe(false)
     phi.type(`, both${enter}`)
@@ -57,7 +57,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     }
     const before = await totals()
     phi.type(`/undo${enter}`)
-    await phi.shows(/taken back[\s\S]*› fix the bug$/)
+    await phi.shows(/undone[\s\S]*› fix the bug$/)
     expect(before).toMatch(/^[1-9]/)
     expect(await totals()).toBe(before)
   })
@@ -76,7 +76,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     await first.shows('[done')
     const spentOnOne = await totals(first)
     first.type(`/undo${enter}`)
-    await first.shows(/taken back[\s\S]*› fix the bug$/)
+    await first.shows(/undone[\s\S]*› fix the bug$/)
     first.type(` well${enter}`)
     await first.shows(/ok 2[\s\S]*\[done/)
     const spent = await totals(first)
@@ -124,7 +124,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
       await phi.ended
     }
     const phi = inTerminal([...args, '--resume'], shared)
-    await phi.shows(/ 1 .*talk two.*\n 2 .*talk one.*\none-shot prompts:\n 3 .*a single question.*\nWhich one\? \[1\] $/)
+    await phi.shows(/ 1 .*talk two.*\n 2 .*talk one.*\none-shot prompts:\n 3 .*a single question.*\nWhich session\? \[1\] $/)
     phi.type(`2${enter}`)
     await phi.shows('› talk one')
     phi.type('\x04')
