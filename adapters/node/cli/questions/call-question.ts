@@ -120,6 +120,6 @@ export class CallQuestion implements Question {
     if (rule === undefined) return
     const { screen, permissions } = this.context
     const keep = permissions.canKeep ? ', f in this folder' : ''
-    screen.say('dim', `  y allow once, a always in this session${keep}: ${wordsOf(rule)}`)
+    screen.say('dim', `  y once, a always in this session${keep}: ${wordsOf(rule)}`)
   }
 }

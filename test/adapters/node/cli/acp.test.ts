@@ -226,9 +226,7 @@ describe('phi acp', () => {
     const cwd = directory()
     const dead = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
     const wrong = await editorWith({ env: environment(dead), cwd })
-    await expect(wrong.connection.agent.request(on.session.new, { cwd: join(cwd, 'no'), mcpServers: [] })).rejects.toThrow(
-      /does not exist/,
-    )
+    await expect(wrong.connection.agent.request(on.session.new, { cwd: join(cwd, 'no'), mcpServers: [] })).rejects.toThrow(/does not exist/)
     const file = join(cwd, 'agent.toml')
     writeFileSync(file, '[provider]\napi = "openai_completions"\nmodel = "test"\napi_key = "k"\nbase_url = "https://models.test/v1"\n')
     const untrusted = await editorWith({ env: environment({ OPENAI_API_KEY: 'k' }), cwd, args: ['--config', file] })
