@@ -57,7 +57,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'an address without a scheme',
       () => anthropic('m', { apiKey: 'k', baseUrl: '127.0.0.1:7801' }),
-      'baseUrl "127.0.0.1:7801" is no absolute URL. Begin it with https:// or http://',
+      'baseUrl "127.0.0.1:7801" is not an absolute URL. Begin it with https:// or http://',
     ],
     [
       'the id of a model in place of a model',

@@ -18,8 +18,8 @@ export function startTimer(ms: number, act: () => void): () => void {
 export const maxServerDelayMs = 60_000
 
 /**
- * Returns the milliseconds before retry `attempt` (from 1): the provider's wait, at most {@link maxServerDelayMs}, plus 0 to 25 %; else a
- * random part of the exponential backoff, capped by `maxDelayMs` (full jitter), so that clients do not retry at the same time.
+ * Returns the milliseconds before retry `attempt` (from 1): the provider's wait, at most {@link maxServerDelayMs}, plus 0 to 25 %. Without
+ * one, a random part of the exponential backoff, capped by `maxDelayMs` (full jitter), so that clients do not retry at the same time.
  * Source: docs/reference/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {

@@ -59,7 +59,7 @@ export function entitiesIn(config: AgentConfig): Entity[] {
     if (namespace === undefined) continue
     for (const [section, path] of sectionsOf(found)) {
       const { id, name }: Named = section
-      // // In an open section, `name` is one of its own keys.
+      // In an open section, `name` is one of its own keys.
       const entity = entityOf(namespace, { id, ...(others === undefined && { name }) }, path)
       if (entity === undefined) continue
       const key = `${namespace}.${entity.name}`

@@ -8,10 +8,10 @@ import { answerToolName } from '../contract/model/request.ts'
  * Parses the JSON of a response.
  *
  * **Contract**
- * - Uses the arguments of a `respond_json` call, if any; else all text joined; if that is not JSON, the last text block alone, for models with
- *   an introduction. Ignores thinking.
- * - Throws `ProviderError` `schemaMismatch`, with a description of the content, for text that is not JSON, a response without text, and a
- *   message that is not a response.
+ * - Uses the arguments of a `respond_json` call, if any; else all text joined. If that is not JSON, it uses the last text block, because
+ *   some models write an introduction. Ignores thinking.
+ * - Throws `ProviderError` `schemaMismatch` with a description of the content: text that is not JSON, a response without text, or
+ *   another message.
  *
  * Source: docs/guides/structured-output.md
  */

@@ -28,8 +28,8 @@ const rules: Record<KnownApi, 'keep' | 'text' | 'drop'> = {
 const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantMessage>>()
 
 /**
- * Translates as specified: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, is dropped for Google and Bedrock, and
- * stays for Anthropic (which gets only thinking of its own model).
+ * Translates as specified: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, and is dropped for Google and
+ * Bedrock. It stays for Anthropic, which gets only thinking of its own model.
  *
  * **Contract**
  * - Only foreign thinking is changed. A model gets its own thinking back with signatures; the specification would drop it on Google and

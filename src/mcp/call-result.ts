@@ -80,7 +80,7 @@ function cut(words: string, room: Room): Content[] {
   if (room.text <= 0) return []
   const part = cutText(words, room.text)
   room.text -= words.length
-  // // Marks the cut also when the space is exactly used up.
+  // Marks the cut also when the space is exactly used up.
   if (room.text === 0) return [text(part + truncated)]
   return [text(part)]
 }

@@ -48,12 +48,12 @@ async function readPage(
   const page = await client
     .request({ method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) }, anyResult, { timeout })
     .catch((error) => {
-      // // Without `cause`: errors of a client may hold secrets.
+      // Without `cause`: errors of a client may hold secrets.
       throw new McpError(mcpErrorCode(error), `The server did not list its tools: ${oneLine(errorText(error), 2000)}`)
     })
   const { tools, nextCursor }: Record<string, unknown> = Object(page)
   if (!Array.isArray(tools)) throw new McpError('protocol', 'The server answered tools/list with something else than a list of tools.')
-  // // Some servers end with an empty cursor.
+  // Some servers end with an empty cursor.
   return { tools: tools.flatMap(readTool), ...(typeof nextCursor === 'string' && nextCursor !== '' && { nextCursor }) }
 }
 

@@ -19,7 +19,7 @@ export class McpError extends PhiError<McpErrorCode> {
 export function mcpErrorCode(error: unknown): McpErrorCode {
   if (McpError.isInstance(error)) return error.code
   if (!(error instanceof Error)) return 'connection'
-  // // SDK 1.x has the status as `code`, 2.x as `status`; its error class has no distinctive name.
+  // SDK 1.x has the status as `code`, 2.x as `status`; its error class has no distinctive name.
   const isRefused =
     error.name === 'UnauthorizedError' ||
     error.constructor.name === 'UnauthorizedError' ||

@@ -58,7 +58,7 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     timeoutMs: Math.min(setting.limits.timeoutMs, setting.limits.totalTimeoutMs),
     ...(isRepeatable(info) && { idempotent: true }),
     execute: async (args, ctx) => {
-      // // The call was approved, unless the tool has changed since.
+      // The call was approved, unless the tool has changed since.
       if (shared.asked === shared.fingerprint) shared.agreed = shared.fingerprint
       return callServer(info, args, ctx, setting)
     },
@@ -67,7 +67,7 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     shared.asked = shared.fingerprint
     return true
   }
-  // // Read at every call. `undefined` if there is no rule: then the rule of the run applies.
+  // Read at every call. `undefined` if there is no rule: then the rule of the run applies.
   return Object.defineProperty(tool, 'needsApproval', { enumerable: true, get: () => (shared.agreed === shared.fingerprint ? rule : ask) })
 }
 
@@ -84,7 +84,7 @@ function isRepeatable({ annotations: hints = {} }: McpTool): boolean {
 
 async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, setting: ToolSetting): Promise<ToolResult> {
   const { client, limits, settled } = setting
-  // // A signal of its own: clients listen to it after the call, and would report a later abort to the server.
+  // A signal of its own: clients listen to it after the call, and would report a later abort to the server.
   const call = new AbortController()
   const abort = () => call.abort('The call was cancelled.')
   if (ctx.signal.aborted) abort()
@@ -98,7 +98,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
   const options = callOptions(info, ctx, setting, { signal: call.signal, clock })
   try {
     const answer = await client.callTool(
-      // // As the OpenTelemetry conventions for MCP specify.
+      // As the OpenTelemetry conventions for MCP specify.
       { name, arguments: args, ...(ctx.trace !== undefined && { _meta: { ...ctx.trace } }) },
       { ...options, toolDefinition: { name, inputSchema }, safeParse: anyResult.safeParse },
       options,
@@ -107,7 +107,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
     await settled(ctx.signal)
     return callResult(answer)
   } catch (error) {
-    // // Without `cause`, and with bounded length.
+    // Without `cause`, and with bounded length.
     throw expired ?? new ToolError('failed', cutText(escapeControls(errorText(error)), 2000))
   } finally {
     clock.stop()
@@ -126,7 +126,7 @@ function callOptions(
   const onprogress = (progress: McpProgress) => {
     if (resetTimeoutOnProgress) {
       clock.reset()
-      // // The loop has its own timeout.
+      // The loop has its own timeout.
       ctx.restartTimeout?.()
     }
     tell(progress)
@@ -139,7 +139,7 @@ function callOptions(
   }
   return {
     ...{ signal, onprogress, pause },
-    // // The call clock decides: timeouts of clients cannot pause.
+    // The call clock decides: timeouts of clients cannot pause.
     timeout: timerMs(Infinity),
     isRepeatable: isRepeatable(info),
     ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),

@@ -66,7 +66,7 @@ export async function parseDocument(
     try {
       return JSON.parse(text)
     } catch (error) {
-      // // YAML flow mappings rarely quote keys. Text that does is broken JSON, and may be too long to parse twice.
+      // YAML flow mappings rarely quote keys. Text that does is broken JSON, and may be too long to parse twice.
       if (!/^\s*\{\s*[^\s"]/.test(text)) throw invalid(what, 'JSON', errorText(error))
     }
   }
@@ -97,7 +97,7 @@ function yamlIn({ Composer, LineCounter, Parser }: Yaml, text: string): unknown 
       if (token.type === 'error') return
     }
   }
-  // // Checking for duplicate keys takes quadratic time.
+  // Checking for duplicate keys takes quadratic time.
   const composer = new Composer({ merge: true, uniqueKeys: false, logLevel: 'error' })
   let found: { value: unknown } | undefined
   for (const parsed of composer.compose(untilFault(), true, text.length)) {

@@ -69,8 +69,8 @@ export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApi
   checkOptions(options, fetchOptions)
   const { maxDocumentBytes = 64 * 1024 * 1024, signal, ...rest } = options
   const from = URL.parse(String(url))
-  if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is no absolute address.`)
-  // // `fetch` refuses such a URL with an error that quotes it.
+  if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is not an absolute URL.`)
+  // `fetch` refuses such a URL with an error that quotes it.
   if (from.username !== '' || from.password !== '')
     throw unavailable(from, 'its address holds a name or a password. Fetch it yourself, and pass its text')
   const { text, place } = await downloaded(from, rest, maxDocumentBytes, signal)
@@ -147,7 +147,7 @@ function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[
     }
   }
   const [first] = failed
-  // // One broken operation must not lose the others. The call fails only if none is left.
+  // One broken operation must not lose the others. The call fails only if none is left.
   if (first !== undefined && tools.length === 0) throw first.error
   for (const { operation, error } of failed) {
     const event = error.code === 'noServer' ? 'openApiOperationWithoutServer' : 'openApiOperationSkipped'

@@ -80,7 +80,7 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
   const found: Unnamed[] = []
   for (const [path, written] of pathsOf(api)) {
     const target = dereference(api, written)
-    // // Excludes a host, and a path that leaves the server's path.
+    // Excludes a host, and a path that leaves the server's path.
     const isUsable = isObject(target) && isObject(written) && path.startsWith('/') && !hasDotSegment(path)
     if (!isUsable) {
       if (!path.startsWith('x-')) logWarning(logger, 'openApiPathSkipped', { path: path.slice(0, 200) })
@@ -101,7 +101,7 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
 
 /** Whether a path has a `.` or `..` segment, in any spelling that URL parsers accept. */
 export function hasDotSegment(path: string): boolean {
-  // // URL parsers first drop line breaks and tabs.
+  // URL parsers first drop line breaks and tabs.
   return path
     .replace(/[\t\n\r]/g, '')
     .split(/[/\\]/)

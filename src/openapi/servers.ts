@@ -19,12 +19,12 @@ export function baseUrlOf(api: OpenApiDocument, levels: readonly unknown[], opti
     return trimmed(new URL(baseUrl))
   }
   const server = [...levels, api.root].map((level) => listField(level, 'servers')[0]).find((found) => found !== undefined)
-  // // A document without servers uses the host that serves it.
+  // A document without servers uses the host that serves it.
   const written = server === undefined && api.url !== undefined ? '/' : textField(server, 'url')
   if (written === undefined) throw noServer('The document names no server')
   const filled = withVariables(written, server, options.serverVariables ?? {})
   const url = URL.parse(filled, api.url)
-  if (url === null) throw noServer(`The server ${JSON.stringify(filled)} is no absolute address`)
+  if (url === null) throw noServer(`The server ${JSON.stringify(filled)} is not an absolute URL`)
   const fault = urlFault(url.href)
   if (fault !== undefined) throw noServer(`The server ${fault}`)
   if (api.url !== undefined && isPrivateHost(url.hostname) && !isPrivateHost(api.url.hostname)) {

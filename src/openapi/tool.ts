@@ -81,7 +81,7 @@ function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads:
     )
   } catch (error) {
     if (!ConfigError.isInstance(error)) throw error
-    // // A document must not keep an agent from starting: names and required arguments are still checked.
+    // A document must not keep an agent from starting: names and required arguments are still checked.
     lose(name, new Set([error.message]))
     return objectSchema(inputs, reads, () => ({}))
   }

@@ -36,7 +36,7 @@ export function usageReader(api: KnownApi): UsageReader {
       return latest((event) => {
         const chunk = objectOf<ChatChunk>(event)
         report = laterReport(report, objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage))
-        // // The backend is unknown: rather counts too many tokens than too few.
+        // The backend is unknown: rather counts too many tokens than too few.
         return chatUsageOf(report, true)
       })
     }

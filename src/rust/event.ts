@@ -68,7 +68,7 @@ export function eventToSpec(event: AgentEvent, message?: FindMessage): JsonObjec
     return { ...spec, message: writeSpec(agentMessage, shown) }
   }
   if (event.type !== 'prunApplied') return spec
-  // // Without a lookup, the times that came from Rust are written again.
+  // Without a lookup, the times that came from Rust are written again.
   const times = event.prunedMessageIds.flatMap((id) => timesOf(message?.(id)))
   return { pruned_timestamps: [], ...spec, ...(times.length > 0 && { pruned_timestamps: times }) }
 }
@@ -151,7 +151,7 @@ function bodyOf(event: AgentEvent, spec: JsonObject, snapshot: LoopConfigSnapsho
       return { ...event, request: { ...event.request, provider: request.provider ?? snapshot.provider, api: request.api ?? snapshot.api } }
     }
     case 'prunApplied': {
-      // // Rust identifies pruned messages by time, which identifies nothing here. The times are kept for writing, with an empty list of
+      // Rust identifies pruned messages by time, which identifies nothing here. The times are kept for writing, with an empty list of
       // ids.
       const pruned_timestamps = readSpec(listOf(aNumber), spec.pruned_timestamps ?? [], 'event.pruned_timestamps')
       const { pruned_timestamps: _, ...rest }: typeof event & { pruned_timestamps?: unknown } = event

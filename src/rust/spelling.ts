@@ -92,7 +92,7 @@ export function styled(name: string, style: Style | undefined): string {
 
 /** Returns the spelling of an object. */
 export function spelled<S extends Shape>({ form }: S, spelling: ObjectSpelling<Infer<S>>): Entry {
-  return [form, spelling as Spelling] // // It only ever gets values of this form.
+  return [form, spelling as Spelling] // It only ever gets values of this form.
 }
 
 /** Returns the spelling of words. */
@@ -107,11 +107,11 @@ export function spelledTagged<S extends Shape, Tag extends keyof Infer<S> & stri
   { tag: tagThere = tag, variants = {}, names, fields, ...rest }: TaggedSpelling<Infer<S>, Tag>,
 ): Entry[] {
   if (form.of !== 'tagged') return []
-  const own = variants as Readonly<Record<string, Spelling | undefined>> // // See above.
+  const own = variants as Readonly<Record<string, Spelling | undefined>> // See above.
   const entries = [...form.variants].map(([word, variant]): Entry => {
     const { fields: ownFields, ...more } = { ...own[word] }
     const spelling = { ...(names && { names }), ...more, fields: { ...fields, ...ownFields, [tag]: { name: tagThere } } }
     return [variant.form, spelling]
   })
-  return [[form, { ...rest, tag: tagThere } as Spelling], ...entries] // // See above.
+  return [[form, { ...rest, tag: tagThere } as Spelling], ...entries] // See above.
 }

@@ -26,7 +26,7 @@ function spellingOf(form: Form): Spelling {
  * Reads a value of `shape`. Keeps keys that neither side knows. Throws `SessionError` `invalidMessages` with the path of the first error.
  */
 export function readSpec<S extends Shape>(shape: S, json: unknown, path: string): Infer<S> {
-  return read(shape, json, path) as Infer<S> // // Was just read by its shape.
+  return read(shape, json, path) as Infer<S> // Was just read by its shape.
 }
 
 function read(shape: Shape, json: unknown, path: string): unknown {
@@ -156,7 +156,7 @@ function readObject(form: ObjectForm, spec: JsonObject, path: string, tag?: stri
     if (own !== undefined) value[name] = own
   }
   Object.assign(value, unknownKeys(spec, known))
-  // // Times more precise than milliseconds are kept, so that they are written unchanged.
+  // Times more precise than milliseconds are kept, so that they are written unchanged.
   if (Object.keys(exactTimes).length > 0) value.specTimes = exactTimes
   return spellingOf(form).read?.(value, spec) ?? value
 }
@@ -211,14 +211,14 @@ export function writeSpec(shape: Shape, value: unknown): JsonValue {
     case 'written':
       return writeSpec(form.whole, value)
     default:
-      return value as JsonValue // // Our data is JSON.
+      return value as JsonValue // Our data is JSON.
   }
 }
 
 function writeTagged(form: TaggedForm, value: object): JsonValue {
   const { tag: there = form.tag, isOutside, words: style, ours, instead } = spellingOf(form)
   const word: unknown = Reflect.get(value, form.tag)
-  // // A block of another version.
+  // A block of another version.
   if (typeof word !== 'string' || !form.variants.has(word)) return plain(value)
   if (instead !== undefined && ours?.includes(word)) return instead(value)
   const fields = writeObject(variantOf(form, word), value, form.tag)
@@ -235,7 +235,7 @@ function writeObject(form: ObjectForm, value: object, tag?: string): JsonObject 
     const written = line.name === tag ? undefined : writeField(line, part, value)
     if (written !== undefined) spec[line.there] = written
   }
-  const whole = { ...spec, ...(unknownKeys(value, known) as JsonObject) } // // Our data is JSON.
+  const whole = { ...spec, ...(unknownKeys(value, known) as JsonObject) } // Our data is JSON.
   return spellingOf(form).write?.(whole, { ...value }) ?? whole
 }
 

@@ -87,7 +87,7 @@ export class SharedDocument implements SessionState {
   }
 
   subscribe(listener: (change: StateChangeNotification) => void): () => void {
-    // // A wrapper, because the same function may subscribe twice.
+    // A wrapper, because the same function may subscribe twice.
     const own = (change: StateChangeNotification) => listener(change)
     this.#listeners.add(own)
     return () => void this.#listeners.delete(own)
@@ -160,7 +160,7 @@ export class SharedDocument implements SessionState {
       await recorded
       this.#wholeIn = sessionId
     } catch (error) {
-      // // It is unknown how much of it was recorded.
+      // It is unknown how much of it was recorded.
       this.#wholeIn = undefined
       throw error
     }
@@ -171,7 +171,7 @@ export class SharedDocument implements SessionState {
       try {
         listener(change)
       } catch {
-        // // A failing listener must affect neither the other listeners nor the caller.
+        // A failing listener must affect neither the other listeners nor the caller.
       }
     }
   }

@@ -81,7 +81,7 @@ export function sharedState(options: SharedStateOptions<JsonSchema | StandardSch
   const check = isStandardSchema(schema) ? schema['~standard'].validate : jsonSchemaValidator.compile(enforceableAs('schema', schema))
   const fitting = async (value: unknown): Promise<JsonObject> => {
     const next = plain(value, maxChars, 'invalidState')
-    // // External schema code gets a copy, because it may change its input.
+    // External schema code gets a copy, because it may change its input.
     const { issues } = await check(copyJson(next))
     if (issues !== undefined) throw invalid(`it does not fit the schema: ${formatIssues(issues, 'state')}`)
     return next
@@ -110,7 +110,7 @@ function changedBy(current: JsonObject, given: readonly PatchOperation[], maxCha
   const operations = readPatch(given)
   if (operations.length > maxOperations) throw invalid(`the patch has ${operations.length} operations; ${maxOperations} are allowed`)
   try {
-    // // Twice the limit, because replaced parts made room.
+    // Twice the limit, because replaced parts made room.
     return patchedBy(current, operations, 2 * maxChars)
   } catch (error) {
     throw error instanceof PatchFault ? invalid(error.message) : error
@@ -123,7 +123,7 @@ function plain(value: unknown, maxChars: number, code: 'invalidOption' | 'invali
   if (fault !== undefined) throw invalid(fault, code)
   const text = JSON.stringify(value)
   if (text.length > maxChars) throw invalid(`it has ${text.length} characters of JSON; ${maxChars} are allowed`, code)
-  // // Drops `undefined` values, which a log cannot restore.
+  // Drops `undefined` values, which a log cannot restore.
   return JSON.parse(text)
 }
 

@@ -51,7 +51,7 @@ export function splitSkill(text: string): SplitSkill {
   const first = opening.exec(whole)
   if (first === null) throw noFrontmatter('it does not begin with a line ---')
   const begin = first[0].length
-  // // Starts at the line break of the first fence: if the frontmatter is empty, it is also the one before the second fence.
+  // Starts at the line break of the first fence: if the frontmatter is empty, it is also the one before the second fence.
   const last = closing.exec(whole.slice(begin - 1))
   if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
   const end = begin - 1 + last.index
@@ -59,7 +59,7 @@ export function splitSkill(text: string): SplitSkill {
     ...(hasMark ? ['it begins with a byte order mark'] : []),
     ...(last[1] === '...' ? ['the frontmatter ends with ... instead of ---'] : []),
   ]
-  // // The line break before a fence belongs to the fence, so a block scalar that ends there has no final one.
+  // The line break before a fence belongs to the fence, so a block scalar that ends there has no final one.
   const yaml = whole.slice(begin, Math.max(begin, end)).replace(/\r\n?/g, '\n').replace(/\n$/, '')
   return { yaml, body: whole.slice(end + last[0].length).trim(), oddities }
 }
@@ -87,7 +87,7 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
     return { fields, oddities: [...repaired, ...odditiesOf(doc, { visit, isMap, isScalar })] }
   } catch (error) {
     if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
-    // // The parser throws this for an alias bomb and for nesting deeper than the stack.
+    // The parser throws this for an alias bomb and for nesting deeper than the stack.
     throw invalidYaml(errorText(error))
   }
 }
@@ -99,7 +99,7 @@ type YamlParser = Pick<typeof import('yaml'), 'parseDocument' | 'isMap' | 'isSca
  * …` and `[Beta] …` without quotes, and other loaders accept that. `text` is the parsed text, with the same lines.
  */
 function lenientDocument(yaml: string, parser: YamlParser): { doc: Document; text: string; isRepaired: boolean } {
-  // // Checking for duplicate keys takes quadratic time, and so does a code frame for each of many errors.
+  // Checking for duplicate keys takes quadratic time, and so does a code frame for each of many errors.
   const options = { schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
   const doc = parser.parseDocument(yaml, options)
   if (doc.errors.length === 0 && !losesWords(doc, parser)) return { doc, text: yaml, isRepaired: false }
@@ -163,7 +163,7 @@ function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof impor
 
 function placeOf(yaml: string, at: number): string {
   const lines = yaml.slice(0, at).split('\n')
-  // // The fence is the first line of the file.
+  // The fence is the first line of the file.
   return ` (line ${lines.length + 1}, column ${(lines.at(-1) ?? '').length + 1})`
 }
 

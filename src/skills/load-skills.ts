@@ -133,7 +133,7 @@ async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ f
     return { folders: folders.slice(0, maxFolders), errors: failed('tooMany', dir, message).errors }
   } catch (error) {
     signal?.throwIfAborted()
-    // // A missing directory has no skills.
+    // A missing directory has no skills.
     return { folders: [], errors: isNotFound(error) ? [] : unreadable(dir, error).errors }
   }
 }
@@ -155,7 +155,7 @@ async function readFolder(folder: string, { workspace, signal }: Place): Promise
 }
 
 async function toSkill({ folder, location, text }: SkillFile, source: string): Promise<Found> {
-  // // The model could not read a file by its escaped path, and the raw path could spoof another one.
+  // The model could not read a file by its escaped path, and the raw path could spoof another one.
   if (/[\t\n]/.test(location) || escapeControls(location) !== location) {
     return failed('unreadable', location, 'The path has control characters, so no model can receive it. Rename the folder.')
   }

@@ -42,7 +42,7 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
   const warnings: Warning[] = [...nameFaults(name).map((message): Warning => ({ code: 'badName', message }))]
   const optional = optionalFields(fields, warnings)
   for (const [field, value] of Object.entries({ name, description, compatibility: optional.compatibility ?? '' })) {
-    const most = longest[field as keyof typeof longest] // // `longest` has no other keys.
+    const most = longest[field as keyof typeof longest] // `longest` has no other keys.
     const length = Array.from(value).length
     if (length > most) warnings.push({ code: 'tooLong', message: `${field} has ${length} characters; at most ${most} are allowed.` })
   }
@@ -58,7 +58,7 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
 
 /** Returns a warning if the folder name differs from the skill name, which the standard forbids. */
 export function folderFault(name: string, folder: string | undefined): Warning | undefined {
-  // // The workspace does not know the name of its root.
+  // The workspace does not know the name of its root.
   if (folder === undefined || comparable(folder) === comparable(name)) return undefined
   return { code: 'badName', message: `The folder is called ${shown(folder)} and the skill ${shown(name)}; both must be the same.` }
 }
@@ -119,7 +119,7 @@ function asObject(value: JsonValue): JsonObject | undefined {
 function asToolNames(value: JsonValue): string[] | undefined {
   if (typeof value === 'string') return value.match(/(?:\([^)]*\)?|[^\s,(])+/g) ?? []
   const names = Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
-  return names?.length === (value as unknown[]).length ? names : undefined // // A list counts only if all entries are names.
+  return names?.length === (value as unknown[]).length ? names : undefined // A list counts only if all entries are names.
 }
 
 function shown(text: string): string {

@@ -98,7 +98,7 @@ export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): Ag
   const tool: AgentTool = {
     ...rest,
     label: options.label ?? options.name,
-    // // The loop passes what `parameters` accepted, which is an `Args`. Only the erased type does not show it.
+    // The loop passes what `parameters` accepted, which is an `Args`. Only the erased type does not show it.
     execute: (args, ctx) => execute.call(options, args as Args, ctx),
     ...(needsApproval === undefined ? {} : { needsApproval: eraseApproval(needsApproval) }),
   }
@@ -108,12 +108,12 @@ export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): Ag
 }
 
 function eraseApproval<Args>(ask: boolean | ((args: Args) => boolean | Promise<boolean>)): NonNullable<AgentTool['needsApproval']> {
-  // // Like `execute`, it gets validated arguments only.
+  // Like `execute`, it gets validated arguments only.
   return typeof ask === 'function' ? (args) => ask(args as Args) : ask
 }
 
 const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
-  // // Checked below with messages for tools.
+  // Checked below with messages for tools.
   name: anything,
   description: anything,
   execute: anything,

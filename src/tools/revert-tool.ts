@@ -66,7 +66,7 @@ function askToRevert({ category: word, step, summary }: RevertArgs, ctx: ToolCon
   const targetNodeId = parseNodeId(step)
   if (targetNodeId === undefined) throw invalid(`step ${JSON.stringify(step)} is no id of a state. Use one that is shown, such as n12.`)
   ctx.changeContext({ type: 'revert', category, targetNodeId, ...(summary !== undefined && { summary }) })
-  // // A successful revert removes this text together with the call. A model that reads it knows that nothing was reverted.
+  // A successful revert removes this text together with the call. A model that reads it knows that nothing was reverted.
   return `Revert to ${formatNodeId(targetNodeId)} requested. If you still read this in your next turn, it was refused. Either there is no such state, the user has spoken since, or it was compacted. Continue from here.`
 }
 

@@ -40,7 +40,7 @@ export function memoryWorkspace(files: Record<string, string | Uint8Array> = {})
   for (const [path, content] of Object.entries(files)) {
     tree.write(path, typeof content === 'string' ? new TextEncoder().encode(content) : content, undefined)
   }
-  // // Async, so that every refusal is a rejection.
+  // Async, so that every refusal is a rejection.
   return {
     root: 'memory',
     async read(path, { start = 0, end, signal } = {}) {
@@ -99,7 +99,7 @@ class MemoryTree {
     const segments = segmentsOf(path)
     const name = segments.pop()
     if (name === undefined) throw wrongKind(path, 'is a directory')
-    // // Creates nothing before every check has passed.
+    // Creates nothing before every check has passed.
     const { directory, missing } = this.#deepest(path, segments)
     const old = missing.length === 0 ? directory.children.get(name) : undefined
     if (old?.kind === 'directory') throw wrongKind(path, 'is a directory')

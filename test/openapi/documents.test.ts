@@ -229,7 +229,7 @@ describe('documents that cannot be used', () => {
       /body of POST \/a lies in another file, "b\.yaml".*npx @redocly/,
     ],
     [shop, 'noServer', /names no server: pass baseUrl/],
-    [documentOf(shop.paths, { servers: [{ url: '/v1' }] }), 'noServer', /"\/v1" is no absolute address/],
+    [documentOf(shop.paths, { servers: [{ url: '/v1' }] }), 'noServer', /"\/v1" is not an absolute URL/],
     [documentOf(shop.paths, { servers: [{ url: 'file:///etc' }] }), 'noServer', /file:/],
     [documentOf(shop.paths, { servers: [{ url: 'https://ann:pw@x.test' }] }), 'noServer', /^(?!.*pw@).*name or password/],
     [documentOf(shop.paths, { servers: [{ url: 'https://{host}' }] }), 'noServer', /\{host\}/],

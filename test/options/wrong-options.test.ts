@@ -40,7 +40,7 @@ describe('a wrong option is told where it is given', () => {
     'baseUrl %j',
     (baseUrl) => {
       for (const make of [openai, anthropic, bedrock]) {
-        expect(() => make('m', { apiKey: 'k', baseUrl })).toThrow(invalid('baseUrl', 'is no absolute URL', 'http://'))
+        expect(() => make('m', { apiKey: 'k', baseUrl })).toThrow(invalid('baseUrl', 'is not an absolute URL', 'http://'))
       }
       expect(() => openaiCompatible('m', { baseUrl })).toThrow(invalid('baseUrl'))
     },

@@ -171,7 +171,7 @@ export function withDeadline(deadline: AbortSignal, handing: Promise<void>, give
     const late = (): void => {
       stopTimer = startTimer(graceMs, () => {
         giveUp()
-        reject(new Error('Something that was asked of the session was still not done at the deadline. It was cut off.'))
+        reject(new Error('Requests of the session did not finish before the deadline. They were aborted.'))
       })
     }
     deadline.addEventListener('abort', late, { once: true })

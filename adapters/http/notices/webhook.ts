@@ -69,7 +69,7 @@ export function webhook(options: WebhookOptions): Webhook {
   assertAddress(options.url)
   const open = new Set<Promise<void>>()
   const send = (notice: SessionNotice): Promise<void> => {
-    if (open.size >= maxOnTheWay) return fail(options, notice, `${maxOnTheWay} are on their way already`)
+    if (open.size >= maxOnTheWay) return fail(options, notice, `${maxOnTheWay} deliveries are already in flight`)
     const sending = deliver(options, notice).finally(() => open.delete(sending))
     open.add(sending)
     return sending

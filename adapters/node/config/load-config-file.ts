@@ -16,8 +16,8 @@ export interface LoadedConfig extends ParsedConfig {
   /** The absolute path. */
   path: string
   /**
-   * Returns the key under which trust in the file can be stored, together with its path: a hexadecimal SHA-256 of its text and, if it
-   * needs trust, of its working directory and all code that it would run. `undefined` if that code is unknown: ask each time.
+   * Returns the key under which trust in the file can be stored, together with its path. It is a hexadecimal SHA-256 of its text. If the
+   * file needs trust, the hash includes its working directory and the code that it would run. `undefined` if that code is unknown.
    */
   fingerprint(): Promise<string | undefined>
   /** Reasons why trust cannot be stored: one line per script, server or plugin that loads unknown code. */
@@ -39,8 +39,8 @@ const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.jso
  *   `ConfigError` `untrusted`, and a server is not restarted. The host acts in `agentFromConfig`; some of its actions need `trust`.
  * - Paths in the file are relative to `root` (default: the working directory of this process); plugin paths are relative to the file's
  *   folder. A link out of these folders is rejected.
- * - Rejects with `ConfigError`: `io` if the file cannot be read, `invalidOption` for an extension other than `.toml`, `.json`, `.yaml` or
- *   `.yml`, and the errors of `parseConfig`. A file that stores conversations needs `sessions`.
+ * - Rejects with `ConfigError`: `io` if the file cannot be read, `invalidOption` for another extension, and the errors of `parseConfig`.
+ *   Extensions are `.toml`, `.json`, `.yaml` and `.yml`. A file that stores conversations needs `sessions`.
  *
  * Source: docs/reference/configuration.md
  *

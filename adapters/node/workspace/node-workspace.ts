@@ -66,19 +66,19 @@ const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
  * **Contract** (in addition to `Workspace`)
  * - Links may lead anywhere inside the root, also for writes. A link out of it is rejected with `outside`, and so is a write through a
  *   dangling link. Only regular files are read and replaced; FIFOs, devices and kernel files reject with `wrongKind`.
- * - On Linux this also holds if files and links are swapped during the operation: a path is opened first, verified by its descriptor, and used
- *   through that descriptor. On macOS and Windows the real path is verified right before use, so a process that changes links at that
- *   moment may win; keep untrusted programs away from the directory there.
+ * - On Linux this also holds if files and links are swapped during the operation, because a path is verified and used through its open
+ *   descriptor. On macOS and Windows the real path is verified right before use, so a process that changes links at that moment may
+ *   win. Keep untrusted programs away from the directory there.
  * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links of the old file keep the old
  *   content. Mode and, if the host allows it, owner are kept.
  * - `ifMatch: null` is exact between processes; a version string is exact within this process.
- * - Files that control other programs reject writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
- *   start-up files and similar, and names that a file system treats as equal; a file `HEAD`, and other parts of a git directory; this
- *   package, its dependencies and their lock file, if they are inside. `unprotected` allows names.
+ * - Files that control other programs reject writes and removal with code `protected`, at any depth. Examples are `.git`, `.vscode`,
+ *   `.npmrc`, shell start-up files, and parts of a git directory such as `HEAD`. Names that a file system treats as equal count too.
+ *   This package, its dependencies and their lock file are protected if they are inside. `unprotected` allows names.
  * - `list` omits entries that are neither file nor directory, links to directories (by default), and links to files outside the root.
  *
- * Throws `ConfigError` `invalidOption` if `root` is not a directory, or is one that no tool should change (`/`, the home directory, `/etc` and
- * other directories of the system) without `allowSystemRoot`. Source: docs/guides/files-and-bash.md
+ * Throws `ConfigError` `invalidOption` if `root` is not a directory. Without `allowSystemRoot`, it also rejects `/`, the home directory,
+ * `/etc` and other directories of the system. Source: docs/guides/files-and-bash.md
  */
 export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Workspace {
   checkOptions(root, aText, 'root')

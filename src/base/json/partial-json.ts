@@ -57,7 +57,7 @@ export class PartialJson {
   #changes = 0
   #last: { value: JsonValue | undefined; length: number; changes: number } = { value: undefined, length: 0, changes: 0 }
 
-  /** Returns the value so far; `undefined` before anything was read. Its objects and lists are live: they grow with the text. */
+  /** Returns the value so far; `undefined` before anything was read. Objects and lists in it are live: they grow with the text. */
   get value(): JsonValue | undefined {
     this.#read()
     if (this.#text !== undefined && !this.#isKey) this.#attach(this.#text)

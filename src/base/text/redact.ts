@@ -25,9 +25,9 @@ interface Reading {
  * Replaces every echo of `secret`, or of several secrets, in `text`.
  *
  * **Contract**
- * - Finds the secret and any part of it of at least 8 characters: plain, in another case, split by white space, escaped for JSON, HTML or
- *   URLs (also repeatedly), in hex, as a list of bytes (hex or decimal, with commas or colons), and in base64 or base64url, also inside a
- *   longer value at any alignment; and nested combinations.
+ * - Finds the secret and any part of it of at least 8 characters: plain, in another case, or split by white space.
+ * - Finds encoded forms, also nested: escapes of JSON, HTML and URLs, hex, lists of bytes (hex or decimal), base64 and base64url at any
+ *   alignment.
  * - Linear time in `text` and the secrets. A secret of fewer than 8 characters is ignored.
  */
 export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {

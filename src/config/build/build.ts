@@ -27,7 +27,7 @@ export interface Build {
 /** Returns the instance for `key`, or creates it with `make`. */
 export function shared<T>(made: Map<string, unknown>, key: string, make: () => T): T {
   if (!made.has(key)) made.set(key, make())
-  return made.get(key) as T // // All callers use the same type for a key.
+  return made.get(key) as T // All callers use the same type for a key.
 }
 
 /** Prefix of a file path in a prompt. */
@@ -56,7 +56,7 @@ export async function placeOfAgent({ host, made }: Build, path: string, field: P
   if (workspace === undefined) return { path }
   const key = `workspace ${path}`
   if (!made.has(key)) made.set(key, typeof workspace === 'function' ? workspace(path) : partAt(workspace, path, field))
-  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // // Keys of this kind hold only workspaces.
+  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // Keys of this kind hold only workspaces.
 }
 
 function partAt(workspace: NonNullable<AgentPlace['workspace']>, path: string, field: Path): NonNullable<AgentPlace['workspace']> {
@@ -83,7 +83,7 @@ function partOfWorkspace(workspace: Workspace, directory: string): Workspace {
       return entries.map((entry) => ({ ...entry, path: entry.path.slice(base.length + 1) }))
     },
     remove: async (path, options) => {
-      // // Passes the root on, because the workspace itself refuses to remove its root.
+      // Passes the root on, because the workspace itself refuses to remove its root.
       await workspace.remove(resolvePath(path) === '.' ? '.' : within(path), options)
     },
   }

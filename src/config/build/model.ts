@@ -56,7 +56,7 @@ async function withFallbacks(build: Build, { fallback: names = [], ...own }: Ask
   const others = names.map((name, index) => {
     const found = sectionOrModel(build, name, undefined, [...at, 'fallback', index])
     if (!('section' in found)) return found
-    // // Ignores fallbacks of fallbacks, which could form a circle.
+    // Ignores fallbacks of fallbacks, which could form a circle.
     const { fallback: _further, ...section } = found.section
     return withLimiter(build, section, found.at, priority)
   })
@@ -150,7 +150,7 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
   checkKeyHost(rawSection(raw, path), model.config.baseUrl, path)
   if (section.catalogue === true && config.execution?.max_cost !== undefined && !hasRates(model.config)) throw unpriced(id, path)
   if (model.unusable === undefined) return model
-  // // The factory names its usual variable with code syntax; files use another one.
+  // The factory names its usual variable with code syntax; files use another one.
   const [, variable = 'MY_KEY'] = /process\.env\.(\w+)/.exec(model.unusable) ?? []
   const advice = `Name a variable of the environment, such as api_key = "\${${variable}}", or with base_url a server that needs no key.`
   const message = `${fieldOf([...path, 'api_key'])} is missing, or empty: the key of model ${JSON.stringify(id)}. ${advice}`
@@ -183,7 +183,7 @@ function checkAddress({ base_url }: ModelSection, path: Path): void {
 function inSection(error: unknown, section: ModelSection, path: Path, asked?: AskedModel): unknown {
   if (!ConfigError.isInstance(error)) return error
   const keys = Object.keys(section)
-  // // Messages may also suggest keys that the section does not set.
+  // Messages may also suggest keys that the section does not set.
   const why = [...keys, 'base_url', 'api_key'].reduce(
     (message, key) => message.replaceAll(new RegExp(`\\b${optionName(key)}\\b`, 'g'), key),
     error.message,
@@ -210,7 +210,7 @@ function factoryOptions(section: ModelSection, path: Path): FactoryOptions {
   const { model: _, api: __, limiter: ___, fallback: ____, api_key, catalogue: isPriced, cost, compat, ...own } = section
   return {
     ...optionsOf(modelKeys, own, path),
-    // // A blank key counts as none: local servers need none.
+    // A blank key counts as none: local servers need none.
     ...(api_key !== undefined && api_key.trim() !== '' && { apiKey: api_key }),
     ...(isPriced === true && { catalogue }),
     ...(cost !== undefined && { cost: costOf(cost, [...path, 'cost']) }),
@@ -222,7 +222,7 @@ const free: TokenRates = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPer
 
 function costOf({ tiers, ...base }: CostSection, path: Path): CostConfig {
   const rates = { ...free, ...optionsOf(costKeys, base, path) }
-  // // Writes with a one-hour lifetime use the rate of their own tier.
+  // Writes with a one-hour lifetime use the rate of their own tier.
   const { cacheWrite1hPerMillion: _, ...short } = rates
   return { ...rates, ...(tiers !== undefined && { tiers: tiers.map((tier) => ({ ...short, ...optionsOf(costTierKeys, tier, path) })) }) }
 }

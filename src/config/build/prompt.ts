@@ -26,7 +26,7 @@ export async function systemPromptOf(build: Build, { text, path }: PromptText, p
   const { entity } = resolveName(build.entities, text, 'system_prompt', path)
   const section = build.config.system_prompt?.instances?.[Number(entity.path.at(-1))]
   const { id: _, description: __, type, ...blocks } = section ?? { id: '' }
-  const content = Object.fromEntries(Object.entries(blocks).filter(([, block]) => block !== undefined)) as Record<string, string> // // Other keys of a prompt are texts.
+  const content = Object.fromEntries(Object.entries(blocks).filter(([, block]) => block !== undefined)) as Record<string, string> // Other keys of a prompt are texts.
   const strategy = type === undefined ? inOrder(Object.keys(content)) : strategyOf(build, type, [...entity.path, 'type'])
   return composed(build, strategy, content, place, entity.path)
 }

@@ -52,7 +52,7 @@ function modelRequests(config: AgentConfig, section: ModelSection, path: Path): 
 
 /** Lists URLs that the provider would call for its hosted tools. They receive tool arguments. */
 function serverToolRequests({ server_tools = [], body = {} }: ModelSection, path: Path): TrustRequest[] {
-  // // `body` may declare tools as well.
+  // `body` may declare tools as well.
   const addresses = addressesIn({ server_tools, body })
   return addresses.map(([name, what]): TrustRequest => ({ kind: 'endpoint', field: fieldOf([...path, ...name]), what }))
 }

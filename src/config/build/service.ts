@@ -143,6 +143,6 @@ async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   return openaiCompatible(id, {
     ...others,
     ...(provider !== undefined && { provider }),
-    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // // `backend` is a key of the presets.
+    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // `backend` is a key of the presets.
   })
 }

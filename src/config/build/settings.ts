@@ -94,7 +94,7 @@ function profileAt({ config, entities }: Build, text: string, path: Path): Layer
   const profile = config.agent?.profile
   const reference = parseReference(text)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) {
-    // // Only the profile itself has such an id.
+    // Only the profile itself has such an id.
     if (profile?.profile_id === reference.name) return [undefined, path]
     throw fieldError('badReference', path, `${fieldOf(path)} names a profile_id that [agent.profile] does not have.`)
   }

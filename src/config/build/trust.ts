@@ -21,21 +21,21 @@ import { endpointRequests, promptFiles, sentVariables } from './sent.ts'
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)
-  // // Fails early for callbacks that cannot work.
+  // Fails early for callbacks that cannot work.
   scriptsOf(checked)
   const others = [
     ...requestsOf(checked, 'plugin'),
     ...serverRequests(checked),
     ...requestsOf(checked, 'script'),
     ...endpointRequests(checked),
-    // // A host name may resolve to the user's private network.
+    // A host name may resolve to the user's private network.
     ...requestsOf(checked, 'media'),
     ...requestsOf(checked, 'workspace').filter(({ what }) => isOutside(what)),
     ...promptFiles(checked).flatMap(({ file, path }): TrustRequest[] =>
       isOutside(file) ? [{ kind: 'file', field: fieldOf(path), what: file }] : [],
     ),
   ]
-  // // A text that is shown completely needs no second request for its variables.
+  // A text that is shown completely needs no second request for its variables.
   const fields = new Set(others.map(({ field, what }) => (variablesIn(what).size > 0 ? field : undefined)))
   return [...others, ...sentVariables(checked).filter(({ field }) => !fields.has(field))]
 }

@@ -53,14 +53,14 @@ export function hasVariable(text: string): boolean {
 }
 
 function substituted<T>(value: T, path: Path, fill: (name: string, path: Path) => string): T {
-  if (typeof value === 'string') return value.replace(variable, (_, name: string) => fill(name, path)) as T & string // // A string stays a string.
+  if (typeof value === 'string') return value.replace(variable, (_, name: string) => fill(name, path)) as T & string // A string stays a string.
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, entry]) => {
     const step = Array.isArray(value) ? Number(key) : key
     return [key, substituted(entry, [...path, step], fill)] as const
   })
   const copy: unknown = Array.isArray(value) ? entries.map(([, entry]) => entry) : Object.fromEntries(entries)
-  return copy as T // // The copy has the same keys and types.
+  return copy as T // The copy has the same keys and types.
 }
 
 function missing(name: string, path: Path): ConfigError {

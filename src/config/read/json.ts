@@ -42,7 +42,7 @@ const words: Record<Next, string> = {
 function offsetsIn(text: string): Map<string, number> {
   const offsets = new Map<string, number>()
   const open: Bracket[] = []
-  // // Key or index of each open bracket.
+  // Key or index of each open bracket.
   const path: (string | number)[] = []
   let next: Next = 'value'
   let at = 0
@@ -56,7 +56,7 @@ function offsetsIn(text: string): Map<string, number> {
     if (follows === undefined) throw unexpected(text, at, next)
     at += whole.length
     if (follows === 'colon') path[path.length - 1] = String(JSON.parse(found))
-    // // Deeper documents are refused later.
+    // Deeper documents are refused later.
     if ((follows === 'colon' || (isInList && next.endsWith('value') && found !== ']')) && path.length <= maxDepth) {
       const key = JSON.stringify(path)
       const offset = at - found.length

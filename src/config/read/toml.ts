@@ -18,7 +18,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// // Unambiguous, so that matching takes linear time for long lines.
+// Unambiguous, so that matching takes linear time for long lines.
 const header = /^[ \t]*(\[\[?)([^\]]+)\]/
 const assignment = /^([ \t]*)((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*=/
 const keyPart = /"([^"\n]*)"|'([^'\n]*)'|([\w-]+)/g
@@ -50,7 +50,7 @@ function placesIn(text: string): Map<string, Place> {
       table = tableOf(partsOf(head[2] ?? ''), head[1] === '[[', lists)
       const place = { line: at + 1, column: line.indexOf('[') + 1 }
       places.set(table.join('\0'), place)
-      // // Parent tables begin here, unless they have a header of their own.
+      // Parent tables begin here, unless they have a header of their own.
       for (let length = 1; length < table.length; length += 1) {
         const outer = table.slice(0, length).join('\0')
         if (!places.has(outer)) places.set(outer, place)

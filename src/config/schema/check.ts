@@ -19,7 +19,7 @@ export interface CheckedConfig {
 /** Normalizes a configuration and checks every value. Throws `ConfigError` `invalidField` for the first invalid one. */
 export function checkedConfig(given: unknown): CheckedConfig {
   const notes: Note[] = []
-  const config = section(given, root, [], notes) as AgentConfig // // The table has every field of the type.
+  const config = section(given, root, [], notes) as AgentConfig // The table has every field of the type.
   for (const [{ command, url }, path] of serversIn(config)) {
     if (command === undefined && url === undefined) throw invalidField([...path, 'command'], undefined, 'a program, or url, an address')
   }
@@ -40,7 +40,7 @@ function section(value: unknown, { inner = {}, others }: Key, path: Path, notes:
   const found = new Map<string, unknown>()
   const givenNames = new Map<string, string>()
   for (const [given, entry] of Object.entries(value)) {
-    // // JSON has no comments, and editors read the `$schema` key.
+    // JSON has no comments, and editors read the `$schema` key.
     if (entry === null || entry === undefined || given.startsWith('_comment') || (path.length === 0 && given === '$schema')) continue
     const name = nameOf(given, inner) ?? given
     const key = ownOf(inner, name) ?? others

@@ -5,7 +5,7 @@ import { type SettingName, settingFields, type ToolChoice, toolChoiceWord } from
 import type { Carries, Infer, Optional, Shape } from '../../contract/shape/shape.ts'
 import { invalidField, type Path } from '../config-error.ts'
 
-// // The optional peer dependency may have any version; this one is required.
+// The optional peer dependency may have any version; this one is required.
 if (typeof z.toJSONSchema !== 'function') {
   throw new ConfigError('unsupported', 'phi-core/config needs zod 4.2 or newer, and another version is installed. Run: npm install zod@4')
 }
@@ -76,7 +76,7 @@ export type InFile<Name extends string> = Name extends `${infer Head}${infer Res
 
 /** Converts `topP` to `top_p`. */
 export function inFile<Name extends string>(name: Name): InFile<Name> {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as InFile<Name> // // The type computes the same.
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as InFile<Name> // The type computes the same.
 }
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name
@@ -99,14 +99,14 @@ export function optionsOf<T extends KeyTable, S extends object>(table: T, sectio
     const isGiven = key !== undefined && value !== undefined && !(value === '' && key.mayBeEmpty)
     return isGiven ? [[optionName(name), optionOf(key, value, [...path, name])]] : []
   })
-  return Object.fromEntries(options) as OptionsOf<T, S> // // The type computes the same.
+  return Object.fromEntries(options) as OptionsOf<T, S> // The type computes the same.
 }
 
 /** Returns the option value of `key` for `value` at `path`. Throws like {@link optionsOf}. */
 export function optionOf<K extends Key>(key: K, value: unknown, path: Path): OptionOf<K> {
   const read = key.read === undefined ? value : key.read(value)
   if (read === undefined) throw invalidField(path, value, key.expected)
-  return read as OptionOf<K> // // The key's constructor has checked both types.
+  return read as OptionOf<K> // The key's constructor has checked both types.
 }
 
 /** Formats 1000000 as 1,000,000. */
@@ -129,7 +129,7 @@ function key<T, Option = T>(
   return {
     ...{ schema, expected, about, aliases: [], isOptional: true },
     ...(words !== undefined && { fallback: words }),
-    ...(read !== undefined && { read: (value) => read(value as T) }), // // The schema has checked it.
+    ...(read !== undefined && { read: (value) => read(value as T) }), // The schema has checked it.
   }
 }
 
@@ -186,7 +186,7 @@ export function word<const W extends string>(
   written: readonly string[] = words.map(inFile),
 ): OptionalKey<string, W> {
   const isWord = (value: string): boolean => written.includes(value.toLowerCase()) || placeholder.test(value)
-  // // Editors suggest lower case.
+  // Editors suggest lower case.
   const schema = z
     .string()
     .refine(isWord)

@@ -10,9 +10,12 @@ import { middleMarker, olderMarker, summaryLines } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
 /**
- * Shrinks `messages` to `maxContextTokens` minus `systemPromptTokens`, with the mildest sufficient step: cut long tool outputs; reduce
- * responses older than `keepRecentTurns` turns to one line each, without results; drop everything between the first `keepFirstTurns` and the
- * recent turns; keep only the newest turns that fit.
+ * Shrinks `messages` to `maxContextTokens` minus `systemPromptTokens`, with the mildest sufficient step.
+ *
+ * 1. Cut long tool outputs.
+ * 2. Reduce responses older than `keepRecentTurns` turns to one line each, without results.
+ * 3. Drop everything between the first `keepFirstTurns` turns and the recent ones.
+ * 4. Keep only the newest turns that fit.
  *
  * **Contract**
  * - Pure: unchanged messages keep their identity, shortened ones their id. With `compaction: false`, or within the budget, the messages are

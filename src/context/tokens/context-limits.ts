@@ -107,7 +107,7 @@ export function compactsAt(config: Partial<ContextConfig> | false | undefined, m
 }
 
 /**
- * Returns the default of `maxContextTokens`: the window minus the output limit, of which at most 32,000 and at most
+ * Returns the default of `maxContextTokens`: the window minus the output limit. The output limit counts at most 32,000 and at most
  * half of the window is kept; 100,000 where the window is unknown. Source: docs/concepts/context.md
  */
 export function contextLimitOf({ contextWindow, maxTokens }: ModelLimits): number {

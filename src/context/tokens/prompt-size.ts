@@ -73,8 +73,8 @@ export class PromptMeter {
 }
 
 /**
- * Counts the tokens of a conversation: the provider's count at its last response plus an estimate of later messages, or the estimate of all if
- * it is larger.
+ * Counts the tokens of a conversation: the provider's last count plus an estimate of later messages. If the estimate of all messages is
+ * larger, that counts.
  *
  * **Contract**: call `reset` after messages before the last recorded response were removed or replaced.
  */

@@ -4,11 +4,11 @@ import { abandonedIds } from '../prune-revert/revert.ts'
 import { bridged, standIn } from './stand-in.ts'
 
 /**
- * Returns the messages to send for a history: the compaction overlay replaces its part, pruned and abandoned messages are dropped, and memos
- * of prunes are inserted.
+ * Returns the messages to send for a history. The compaction overlay replaces its part, memos of prunes are inserted, and pruned and
+ * abandoned messages are dropped.
  *
  * **Contract**
- * - Changes nothing in place; unchanged messages keep their identity, and inserted ones are the same objects at each call, so that encoded
+ * - Changes nothing in place. Unchanged messages keep their identity, and inserted ones are the same objects at each call. So encoded
  *   forms and token counts are reused.
  * - A history without changes is returned itself.
  *

@@ -114,7 +114,7 @@ function counted(body: Blob, onSent: (sent: number) => void): ReadableStream<Uin
 /** Whether `fetch` can send a stream. Browsers cannot, or only over HTTP/2, which a program cannot select. */
 function sendsStreams(): boolean {
   const asked = { method: 'POST', body: new ReadableStream(), duplex: 'half' }
-  // // Runtimes without stream support convert the stream to text and set a content type.
+  // Runtimes without stream support convert the stream to text and set a content type.
   return !isPage() && !new Request('https://stream.invalid', asked).headers.has('content-type')
 }
 

@@ -32,7 +32,7 @@ export async function accessOf(
   credential: string | undefined,
   signal: AbortSignal,
 ): Promise<ServiceAccess> {
-  // // Only the provider knows which header carries its key.
+  // Only the provider knows which header carries its key.
   const { url, headers } = await provider.encode({
     model: config,
     ...(credential !== undefined && { credential }),
@@ -72,7 +72,7 @@ export async function callService(access: ServiceAccess, url: string, init: Requ
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof ProviderError) throw error
-    // // The engine's error is not kept as `cause`: it may contain the headers.
+    // The engine's error is not kept as `cause`: it may contain the headers.
     const { cause }: { cause?: unknown } = Object(error)
     const why = withoutSecret(errorText(cause instanceof Error ? cause : error), secrets)
     throw new ProviderError('network', `${service} could not be reached at ${new URL(url).origin}: ${why}.`)
@@ -84,7 +84,7 @@ function jsonOf(body: string, service: string): JsonObject {
     const value: unknown = body === '' ? {} : JSON.parse(body)
     if (isJsonObject(value)) return value
   } catch {
-    // // The check below throws.
+    // The check below throws.
   }
   throw new ProviderError('api', `${service} answered an upload with something else than a JSON object. Check baseUrl.`, {
     isRetryable: false,

@@ -35,9 +35,9 @@ export async function readBody(response: Response, limit: number, longest: numbe
     const what = `${isWhole ? bytes.length : `more than ${readLimit === maxAnswerBytes ? readLimit : limit}`} bytes of ${baseType(type)}`
     return media === undefined ? { text: `(${what}, not shown)`, isTruncated: !isWhole } : { text: `(${what})`, media, isTruncated: false }
   }
-  // // Without the end of the stream, an incomplete character at the end is dropped, not replaced.
+  // Without the end of the stream, an incomplete character at the end is dropped, not replaced.
   const text = clean(decoderFor(type).decode(bytes, { stream: !isWhole }))
-  // // Reading may have stopped within a part, also within the limit if other parts became shorter.
+  // Reading may have stopped within a part, also within the limit if other parts became shorter.
   const shown = firstBytes(isWhole ? text : text.slice(0, Math.max(0, text.length - longest)), limit)
   return { text: shown, isTruncated: !isWhole || shown.length < text.length }
 }
@@ -53,7 +53,7 @@ function decoderFor(type: string): TextDecoder {
 
 /** Cuts `text` to `limit` bytes of UTF-8, between characters. */
 function firstBytes(text: string, limit: number): string {
-  // // A UTF-16 unit takes at most three bytes.
+  // A UTF-16 unit takes at most three bytes.
   if (text.length * 3 <= limit) return text
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(limit))
   return text.slice(0, read)

@@ -85,7 +85,7 @@ export async function callOperation(plan: CallPlan, args: unknown, signal: Abort
     throw PhiError.isInstance(error) ? new ToolError('failed', why) : new ToolError('failed', `${what} could not be called: ${why}`)
   } finally {
     stopTimer()
-    // // Ends everything that is left of the call, such as an unread body.
+    // Ends everything that is left of the call, such as an unread body.
     scope.abort(new ToolError('cancelled', 'The call is over'))
     scope.release()
   }
@@ -111,7 +111,7 @@ async function sent(plan: CallPlan, args: unknown, signal: AbortSignal, secrets:
 async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown>, signal: AbortSignal): Promise<Prepared> {
   const { operation, inputs, options, authorizations } = plan
   const argumentOf = (parameter: Parameter): unknown => {
-    // // Callers may use the document's name if the model's name differs.
+    // Callers may use the document's name if the model's name differs.
     const name = Object.hasOwn(args, parameter.key) ? parameter.key : parameter.name
     return ownOf(args, name) ?? undefined
   }
@@ -125,7 +125,7 @@ async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown
     headers.set(parameter.name, text)
   }
   const body = bodyOf(plan, args)
-  // // The multipart boundary is known only when the request is sent.
+  // The multipart boundary is known only when the request is sent.
   if (body?.type !== undefined) headers.set('content-type', body.type)
   const authorized = await authorize(authorizations, signal)
   for (const [name, value] of authorized.headers) headers.set(name, value)

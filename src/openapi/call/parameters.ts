@@ -139,7 +139,7 @@ function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: Re
   if (media.length === 0) return undefined
   const { type, format, value } = chosenMedia(media)
   const ref = field(field(value, 'schema'), '$ref')
-  // // Without the schema, a model cannot know what to send.
+  // Without the schema, a model cannot know what to send.
   if (isElsewhere(ref)) throw inOtherFile(api, `The body of ${where}`, ref)
   const description = textField(node, 'description')
   let key = 'body'

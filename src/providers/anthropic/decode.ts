@@ -108,7 +108,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const wire = this.#stopReason ?? 'end_turn'
     const reason = stopReasons.get(wire)
     if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
-    // // If the server ends no block, the end of the message ends them all.
+    // If the server ends no block, the end of the message ends them all.
     for (const block of this.#blocks) {
       if (block.isClosed) continue
       this.#close(block)
@@ -128,9 +128,9 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   #frame(data: string, name: string | undefined): void {
-    // // Ignores everything after the terminal event.
+    // Ignores everything after the terminal event.
     if (this.isDone) return
-    // // The event name alone ends a response that has a stop reason. An empty event before that is ignored.
+    // The event name alone ends a response that has a stop reason. An empty event before that is ignored.
     if (name === 'message_stop' && this.#stopReason !== undefined) this.isDone = true
     if (this.isDone || isMarker(data) !== undefined) return
     const parsed = parsedEvent<WireEvent | null>(data, 'Anthropic')
@@ -139,7 +139,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (event === undefined) return
     if (event.error) throw new StreamRefusal(event)
     const type = wordIn(event.type, 'the type of an event')
-    // // An event without fields is ignored, whatever its name.
+    // An event without fields is ignored, whatever its name.
     if (type === undefined && objectIn(event, 'an event') === undefined) return
     this.#read(event, type ?? name)
   }
@@ -176,7 +176,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#count(event.usage)
         return
       case 'message':
-        // // A whole message: the server did not stream.
+        // A whole message: the server did not stream.
         this.#begin(event)
         this.isDone = true
         return
@@ -189,7 +189,7 @@ export class AnthropicDecoder implements StreamDecoder {
         if (event.delta ?? event.content_block ?? event.message) throw new OddValue('the type of an event', type)
         return
       default:
-        // // Pings, and events of newer API versions.
+        // Pings, and events of newer API versions.
         this.#unknown.event(type, event, knownFields.kind)
         return
     }
@@ -276,7 +276,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const block = this.#add(index, type === 'tool_use' ? 'call' : kindOf(type))
     if (block.kind !== 'other' || type === 'redacted_thinking') this.#unknown.look(wire ?? {}, knownFields.block)
     const { key } = block
-    // // A block without content is replaced by another with the same index.
+    // A block without content is replaced by another with the same index.
     if (known !== undefined) this.builder.ends(known.key)
     if ((type === 'text' || type === 'thinking') && typeof (wire?.[type] ?? '') === 'string') this.builder.begins(key, type)
     switch (wire?.type) {
@@ -323,7 +323,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #closeOther({ key, wire = {}, raw }: OpenBlock): void {
     const kind = String(wire.type)
     const state = this.#own({ block: keptBlock(wire, raw) })
-    // // Known parts of its deltas were emitted under its own key.
+    // Known parts of its deltas were emitted under its own key.
     const own = `kept ${key}`
     if (kind === 'fallback') fellBackTo(this.builder.message, fallbackModel(wire))
     if (expectedKinds.has(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })

@@ -51,7 +51,7 @@ function encodeAnswer({ content }: AssistantMessage, withReasoning: boolean): En
 
 function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shownBlocks: ShownBlock): EncodedMessage {
   const [first] = content
-  // // A failed result may contain only text.
+  // A failed result may contain only text.
   const moved = isError ? content.filter((block) => block.type !== 'text') : []
   const kept = moved.length === 0 ? content : content.filter((block) => block.type === 'text')
   let shown: unknown
@@ -73,7 +73,7 @@ function shownBlocks(block: Content, cites: boolean): JsonObject[] {
 
 function documentBlock(file: FileContent, cites: boolean): JsonObject {
   const { name, context } = file
-  // // Text files are only accepted with citations. Others are sent as text under their name.
+  // Text files are only accepted with citations. Others are sent as text under their name.
   const words = isTextType(file.mimeType) ? wordsIn(file) : undefined
   return {
     type: 'document',

@@ -80,7 +80,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { serverTools } = wire
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
   const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
-  // // Our tools come last: the cache breakpoint follows them, and must not be on a deferred one.
+  // Our tools come last: the cache breakpoint follows them, and must not be on a deferred one.
   const tools = [deferredJson(fitted(deferred)), search, serverTools.tools, toolsJson(fitted(request.tools))]
     .filter((part) => part !== '')
     .join(',')
@@ -91,7 +91,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   const settings = { rules: ruled(request), capabilities, noSampling: whyNoSampling(fields) }
   Object.assign(fields, settingFieldsOf(request, settings, warnings))
-  // // The rest of a paused response cannot have another format or tool choice.
+  // The rest of a paused response cannot have another format or tool choice.
   if (request.continues === undefined) Object.assign(fields, formatFields(fields, format), toolChoiceFields(plan))
   const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
   if (container !== undefined) fields.container = container
@@ -151,7 +151,7 @@ const rules: SettingRules = {
   topK: { field: 'top_k' },
   stopSequences: { field: 'stop_sequences' },
   serviceTier: (tier) => (tier === 'standard' || tier === 'priority' ? { service_tier: tiers[tier] } : `knows no tier "${tier}"`),
-  // // Set at each breakpoint.
+  // Set at each breakpoint.
   cacheTtl: () => ({}),
   user: (user) => ({ metadata: { user_id: user } }),
 }

@@ -164,7 +164,7 @@ export function searchKnows(
 ): (block: ServiceToolContent) => boolean {
   const names = new Set(deferred.map(({ name }) => name))
   return (block) => {
-    // // A caller who declares a search also declares its tools, possibly in `body`.
+    // A caller who declares a search also declares its tools, possibly in `body`.
     if (!block.name.startsWith(searchName) || searches) return knows?.(block) ?? true
     const { tool_references: found }: { tool_references?: unknown } = Object(payloadOf(block).result?.content)
     return names.size > 0 && (!Array.isArray(found) || found.every((each) => names.has(Object(each).tool_name)))

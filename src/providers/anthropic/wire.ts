@@ -63,7 +63,7 @@ export interface WireUsage {
  */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
   const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: written } = wire ?? {}
-  // // A report with any input count is complete, including its zeros. One with only zeros has no information.
+  // A report with any input count is complete, including its zeros. One with only zeros has no information.
   const inputCount = [input, read, written].some((value) => tokenCount(value) > 0) ? tokenCount : laterCount
   usage.input = inputCount(input, usage.input)
   usage.output = laterCount(wire?.output_tokens, usage.output)
@@ -106,7 +106,7 @@ function countsOf({ type, iterations: _none, ...wire }: WireUsage & { type?: unk
 export const knownFields = {
   event: new Set([
     ...['type', 'index', 'delta', 'content_block', 'message', 'usage', 'error', 'context_management'],
-    // // Fields of a message that was not streamed.
+    // Fields of a message that was not streamed.
     ...['id', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'container'],
   ]),
   delta: new Set([

@@ -89,7 +89,7 @@ export function azure(deployment: string, options: AzureOptions): Model {
   if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
   const behind = modelConfig(underlyingModel, defaults, options)
   const { contextWindow, cost, reasoning } = behind
-  // // A catalogue lists models, not deployment names.
+  // A catalogue lists models, not deployment names.
   const { catalogue: _asked, ...others } = options
   const known = { ...others, contextWindow, cost, reasoning, capabilities: responsesCapabilities(behind) }
   return createModel(deployment, defaults, known, provider)

@@ -84,7 +84,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
   if (documents === 0) return joinBlocks(content, (block, at) => shownBlocks(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
   let loose = 0
-  // // By position, because a block may occur twice.
+  // By position, because a block may occur twice.
   const fitting = content.map((block) => {
     if (!isDocument(block)) return block
     if (loose >= rules.room) return crowdedOut

@@ -124,11 +124,11 @@ function bodyOf(
   const { request, format } = plan
   if (plan.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
-  // // Our tools come last: the cache breakpoint follows them.
+  // Our tools come last: the cache breakpoint follows them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, profile, target, warnings)]
     .filter((part) => part !== '')
     .join(',')
-  // // The API refuses citations together with a response format.
+  // The API refuses citations together with a response format.
   const isBound = format.kind === 'schema'
   if (isBound) citesDocuments(format, capabilities, warnings)
   const { messages, writer, leftOut } = (isBound ? uncited : history).write(
@@ -142,7 +142,7 @@ function bodyOf(
   const marks = new CacheMarks(family.cachePoints === 'none' ? { type: 'disabled' } : request.cache, breakpointOf(request))
   const block = systemPrompt.trim() === '' ? '' : marks.putIn('cacheSystem', toJson({ text: systemPrompt }))
   const declared = family.cachePoints === 'all' ? marks.putIn('cacheTools', tools) : tools
-  // // Not joined, to avoid a copy: messages may be megabytes.
+  // Not joined, to avoid a copy: messages may be megabytes.
   let body = `{"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}`
   if (block !== '') body += `,"system":[${block}]`
   if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`

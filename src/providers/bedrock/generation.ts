@@ -26,7 +26,7 @@ const rules: SettingRules = {
 const claudeRules: SettingRules = {
   ...rules,
   topK: { field: 'top_k' },
-  // // Set at each breakpoint.
+  // Set at each breakpoint.
   cacheTtl: () => ({}),
 }
 /** Recent models refuse both together. */

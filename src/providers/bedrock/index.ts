@@ -130,7 +130,7 @@ function converse(options: BedrockProviderOptions): StreamProvider {
       says: ['context', 'citations'],
       guards: [
         ...['modelId', 'system', 'toolConfig.tools', 'toolConfig.toolChoice'],
-        // // These fields can use the model's native format.
+        // These fields can use the model's native format.
         ...['model', 'messages', 'system', 'tools', 'tool_choice', 'stream'].map((name) => `additionalModelRequestFields.${name}`),
       ],
     },

@@ -74,7 +74,7 @@ export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileFor
   const format = documentFormats.get(baseType(mimeType))
   if (format === undefined) return []
   const context = [file.name, file.context].filter((words) => words !== undefined && words.trim() !== '').join(': ')
-  // // Claude sees the pages of a PDF, and not only its text, if citations are enabled.
+  // Claude sees the pages of a PDF, and not only its text, if citations are enabled.
   const isCited = cites && (file.citations === undefined ? citesPdf && format === 'pdf' : isToBeCited(file))
   const document = {
     ...{ format, name, source: { bytes: data } },

@@ -88,7 +88,7 @@ export function bedrockProfile(model: ModelConfig, underlying = model.id): Bedro
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  // // The API fetches no URLs and stores no files. A model that accepts PDFs accepts other documents too.
+  // The API fetches no URLs and stores no files. A model that accepts PDFs accepts other documents too.
   const reads = model.capabilities?.media === undefined && known.media.includes('application/pdf')
   const media = carried(reads ? [...known.media, ...documents] : known.media, pictures)
   const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [], mediaById: [] }

@@ -24,14 +24,14 @@ export function constrainedForm(tools: readonly ToolDefinition[], choice: ToolCh
   const mustCall = choice === 'required' || (typeof choice === 'object' && ('tool' in choice || choice.mode === 'required'))
   const call = ({ name, parameters }: ToolDefinition): JsonObject => ({
     type: 'object',
-    properties: { name: { const: name }, arguments: parameters as JsonObject }, // // A JSON Schema is JSON.
+    properties: { name: { const: name }, arguments: parameters as JsonObject }, // A JSON Schema is JSON.
     required: ['name', 'arguments'],
     additionalProperties: false,
   })
   const schema: JsonObject = {
     type: 'object',
     properties: {
-      [sayName]: answer === undefined ? { type: 'string' } : { anyOf: [answer as JsonObject, { type: 'null' }] }, // // As above.
+      [sayName]: answer === undefined ? { type: 'string' } : { anyOf: [answer as JsonObject, { type: 'null' }] }, // As above.
       [callsName]: { type: 'array', items: { anyOf: allowed.map(call) }, ...(mustCall && { minItems: 1 }) },
     },
     required: [sayName, callsName],

@@ -85,5 +85,5 @@ function check(options: ChromeAiOptions): void {
 
 /** Returns the global object if it has the API. */
 function globalAi(): BrowserAi | undefined {
-  return 'LanguageModel' in globalThis ? (globalThis as unknown as BrowserAi) : undefined // // Just checked.
+  return 'LanguageModel' in globalThis ? (globalThis as unknown as BrowserAi) : undefined // Just checked.
 }

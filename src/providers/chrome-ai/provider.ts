@@ -176,7 +176,7 @@ export class BrowserModelProvider implements StreamProvider {
     try {
       return await raceAbort(creating, signal)
     } catch (error) {
-      // // A session created after the abort would keep the model in memory.
+      // A session created after the abort would keep the model in memory.
       creating.then(
         (late) => late.destroy(),
         () => undefined,
@@ -234,7 +234,7 @@ async function answer(session: LanguageModelSession, call: Call, builder: Assist
     }
     reading.end()
   } finally {
-    // // Not awaited: a stream that ignores its signal must not block the run.
+    // Not awaited: a stream that ignores its signal must not block the run.
     reader.cancel().catch(() => undefined)
   }
 }
@@ -256,7 +256,7 @@ class PlainAnswer {
   }
 
   end(): void {
-    // // Everything was already emitted.
+    // Everything was already emitted.
   }
 }
 
@@ -283,7 +283,7 @@ class ConstrainedAnswer {
     const { [sayName]: say, [callsName]: calls } = jsonObjectIn(this.#json.value)
     if (this.#json.isBroken || !this.#json.isComplete || (say === undefined && calls === undefined))
       throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
-    // // A response in another format is emitted as JSON.
+    // A response in another format is emitted as JSON.
     if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
     for (const call of Array.isArray(calls) ? calls : []) {
       const { name, arguments: args } = jsonObjectIn(call)

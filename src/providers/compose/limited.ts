@@ -43,13 +43,13 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
       const ask = { key, ...(known.get(key) ?? unknown), model: `${service}/${id}`, priority, signal }
       const turn = await turnBeforeDeadline(shared, ask, id, maxWaitMs)
       const watched = (event: StreamEvent): void => {
-        // // A composed model emits limits of its inner models.
+        // A composed model emits limits of its inner models.
         if (event.type === 'rateLimits' && event.of.model === id && event.of.provider === service) turn.said(event.limits)
         emit(event)
       }
-      // // Read now, because the continued message grows, and its usage with it.
+      // Read now, because the continued message grows, and its usage with it.
       const usedBefore = request.continues?.usage
-      // // The provider may have counted a failed call. Without usage, the estimate stays.
+      // The provider may have counted a failed call. Without usage, the estimate stays.
       let used: Estimate | undefined
       try {
         const message = await model.provider.stream(request, watched, signal)

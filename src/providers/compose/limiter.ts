@@ -140,7 +140,7 @@ class Turns implements Limiter {
         this.#next()
       }
       const waiting: Waiting = {
-        // // A call above the whole limit runs alone.
+        // A call above the whole limit runs alone.
         tokens: Math.min(tokens, this.#limits.tokens),
         fresh,
         stated: this.#statedOf(model),
@@ -197,7 +197,7 @@ class Turns implements Limiter {
     this.#stopTimer?.()
     this.#stopTimer = undefined
     const waitMs = this.#beginWhoMay(performance.now())
-    // // The end of a call triggers this again; the end of a window needs a timer.
+    // The end of a call triggers this again; the end of a window needs a timer.
     if (waitMs < Infinity) this.#stopTimer = startTimer(Math.ceil(waitMs), () => this.#next())
   }
 
@@ -213,7 +213,7 @@ class Turns implements Limiter {
         const statedMs = first.stated.waitFor(first, now)
         if (waitMs > 0 || statedMs > 0) soonest = Math.min(soonest, Math.max(waitMs, statedMs))
         if (waitMs > 0) return soonest
-        // // Calls to other models need not wait for this one.
+        // Calls to other models need not wait for this one.
         if (statedMs > 0) exhausted.add(first.stated)
         else this.#begin(queue, key, own)
       }

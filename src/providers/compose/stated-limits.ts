@@ -52,7 +52,7 @@ export class StatedLimits {
     let wait = 0
     for (const [limited, left] of this.#left) {
       if (left.until <= now) this.#renew(limited, left, now)
-      // // A call above the whole limit runs alone.
+      // A call above the whole limit runs alone.
       const most = left.limit || (left.isRenewed ? 1 : Infinity)
       const need = Math.min(needOf(call, limited), most)
       if (left.amount < need) wait = Math.max(wait, left.until - now)

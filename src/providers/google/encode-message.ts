@@ -70,14 +70,14 @@ function mediaPart(block: ImageContent | FileContent): JsonObject {
 /** Encodes one part per block. Parts are never merged, because a signature belongs to its part. */
 function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): string {
   const { family } = profile
-  // // Only the first of parallel calls is signed, so unsigned calls after a signed one are valid.
+  // Only the first of parallel calls is signed, so unsigned calls after a signed one are valid.
   const first = content.find((block) => block.type === 'toolCall')
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
   const sentBlocks = content.map((block) => (isUnsigned(block) ? text(serviceToolText(block)) : block))
   const late = lateResults(sentBlocks)
   const parts = sentBlocks.flatMap((block, at) => {
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
-    // // An empty part counts only with its signature.
+    // An empty part counts only with its signature.
     const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
     const own = isBlank
       ? []
@@ -175,7 +175,7 @@ function waveOf(mimeType: string, samples: string): string {
   head.setUint32(28, rate * 2, true)
   head.setUint16(32, 2, true)
   head.setUint16(34, 16, true)
-  // // Padding chunk, which readers skip.
+  // Padding chunk, which readers skip.
   name(36, 'JUNK')
   head.setUint32(40, 2, true)
   name(46, 'data')

@@ -114,7 +114,7 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   if (continuation !== undefined) body += `,"continuationToken":${JSON.stringify(continuation)}`
   body += `,"contents":${writer.toJson()}}`
   const { url, headers } = addressed(request, service)
-  // // Vertex AI reads it from a header.
+  // Vertex AI reads it from a header.
   const allHeaders = isTierSent && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
   const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
   return { url, headers: allHeaders, body, warnings, answerTool: format.answerTool, ...hidden }

@@ -48,7 +48,7 @@ const rules: SettingRules = {
   seed: { field: 'seed' },
   frequencyPenalty: { field: 'frequencyPenalty' },
   presencePenalty: { field: 'presencePenalty' },
-  // // Sent outside the configuration, see `encode.ts`.
+  // Sent outside the configuration, see `encode.ts`.
   serviceTier: (tier) => (tier === 'fast' ? 'knows no tier "fast"' : {}),
 }
 
@@ -85,7 +85,7 @@ function addBudget(fields: JsonObject, request: StreamRequest, { family, capabil
   if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
     const raised = `maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`
-    // // The model's default limit was not requested by the caller.
+    // The model's default limit was not requested by the caller.
     adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinkingConfig = { includeThoughts: true, thinkingBudget }

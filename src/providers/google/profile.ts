@@ -65,7 +65,7 @@ const families: readonly GeminiFamily[] = [
     ...old,
     systemInstruction: false,
   },
-  // // Models of other vendors on Vertex AI.
+  // Models of other vendors on Vertex AI.
   { ids: /claude|gpt-oss/, capabilities: plain, ...old, echoesCallIds: true },
   { ids: /gemini-(1\.|2\.0)/, capabilities: { ...seeing, maxOutputTokens: 8192 }, ...old },
   { ids: /gemini-2\.5-.*tts/, capabilities: { ...plain, maxOutputTokens: 16_384 }, ...old },

@@ -93,7 +93,7 @@ export class TokenCounts {
     usage.cacheRead = laterCount(report.cachedContentTokenCount, usage.cacheRead)
     usage.reasoning = laterCount(report.thoughtsTokenCount, usage.reasoning)
     this.#toolUse = laterCount(report.toolUsePromptTokenCount, this.#toolUse)
-    // // A prompt smaller than its cached part was counted without it.
+    // A prompt smaller than its cached part was counted without it.
     const isWithout = this.#prompt <= usage.cacheRead
     usage.input = Math.max(0, this.#prompt + (isWithout ? this.#toolUse : 0) - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning

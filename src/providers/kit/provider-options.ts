@@ -105,7 +105,7 @@ const aBaseUrl: Shape = {
     if (/^https?:\/\/\S+$/i.test(url) && URL.canParse(url)) return undefined
     // Its query may contain a key.
     const [address = ''] = url.split('?', 1)
-    return `${path} ${JSON.stringify(address.slice(0, 60))} is no absolute URL. Begin it with https:// or http://, such as "http://127.0.0.1:11434/v1".`
+    return `${path} ${JSON.stringify(address.slice(0, 60))} is not an absolute URL. Begin it with https:// or http://, such as "http://127.0.0.1:11434/v1".`
   },
 }
 

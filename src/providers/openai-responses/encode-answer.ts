@@ -82,7 +82,7 @@ function isIntact(content: readonly Content[]): boolean {
     if (isShownElsewhere(block, payload)) continue
     const { item, id, after } = payload
     if (after !== expected) return false
-    // // Blank text is only sent under its id.
+    // Blank text is only sent under its id.
     if (after !== undefined && block.type === 'text' && block.text.trim() === '' && legalItemId(id, 'msg') === undefined) return false
     expected = block.type === 'thinking' && item !== undefined ? reasoningId(item) : undefined
   }

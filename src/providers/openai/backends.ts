@@ -46,7 +46,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.deepseek,
     apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
-    // // Supports JSON mode but no schemas.
+    // Supports JSON mode but no schemas.
     capabilities: { ...thinks, ...textOnly, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
   together: { baseUrl: chatAddresses.together, apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
@@ -66,7 +66,7 @@ export const compatPresets = {
   },
   moonshot: kimi,
   kimi,
-  // // Its Anthropic protocol supports more: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
+  // Its Anthropic protocol supports more: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
   minimax: { baseUrl: chatAddresses.minimax, apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
   zai: {
     baseUrl: chatAddresses.zai,
@@ -78,7 +78,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.copilot,
     apiKeyVariable: 'COPILOT_API_KEY',
     compat: defaultCompat,
-    // // Refuses calls without an editor name.
+    // Refuses calls without an editor name.
     headers: {
       'copilot-integration-id': 'vscode-chat',
       'editor-version': 'vscode/1.107.0',
@@ -91,7 +91,7 @@ export const compatPresets = {
 /** A backend of `openaiCompatible`: a key of `compatPresets`. */
 export type BackendName = keyof typeof compatPresets
 
-const names = Object.keys(compatPresets) as BackendName[] // // The object's own keys.
+const names = Object.keys(compatPresets) as BackendName[] // The object's own keys.
 
 /** Returns the backend at `baseUrl`; `undefined` if it is no preset's. */
 export function backendAt(baseUrl: string | undefined): BackendName | undefined {

@@ -45,7 +45,7 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-4-(turbo|vision|1106|0125)/, capabilities: { ...plain, maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4(?![.o\w])/, capabilities: { ...plain, maxOutputTokens: 8192 } },
   { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...seeing, maxOutputTokens: 32_768 } },
-  // // Models with audio input accept no images.
+  // Models with audio input accept no images.
   { ids: /(^|[/:])gpt-(?:4o-)?(?:mini-)?audio/, capabilities: { ...plain, media: sounds, maxOutputTokens: 16_384 } },
   { ids: withoutReasoning, capabilities: { ...seeing, maxOutputTokens: 16_384 } },
   { ids: /(^|[/:])o1-preview/, capabilities: { ...reasoner, maxOutputTokens: 32_768 } },
@@ -94,7 +94,7 @@ export function isOpenAiReasoner(model: ModelConfig, compat: OpenAiCompat): bool
 /** Returns the capabilities of `model`. Models of other backends accept anything, and reason if the configuration says so. */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
-  // // Extracts and fetches PDFs and searches for any model. Mistral extracts them too.
+  // Extracts and fetches PDFs and searches for any model. Mistral extracts them too.
   const isRouter = compat.thinkingFormat === 'openRouter'
   const base = isRouter || serviceBehind(model) === 'mistral' ? readingPdf : plain
   const open: ModelCapabilities = model.reasoning

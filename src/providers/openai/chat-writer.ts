@@ -109,7 +109,7 @@ function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[])
 
 /** Adds a cache breakpoint to the last part of an encoded message. */
 export function withCacheMark(json: string, { cacheTtl }: RequestSettings): string {
-  // // JSON of this package: content is a string or a list of parts.
+  // JSON of this package: content is a string or a list of parts.
   const message = JSON.parse(json) as { content: string | Record<string, unknown>[] }
   const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const last = parts.pop()

@@ -82,7 +82,7 @@ function serviceAt(baseUrl: string | undefined): Backend | undefined {
  * machine. Throws `ConfigError` `invalidOption` for a wrong option, and for a URL in place of the id.
  */
 export function local(id: string, options: ChatModelOptions = {}): Model {
-  // // Checked before the options: an older signature took the URL first.
+  // Checked before the options: an older signature took the URL first.
   if (/^https?:\/\//i.test(id)) {
     throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)
   }

@@ -48,7 +48,7 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
     answersBeforeUser: rules.answersBeforeUser,
     user: perObject((message: UserMessage) => encodeUser(message, part)),
     userParts: perObject((message: UserMessage) => joinedAll(message.content.map(part))),
-    // // Spoken output is sent back by an id that expires.
+    // Spoken output is sent back by an id that expires.
     assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
     toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules, part)),
   }
@@ -119,7 +119,7 @@ function encodeAssistant(message: AssistantMessage, rules: MessageRules): string
   const text = sound === undefined || sound.id !== undefined ? written : withTranscript(written, sound.transcript)
   return toJson({
     role: 'assistant',
-    // // Null is only valid with tool calls or audio.
+    // Null is only valid with tool calls or audio.
     content: text === '' && (calls.length > 0 || sound?.id !== undefined) ? null : text,
     ...(sound?.id !== undefined && { audio: { id: sound.id } }),
     ...reasoningFields(content, rules.thinking),

@@ -20,7 +20,7 @@ const kimi: readonly FamilyRow[] = [
   { ids: /kimi-k2-thinking/i, capabilities: thinking },
   { ids: /kimi-k2[.-][7-9]/i, capabilities: byEffort },
   { ids: /kimi-k2|moonshot-v1|kimi-latest/i, capabilities: switched },
-  // // These accept only one temperature.
+  // These accept only one temperature.
   { ids: /^/, capabilities: { ...byEffort, sampling: false } },
 ]
 

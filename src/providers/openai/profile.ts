@@ -39,7 +39,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     service,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
     settingRules: chatSettingRules(model, { service, compat, thinks: capabilities.thinking !== 'none' }),
-    // // Only close followers of OpenAI support a list of allowed tools.
+    // Only close followers of OpenAI support a list of allowed tools.
     toolRules: {
       none: true,
       searches: true,
@@ -54,17 +54,17 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     callIds: service === 'mistral' ? 'nineChars' : 'visible40',
     formats: {
       ...schema,
-      // // LM Studio supports only "text" and "json_schema".
+      // LM Studio supports only "text" and "json_schema".
       jsonObject: model.provider === 'lmstudio' ? 'openSchema' : 'mode',
       jsonMustBeNamed: true,
       otherwise: 'tool',
-      // // DeepSeek and Moonshot refuse a forced tool while reasoning.
+      // DeepSeek and Moonshot refuse a forced tool while reasoning.
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
     },
     messages: {
       documentsByUrl: service === 'mistral',
       namesToolResults: compat.requiresToolResultName,
-      // // Others may support only text.
+      // Others may support only text.
       refusals: isOpenAiModel(model, compat),
       parsedFilesOf: compat.thinkingFormat === 'openRouter' ? model.id : undefined,
       answersBeforeUser: compat.requiresAssistantAfterToolResult,

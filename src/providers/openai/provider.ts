@@ -50,7 +50,7 @@ function chatProvider(options: ChatProviderOptions): StreamProvider {
       decoder: (call, context) => new ChatDecoder(call, context),
       media: (model) => chatCapabilities(model, compatOf(model)),
       says: [],
-      // // The last three are OpenRouter's: other models, a stored configuration, and a prompt instead of messages.
+      // The last three are OpenRouter's: other models, a stored configuration, and a prompt instead of messages.
       guards: ['tools', 'functions', 'tool_choice', 'function_call', 'store', 'models', 'preset', 'prompt'],
     },
   })

@@ -55,10 +55,10 @@ function byEffort(
     leaveOut(request, `thinking level ${thinking}`, 'is described with compat.supportsReasoningEffort: false', warnings)
   }
   const sent = rule === 'effortNone' ? 'none' : rule === 'withoutEffort' || !compat.supportsReasoningEffort ? undefined : effort
-  // // OpenAI's reasoning models accept a temperature only with effort "none"; other backends ignore or use it.
+  // OpenAI's reasoning models accept a temperature only with effort "none"; other backends ignore or use it.
   const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
   const fields: JsonObject = sent === undefined ? {} : { reasoning_effort: sent }
-  // // By default Groq writes reasoning into the text; gpt-oss models always use a field.
+  // By default Groq writes reasoning into the text; gpt-oss models always use a field.
   if (service === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinking === 'off' ? 'hidden' : 'parsed'
   return { fields, allowsSampling }
 }
@@ -67,17 +67,17 @@ function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile,
   const isForced = mustThink(request.model, capabilities)
   const { thinking: level, thinkingBudget, thinkingSummary } = request
   const isOn = level !== 'off' || thinkingBudget !== undefined
-  // // A model that always reasons refuses the off switch.
+  // A model that always reasons refuses the off switch.
   if (isForced && !isOn && compat.thinkingFormat !== 'deepSeek') return {}
   const effortField: JsonObject = isOn && effort !== undefined ? { effort } : {}
   switch (compat.thinkingFormat) {
     case 'openRouter':
-      // // Accepts an effort or a budget, not both.
+      // Accepts an effort or a budget, not both.
       if (isOn)
         return {
           reasoning: { ...(thinkingBudget === undefined ? effortField : { max_tokens: thinkingBudget }), ...hidden(thinkingSummary) },
         }
-      // // Some models refuse the off switch, so it is sent only if supported.
+      // Some models refuse the off switch, so it is sent only if supported.
       return capabilities.thinkingOff ? { reasoning: { enabled: false } } : {}
     case 'qwen':
       return isOn

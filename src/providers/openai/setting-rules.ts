@@ -27,7 +27,7 @@ export function chatSettingRules(
 ): SettingRules {
   const isOpenAi = isOpenAiModel(model, compat)
   const isRouter = compat.thinkingFormat === 'openRouter'
-  // // OpenAI's reasoning models refuse these.
+  // OpenAI's reasoning models refuse these.
   const isPicky = isOpenAi && thinks
   return {
     temperature: { field: 'temperature' },

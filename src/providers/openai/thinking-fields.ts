@@ -6,7 +6,7 @@ import type { ThinkingField } from '../../contract/model/model-config.ts'
 const textFields = { reasoningContent: 'reasoning_content', reasoning: 'reasoning', reasoningText: 'reasoning_text' } as const
 
 type TextField = keyof typeof textFields
-const fieldNames = Object.keys(textFields) as TextField[] // // The object's own keys.
+const fieldNames = Object.keys(textFields) as TextField[] // The object's own keys.
 
 /** Wire names of reasoning fields. */
 export const reasoningNames: readonly string[] = [...Object.values(textFields), 'reasoning_details']
@@ -94,7 +94,7 @@ export function reasoningFields(content: readonly Content[], rules: ThinkingRule
 }
 
 function nameOf(field: ThinkingField): string | undefined {
-  return fieldNames.includes(field as TextField) ? textFields[field as TextField] : undefined // // A word of the same list.
+  return fieldNames.includes(field as TextField) ? textFields[field as TextField] : undefined // A word of the same list.
 }
 
 /** Returns the text of `content` including its reasoning; a list if reasoning is its own part. */

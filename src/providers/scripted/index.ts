@@ -59,7 +59,7 @@ const anAnswer = options<ScriptedStep>({
   toolCalls: listOf(options<ScriptedToolCall>({ id: aText, name: required(aText), arguments: required(anObject) })),
   stopReason: aText,
   usage: anObject,
-  // // Ranges are checked during playback, like those from a function.
+  // Ranges are checked during playback, like those from a function.
   delayMs: aNumber,
   chunkSize: aNumber,
   fail: options<ScriptedFailure>({

@@ -74,7 +74,7 @@ export class Player {
     await this.#wait()
     const { content } = this.#message
     const before = content.findIndex((each) => each.type === 'serviceTool' && block.type === 'serviceTool' && each.id === block.id)
-    // // A copy, so that the message shares nothing with the script.
+    // A copy, so that the message shares nothing with the script.
     const shown = copyJson(block)
     const contentIndex = before === -1 ? this.#add(shown) : before
     content[contentIndex] = shown
@@ -101,7 +101,7 @@ export class Player {
       await this.#wait()
       this.#report({ type: 'toolCallDelta', contentIndex, toolCallId: id, toolName: call.name, delta })
     }
-    // // A copy, so that the message shares nothing with the script.
+    // A copy, so that the message shares nothing with the script.
     block.arguments = JSON.parse(json)
   }
 
@@ -117,7 +117,7 @@ export class Player {
 
   #report(delta: StreamDelta): void {
     this.#emit(delta)
-    // // The listener may have aborted.
+    // The listener may have aborted.
     this.#signal.throwIfAborted()
   }
 }

@@ -73,7 +73,7 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     apiKeyVariable: baseUrl !== undefined ? undefined : project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
   } as const
   const provider = vertexService(project === undefined ? options : { auth: 'bearer', ...options })
-  // // The call reports an invalid URL, as with other providers.
+  // The call reports an invalid URL, as with other providers.
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return createModel(id, defaults, options, provider)
   return createModel(id, defaults, { ...options, baseUrl: modelsUrl(baseUrl, pathOf(options)) }, provider)
 }
@@ -123,7 +123,7 @@ function vertexHost(location: string): string {
 }
 
 function addressOf(options: VertexOptions): string {
-  // // Express mode uses the global host.
+  // Express mode uses the global host.
   return vertexHost(options.project === undefined ? 'global' : (options.location ?? 'global')) + pathOf(options)
 }
 

@@ -77,7 +77,7 @@ function engineFetch(engine: ChatEngine, isUnnamed: boolean): typeof fetch {
 }
 
 async function completions(engine: ChatEngine, request: JsonObject): Promise<AsyncIterator<unknown>> {
-  // // Engine types vary by version. The output is validated like that of a server.
+  // Engine types vary by version. The output is validated like that of a server.
   const { completions: asked } = engine.chat
   const answer: unknown = await Reflect.apply(asked.create, asked, [request])
   const iterate: unknown = Object(answer)[Symbol.asyncIterator]
@@ -96,7 +96,7 @@ function asEvents(chunks: AsyncIterator<unknown>, { engine, signal, done }: Read
   const stop = (): void => {
     signal?.removeEventListener('abort', stop)
     engine.interruptGenerate?.()
-    // // An interrupted engine still ends its response; the next call must wait for that.
+    // An interrupted engine still ends its response; the next call must wait for that.
     void drain(chunks).finally(done)
   }
   signal?.addEventListener('abort', stop, { once: true })
@@ -129,6 +129,6 @@ async function drain(chunks: AsyncIterator<unknown>): Promise<void> {
   try {
     for (let left = maxChunksAfter; left > 0; left -= 1) if ((await chunks.next()).done === true) return
   } catch {
-    // // An error also ends the response.
+    // An error also ends the response.
   }
 }

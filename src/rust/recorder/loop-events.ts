@@ -91,7 +91,7 @@ export class LoopEvents {
   #endTurn({ message, usage, toolResults, turnIndex, loopId, at }: TurnEndEvent): void {
     const ownTurn = { loopId, turnIndex }
     const { turnId = ownTurn } = message
-    // // A turn that only runs calls approved later refers to the earlier response.
+    // A turn that only runs calls approved later refers to the earlier response.
     const isOwn = turnId.loopId === loopId && turnId.turnIndex === turnIndex
     this.#builder.endTurn({
       usage,

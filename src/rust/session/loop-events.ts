@@ -47,7 +47,7 @@ export function eventsFromSpec(
       configSnapshot: { ...noConfig, ...loop.config },
     }
     const event = placed(place, () => eventFromSpec(withIds(specEvent, ids), defaults))
-    // // The crate refuses a file with an unknown event, so it did not write this file.
+    // The crate refuses a file with an unknown event, so it did not write this file.
     if (event === undefined) throw invalidMessages(`${place}.type`, 'an event of the specification', specEvent.type, true)
     at = event.at
     return { ...raw, specEvent, event }

@@ -47,7 +47,7 @@ function withMessages(raw: JsonObject, change: MessageChange): JsonObject {
     messages: change.history(messages),
     ...(Array.isArray(turns) && { turns: turns.map((turn) => inside(turn, ['input_messages', 'output_message', 'tool_results'])) }),
     ...(isJsonObject(block) && { compaction_block: sections(block) }),
-  } as JsonObject // // A change keeps JSON as JSON.
+  } as JsonObject // A change keeps JSON as JSON.
 }
 
 /** Returns our overlay, or the one equal to the block, which is kept for writing. */

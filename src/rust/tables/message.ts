@@ -38,7 +38,7 @@ function plainArguments(text: string): JsonValue | undefined {
 /** Drops an empty list of tags, which Rust neither writes nor reads. */
 function withoutNoTags<T extends object>(value: T): T {
   const { tags, ...rest }: T & { tags?: unknown } = value
-  return Array.isArray(tags) && tags.length === 0 ? (rest as T) : value // // `tags` may be absent.
+  return Array.isArray(tags) && tags.length === 0 ? (rest as T) : value // `tags` may be absent.
 }
 
 const envelope = {
@@ -46,7 +46,7 @@ const envelope = {
   read: withoutNoTags,
   write: withoutNoTags,
 } as const
-// // Numbers in Rust are integers; these are not.
+// Numbers in Rust are integers; these are not.
 const native = { extra: 'native' } as const
 const answer = {
   responseId: extra,
@@ -91,12 +91,12 @@ export const messageSpellings: readonly Entry[] = [
       },
     },
   }),
-  // // A message without an id gets one.
+  // A message without an id gets one.
   ...spelledTagged(agentMessage, 'role', {
     fields: { id: { ...extra, as: filledText, missing: newId } },
     variants: enveloped,
   }),
-  // // Messages of a request keep their ids.
+  // Messages of a request keep their ids.
   ...spelledTagged(llmMessageInput, 'role', { fields: { id: { ...extra, as: filledText } }, variants: enveloped }),
   spelled(toolResult, { names: 'snake_case', fields: { details: { absent: null }, isError: extra } }),
 ]

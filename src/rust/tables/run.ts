@@ -142,7 +142,7 @@ export const runSpellings: readonly Entry[] = [
     words: 'PascalCase',
     isOutside: true,
     ours: ['citation', 'block'],
-    // // The message has the block.
+    // The message has the block.
     instead: ({ contentIndex }) => ({ Text: { contentIndex, delta: '' } }),
     variants: {
       text: { fields: { contentIndex: fromZero } },

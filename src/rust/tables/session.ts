@@ -39,7 +39,7 @@ const native = {
   Running: 'running',
   Completed: 'completed',
   Rejected: 'rejected',
-  // // `Aborted` in Rust: no end was seen.
+  // `Aborted` in Rust: no end was seen.
   Aborted: 'interrupted',
 } as const satisfies Record<LedgerStatus, LoopStatus>
 

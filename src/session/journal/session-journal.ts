@@ -32,7 +32,7 @@ export function sessionJournal(
     return log
   }
 
-  // // At once: the log does not contain what the owner adds from now on.
+  // At once: the log does not contain what the owner adds from now on.
   if (resume !== undefined) logOf(resume.sessionId)
   return {
     open: (place, conversation) => logOf(place.sessionId).open(place, conversation),
@@ -69,7 +69,7 @@ export function withJournal<Store extends SessionStore, Added extends object>(
   added: Added,
 ): Store & Added
 export function withJournal<Store extends SessionStore>(store: Store, journal: SessionStore['journal'], added: object = {}): Store {
-  // // A copy would lose class methods, and private fields need the original object.
+  // A copy would lose class methods, and private fields need the original object.
   return new Proxy(store, {
     get(target, name) {
       if (name === 'journal') return journal

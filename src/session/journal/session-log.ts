@@ -110,7 +110,7 @@ export class SessionLog {
     })
     this.#unopened.delete(conversation)
     if (type !== 'turnStart') void this.#write()
-    // // Not awaited: the record written with it reports the same error.
+    // Not awaited: the record written with it reports the same error.
     else written.catch(() => undefined)
     return written
   }
@@ -144,7 +144,7 @@ export class SessionLog {
     this.#pending += 1
     try {
       const writer = await opening
-      // // No conversation knows yet what it missed.
+      // No conversation knows yet what it missed.
       if (this.#missed?.isUnreported === true) throw this.#changed()
       this.#missed = undefined
       await writer.append(group.flatMap(({ records }) => records))
@@ -193,7 +193,7 @@ export class SessionLog {
       return entry.type === 'toolResult' ? resultEntries(entry.message) : [entry]
     }
     const { parentLoopId } = entry
-    // // Missing records of an interrupted loop are written before this one.
+    // Missing records of an interrupted loop are written before this one.
     const isMissing = this.#unopened.has(conversation) && this.#cutOff.missing(parentLoopId, conversation)?.isWhole === true
     const isKnown = isMissing || this.#known.ends.isAt(parentLoopId, conversation)
     this.#known.ends.set(loopId, conversation)
@@ -255,7 +255,7 @@ export class SessionLog {
     this.#known = { seq: last?.seq ?? 0, epoch: last?.epoch, writer: writer.epoch, ends }
     this.#isLost = false
     const first = last === undefined ? [start] : isKnown ? recoveredEntries(this.#resumed) : []
-    // // A failed writer may have written them already.
+    // A failed writer may have written them already.
     if (!this.#hasBegun && !isOurs && first.length > 0) await writer.append(first)
     this.#cutOff.reopened(records)
     this.#hasBegun = true
@@ -270,7 +270,7 @@ export class SessionLog {
     const before = this.#knownBefore
     if (isKnown || before <= 0) return records
     const all = (await this.#tail(0))?.records ?? []
-    // // Ignores records that an older writer added after this one claimed the log.
+    // Ignores records that an older writer added after this one claimed the log.
     return all.filter(({ seq }) => seq <= (last?.seq ?? before))
   }
 
@@ -342,7 +342,7 @@ function recoveredEntries({ loopId, recovered = [] }: Partial<ResumePoint> = {})
 }
 
 function placed({ loopId, turnIndex, at }: JournalRecord, entry: SessionEntry): NewSessionRecord {
-  // // Belongs to the session as a whole.
+  // Belongs to the session as a whole.
   if (entry.type === 'title') return { at, entry: { ...entry, title: toTitle(entry.title) } }
   if (entry.type === 'sharedState') return { at, entry }
   return { loopId, turnIndex, at, entry }

@@ -94,7 +94,7 @@ class EventKeeper implements SessionJournal {
     const isDelta = event.type === 'messageUpdate'
     const isFirst = isDelta && !loop.hasBegun
     if (isDelta || event.type === 'messageStart') loop.hasBegun = isDelta
-    // // Browsers throttle timers of hidden pages.
+    // Browsers throttle timers of hidden pages.
     const isLate = this.#isStreaming && event.at - loop.since >= longestUnwrittenMs
     if (isFirst || isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
     else if (isDelta) loop.stopWaiting ??= startTimer(longestUnwrittenMs, () => this.#write(loop))
@@ -109,7 +109,7 @@ class EventKeeper implements SessionJournal {
     const { loopId, entry } = record
     const loop = this.#loopOf(loopId)
     loop.place = { record, conversation }
-    // // The loop waits for the next record, so the events can too.
+    // The loop waits for the next record, so the events can too.
     if (entry.type !== 'turnStart') this.#write(loop)
     if (entry.type === 'loopEnd') this.#forget(loopId)
     return written
@@ -152,7 +152,7 @@ class EventKeeper implements SessionJournal {
     if (place === undefined || events.length === 0) return undefined
     loop.events = []
     const record: JournalRecord = { ...place.record, at: now(), entry: { type: 'events', events } }
-    // // The next append reports the error.
+    // The next append reports the error.
     return this.#journal.append(record, place.conversation).catch(() => undefined)
   }
 }

@@ -94,7 +94,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       assertSessionId(checkSession(session).sessionId)
       await saveSession(driver, session)
     },
-    // // Uses `this`, because a wrapping store may open differently.
+    // Uses `this`, because a wrapping store may open differently.
     journal(options) {
       return sessionJournal(this, options)
     },
@@ -128,18 +128,18 @@ async function readTail(driver: LogDriver, sessionId: string, { after = 0, last,
   const end = await attempt(`Session ${sessionId}`, async () => driver.lastSeq?.(sessionId))
   const from = Math.max(after, (end ?? 0) - last)
   const reading = await readSession(driver, sessionId, from, onProgress)
-  // // The last lines may belong to a refused writer, which do not count.
+  // The last lines may belong to a refused writer, which do not count.
   const isShort = from > after && reading.records.length < last
   const whole = isShort ? await readSession(driver, sessionId, after, onProgress) : reading
   return { ...whole, records: whole.records.slice(-last) }
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number, onProgress?: () => void): Promise<LogReading> {
-  // // A driver that skips known lines may have skipped too many. Then the whole log is read.
+  // A driver that skips known lines may have skipped too many. Then the whole log is read.
   for (let from = after; ; from = 0) {
     const reader = new LogReader(after)
     const isEmpty = await eachLine(driver, sessionId, from, (line) => reader.add(line), onProgress)
-    // // A session exists from its first record on, not from its first claim.
+    // A session exists from its first record on, not from its first claim.
     if (after === 0 && isEmpty) throw notFound(sessionId)
     const reading = reader.end()
     if (from === 0 || !reading.isBroken) return reading
@@ -192,7 +192,7 @@ async function openLog(driver: LogDriver, sessionId: string, options: SessionOpe
   const { agentId, after = 0, onProgress, mediaFrom } = options
   const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, onProgress })
   if (driver.blobs === undefined) return new LogSessionWriter(driver, claim, reading)
-  // // Unread or damaged records may refer to blobs too.
+  // Unread or damaged records may refer to blobs too.
   const isWhole = after === 0 && reading.damage === undefined && reading.replaced === undefined
   const isWholly = isWhole && driver.promises.readAfterWrite === 'immediate'
   const found = { hashes: hashesIn(reading.records), mediaFrom, collects: isWholly }
@@ -236,7 +236,7 @@ function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
 }
 
 async function saveSession(driver: LogDriver, session: Session): Promise<void> {
-  // // Before any await: later changes by the caller must not count.
+  // Before any await: later changes by the caller must not count.
   const records = recordsOf(session)
   const asIs = driver.blobs === undefined
   const encoded = records.map((record) => encodeDetached(record, asIs))

@@ -30,7 +30,7 @@ export function memorySessionStore(): SessionStore {
 /** Creates a `LogDriver` in memory. The writers of this driver exclude each other like those of other drivers. */
 export function memoryDriver(): LogDriver {
   const logs = new Map<string, MemoryLog>()
-  // // Shared by all sessions, so that a writer of a deleted session is not taken for the first writer of a new one.
+  // Shared by all sessions, so that a writer of a deleted session is not taken for the first writer of a new one.
   let epochs = 0
   /** Running, interrupted and pending sessions, newest last, so that a query for them reads no others. */
   const open = new Map<string, MemoryLog>()
@@ -60,7 +60,7 @@ export function memoryDriver(): LogDriver {
       if (digest !== undefined) log.digest = digest
       if (log.lines.length === 0) log.createdAt = log.lastActiveAt
       for (const line of lines) log.lines.push(line)
-      // // Maps keep insertion order; inserting again makes this the newest, also within one millisecond.
+      // Maps keep insertion order; inserting again makes this the newest, also within one millisecond.
       logs.delete(claim.sessionId)
       logs.set(claim.sessionId, log)
       open.delete(claim.sessionId)

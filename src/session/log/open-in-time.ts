@@ -40,7 +40,7 @@ export function openInTime<T>(
       (opened) => {
         isOver = true
         stopTimer()
-        // // Nobody is left to receive this error.
+        // Nobody is left to receive this error.
         if (isLate) void release(opened).catch(() => undefined)
         else resolve(opened)
       },

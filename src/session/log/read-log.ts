@@ -98,7 +98,7 @@ export class LogReader {
   }
 
   add(line: string): void {
-    // // Remains of a line break. A missing record shows by its number.
+    // Remains of a line break. A missing record shows by its number.
     if (line === '' || line === '\r') return
     const decoded = decodeLine(line)
     if ('kind' in decoded) {
@@ -195,7 +195,7 @@ function isPartial({ place, records }: Part): boolean {
 function chainOf(newestFirst: readonly Part[], after: number): Link[] {
   const byWriter = new Map(newestFirst.map((part) => [part.place.writer, part]))
   const chain: Link[] = []
-  // // Prefers a complete part to one that was damaged later, and that to one that never ended.
+  // Prefers a complete part to one that was damaged later, and that to one that never ended.
   let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst.find(({ isEnded }) => isEnded)
   let end = Number.POSITIVE_INFINITY
   let older = 0
@@ -204,9 +204,9 @@ function chainOf(newestFirst: readonly Part[], after: number): Link[] {
     const found: Part | undefined = byWriter.get(base ?? '')
     const isFound = found !== undefined && found.place.epoch < epoch
     chain.push({ part, end, goesOn: isFound || from === 1 })
-    // // Lines up to the cursor may have been omitted.
+    // Lines up to the cursor may have been omitted.
     if (whole !== undefined || (!isFound && from <= after + 1)) break
-    // // If its base cannot be read, earlier records can only be in older parts.
+    // If its base cannot be read, earlier records can only be in older parts.
     while ((newestFirst[older]?.place.epoch ?? 0) >= epoch) older++
     part = isFound ? found : newestFirst[older]
     end = from

@@ -109,7 +109,7 @@ function pieceEnd(text: string, at: number): number {
 function checksumOf(text: string): string {
   let sum = 0
   for (let at = 0; at < text.length; ) {
-    // // Slices first: an engine copies the whole string it is given, even if only a part fits.
+    // Slices first: an engine copies the whole string it is given, even if only a part fits.
     const { read, written } = encoder.encodeInto(text.slice(at, pieceEnd(text, at)), bytes)
     sum = crc32(bytes, 0, written, sum)
     at += read
@@ -169,14 +169,14 @@ function versionIn(line: string): unknown {
 
 function decodeValue(value: unknown, text: string): DecodedLine | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const line = value as Record<string, unknown> // // It is an object; the fields are checked below.
+  const line = value as Record<string, unknown> // It is an object; the fields are checked below.
   const place = placeOf(line)
   const { v, at, loopId, turnIndex, type, body } = line
   if (place === undefined || !isCount(v) || typeof at !== 'number' || typeof type !== 'string' || body === undefined) return undefined
   if (loopId !== undefined && typeof loopId !== 'string') return undefined
   if (turnIndex !== undefined && typeof turnIndex !== 'number') return undefined
   const isNewer = v > newest
-  const json = body as JsonValue // // Parsed JSON.
+  const json = body as JsonValue // Parsed JSON.
   const entry: SessionRecord['entry'] = isNewer ? { type: 'unknown', name: type, body: json } : entryOf(type, json, text)
   const record: SessionRecord = { epoch: place.epoch, seq: place.seq, at, entry }
   if (loopId !== undefined) record.loopId = loopId

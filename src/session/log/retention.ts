@@ -161,6 +161,6 @@ function logEvent(logger: Logger | false | undefined, event: string, fields: { [
   try {
     logger?.info?.(event, fields)
   } catch {
-    // // A failing logger must not affect the result.
+    // A failing logger must not affect the result.
   }
 }

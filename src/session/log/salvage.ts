@@ -83,7 +83,7 @@ function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, drop
     }
     if (whole !== undefined) break
     end = Math.min(end, from)
-    // // If nothing of its base is left, older parts are the best available.
+    // If nothing of its base is left, older parts are the best available.
     const older = newestFirst.filter((each) => each.epoch < epoch)
     part = older.find((each) => each.writer === base) ?? older[0]
   }

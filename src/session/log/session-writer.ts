@@ -91,11 +91,11 @@ export class LogSessionWriter implements SessionWriter {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#digest = digest
     const from = this.#next
-    // // Blobs of older writers are deleted with their records.
+    // Blobs of older writers are deleted with their records.
     this.#media.forget()
     await this.#enqueue(this.#number(encoded, from + encoded.length - 1))
     if (!(await this.#isStored(encoded, from))) return
-    // // The session is stored. If this fails, the next replacement frees the space.
+    // The session is stored. If this fails, the next replacement frees the space.
     await this.#driver.discardOlder?.(this.#claim).catch(() => undefined)
   }
 
@@ -130,7 +130,7 @@ export class LogSessionWriter implements SessionWriter {
       this.#digest = records.reduce(advanceDigest, this.#digest)
       return placed
     } catch (error) {
-      // // Records after a missing one would not reflect what happened.
+      // Records after a missing one would not reflect what happened.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
       throw this.#refusal
     }
@@ -149,7 +149,7 @@ export class LogSessionWriter implements SessionWriter {
 
   /** Writes until nothing waits. Never rejects. */
   async #write(): Promise<void> {
-    // // Batches everything that the current task appends.
+    // Batches everything that the current task appends.
     await undefined
     while (this.#waiting.length > 0) {
       const batch = this.#waiting

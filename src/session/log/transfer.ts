@@ -59,7 +59,7 @@ export async function exportSession(store: Pick<SessionStore, 'tail' | 'blob'>, 
   try {
     return lines.join('')
   } catch (cause) {
-    // // No runtime tells its maximum string length; V8 throws a RangeError at 512 Mi units.
+    // No runtime tells its maximum string length; V8 throws a RangeError at 512 Mi units.
     const message = `Session ${sessionId} is longer as text than a string may be.`
     throw new SessionError('quota', message, { cause, hint: 'Write what exportSessionLines gives, line by line.' })
   }
@@ -196,7 +196,7 @@ async function readBlobLine(line: string): Promise<[hash: string, data: string |
   } catch {
     value = undefined
   }
-  const { blob, data, lost } = Object(value) as { blob?: unknown; data?: unknown; lost?: unknown } // // Checked below.
+  const { blob, data, lost } = Object(value) as { blob?: unknown; data?: unknown; lost?: unknown } // Checked below.
   if (!isObject(blob) || typeof blob.hash !== 'string') throw invalid('a line with bytes is cut or changed.')
   if (lost === true && data === undefined) return [blob.hash, undefined]
   const isWhole = typeof data === 'string' && isBase64(data) && (await isBytesOf(blob.hash, bytesOfBase64(data)))

@@ -37,7 +37,7 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
       return block
     }
     if (!isDetachable(data)) return block
-    // // As long as a hash, and unique.
+    // As long as a hash, and unique.
     const mark = randomHex(32)
     fresh.push({ mark, block })
     return byName(block, { hash: mark, bytes: byteLengthOf(data) })

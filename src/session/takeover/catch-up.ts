@@ -46,7 +46,7 @@ export class Missed {
   of(loopId: string | undefined, conversation: JournaledConversation): Found {
     this.isUnreported = false
     const { ends, seq } = this.known
-    // // Without a loop it was cleared, unless there was nothing to continue from.
+    // Without a loop it was cleared, unless there was nothing to continue from.
     const isKnown = ends.hasLoops === (loopId !== undefined)
     const added = isKnown ? ends.beyond(loopId, conversation) : undefined
     const latest = added === undefined ? undefined : latestFrom(this.#records, loopId, seq)

@@ -73,7 +73,7 @@ export class CutOffLoops {
     const found: MissingRecords = { records: [], isWhole: true }
     for (const [at, [id, loop]] of chain.entries()) {
       const next = chain[at + 1]?.[1].from
-      // // An owner that replaced the history does not want its old messages.
+      // An owner that replaced the history does not want its old messages.
       const isKept = beginsWith(conversation.messages, loop.messages, next ?? loop.messages.length)
       const own = isKept ? conversation.messages.slice(loop.from, next) : []
       if (!isKept || loop.refused.some(({ entry }) => isChange(entry))) found.isWhole = false
@@ -115,7 +115,7 @@ function missingOf(loopId: string, { refused, error, stored }: CutOffLoop, own: 
     if (!known.has(key)) missing.push(record)
     known.add(key)
   }
-  // // A tool whose intent was refused did not run.
+  // A tool whose intent was refused did not run.
   const isKept = ({ entry }: NewSessionRecord) =>
     'message' in entry ? ids.has(entry.message.id) : entry.type !== 'toolIntent' && !isChange(entry)
   for (const record of refused.filter(isKept)) add(record)
@@ -132,7 +132,7 @@ function isChange({ type }: SessionEntry): boolean {
 function keyOf({ turnIndex }: Pick<NewSessionRecord, 'turnIndex'>, entry: SessionEntry): string {
   if ('message' in entry) return `message ${entry.message.id}`
   if (entry.type === 'childLoop') return `childLoop ${entry.ref.toolCallId} ${entry.ref.childLoopId}`
-  // // A loop has one of each of these.
+  // A loop has one of each of these.
   return entry.type === 'loopStart' || entry.type === 'loopEnd' || entry.type === 'history' ? entry.type : `${entry.type} ${turnIndex}`
 }
 

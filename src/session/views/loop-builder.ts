@@ -80,7 +80,7 @@ export class LoopBuilder {
     else record.messages.push(message)
     if (message.role === 'assistant') {
       record.usage = combineUsage(record.usage, message.usage)
-      // // Providers restart call ids with each response.
+      // Providers restart call ids with each response.
       this.#begun?.clear()
       this.#calls = callOrder(message)
     }
@@ -118,7 +118,7 @@ export class LoopBuilder {
     } else if (turn.outputMessage === undefined && turn.toolResults.length === 0) {
       turn.inputMessages.push(message)
     } else {
-      // // A message that the loop adds after the turn.
+      // A message that the loop adds after the turn.
       return
     }
     turn.endedAt = at

@@ -36,7 +36,7 @@ export function queuedInputs(records: readonly SessionRecord[]): Map<string, Rec
     else if (entry.type === 'input') settle('delivered', ({ messages }) => messages.some(({ id }) => id === entry.message.id))
     else if (entry.type === 'loopEnd') settle('returned', (input) => input.loopId === loopId)
     else if (entry.type === 'loopStart') {
-      // // This loop continues an interrupted one.
+      // This loop continues an interrupted one.
       for (const input of found.values()) if (input.status === 'queued' && input.loopId === entry.parentLoopId) input.loopId = loopId
     }
   }
@@ -67,7 +67,7 @@ export function sharedStatesOf(records: readonly SessionRecord[]): RecordedState
     const next = changedState(saved, entry)
     if (next === saved || next === undefined) continue
     const { by, toolCallId } = entry
-    // // A version inherited from another session is no change.
+    // A version inherited from another session is no change.
     if (next.version !== saved?.version) states.push({ ...next, by, at, ...(toolCallId !== undefined && { toolCallId }) })
     saved = next
   }

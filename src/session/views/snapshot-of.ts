@@ -112,7 +112,7 @@ function recover(history: History, chain: readonly LoopRecord[], log: CallLog, a
   const open = findOpenCalls(messages)
   if (open === undefined) return { recovered: [], rerun: [] }
   const { answer, calls, marked } = open
-  // // A loop that ended left its open calls on purpose.
+  // A loop that ended left its open calls on purpose.
   const cut = chain
     .slice(
       Math.max(
@@ -182,7 +182,7 @@ function loopCountsOf(sessionId: string, loopIds: Iterable<string>): Record<stri
   const prefix = `${sessionId}.`
   let previous: string | undefined
   for (const loopId of loopIds) {
-    // // Records of a loop are mostly adjacent.
+    // Records of a loop are mostly adjacent.
     if (loopId === previous) continue
     previous = loopId
     const end = loopId.lastIndexOf('.')

@@ -23,7 +23,7 @@ export class CallLog {
   constructor(records: readonly SessionRecord[]) {
     for (const { entry, loopId = '' } of records) {
       if (entry.type === 'loop') this.#addLoop(loopId, entry.loop)
-      // // Providers restart call ids with each response.
+      // Providers restart call ids with each response.
       if (entry.type === 'assistant') this.#begun.delete(loopId)
       if (entry.type !== 'toolIntent') continue
       const begun = this.#begun.get(loopId) ?? new Map<string, boolean>()
@@ -39,7 +39,7 @@ export class CallLog {
   /** Whether a call that these loops did not finish may safely run now. */
   mayRun(toolCallId: string, loopIds: readonly string[]): boolean {
     const answers = loopIds.map((loopId) => this.#begun.get(loopId)?.get(toolCallId)).filter((idempotent) => idempotent !== undefined)
-    // // A loop that was stored as a whole may not record started calls.
+    // A loop that was stored as a whole may not record started calls.
     return answers.length > 0 ? !answers.includes(false) : !loopIds.some((loopId) => this.#whole.has(loopId))
   }
 }

@@ -94,7 +94,7 @@ class LiveChat implements Chat {
   readonly #listeners = new Set<() => void>()
   readonly #show = new Show()
   readonly #queue: Queue
-  /** As it was when it was heard first. */
+  /** Snapshot at the first subscription; `getServerSnapshot` returns it. */
   #first: ChatState | undefined
   #store: Store | undefined
   #run: RunState

@@ -108,7 +108,7 @@ function notFoundText(path: string, content: string, oldText: string): string {
 
 async function load(workspace: Workspace, path: string, signal: AbortSignal): Promise<{ content: string; version: string }> {
   try {
-    // // The version is read before the bytes: a change in between makes the write fail instead of being overwritten.
+    // The version is read before the bytes: a change in between makes the write fail instead of being overwritten.
     const { size, version } = await workspace.stat(path, { signal })
     if (size > maxBytes) throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use write_file or a script.`)
     const content = utf8In(await workspace.read(path, { signal }), { withMark: true })

@@ -88,7 +88,7 @@ function equalEnds(left: readonly string[], right: readonly string[], taken: num
 function endAround(content: string, start: number, end: number): string | undefined {
   const next = content.indexOf('\n', end)
   const at = next === -1 ? content.lastIndexOf('\n', start - 1) : next
-  // // `lastIndexOf` treats a negative position as 0.
+  // `lastIndexOf` treats a negative position as 0.
   if (at === -1 || (next === -1 && at >= start)) return undefined
   return content[at - 1] === '\r' ? '\r\n' : '\n'
 }

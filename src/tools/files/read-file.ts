@@ -116,7 +116,7 @@ async function readText(
   for await (const batch of readLines({ workspace, path, size, signal, maxLineLength: maxBytes })) {
     page.add(batch)
     isComplete = batch.isLast
-    // // A small file is read to its end, to count its lines.
+    // A small file is read to its end, to count its lines.
     if (page.isFull && isLarge) break
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)

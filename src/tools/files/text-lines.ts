@@ -43,7 +43,7 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
     const isLast = end === size || bytes.length < end - start
     const lines = (rest + decoder.decode(bytes, { stream: !isLast })).split('\n')
     rest = lines.pop() ?? ''
-    // // Keeps one character more, so that a carriage return at the cut can be told apart from text.
+    // Keeps one character more, so that a carriage return at the cut can be told apart from text.
     if (rest.length > maxLineLength) rest = rest.slice(0, maxLineLength + 1)
     if (isLast && rest !== '') lines.push(rest)
     yield { first, lines: lines.map((line) => trim(line, maxLineLength)), isLast }

@@ -15,7 +15,7 @@ interface CharacterClass {
 
 const maxAlternatives = 64
 const maxPattern = 1000
-// // The longest path of common systems has 4,096 characters, so parts × characters takes a few milliseconds.
+// The longest path of common systems has 4,096 characters, so parts × characters takes a few milliseconds.
 const maxParts = 1500
 
 /**
@@ -93,7 +93,7 @@ function endOfStars(chars: readonly string[], start: number): number {
 function readClass(chars: readonly string[], start: number): { token: CharacterClass; end: number } | undefined {
   const negated = chars[start + 1] === '!' || chars[start + 1] === '^'
   const first = start + (negated ? 2 : 1)
-  // // A `]` right after the bracket is a member.
+  // A `]` right after the bracket is a member.
   const close = chars.indexOf(']', first + 1)
   if (close === -1) return undefined
   const ranges: CharacterClass['ranges'] = []
@@ -136,7 +136,7 @@ function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array
     if (current[state] === 0 || token === undefined) continue
     const { type } = token
     const stays = type === 'deep' || type === 'directories' || (type === 'star' && char !== '/')
-    // // Whole directories end at the start of a segment.
+    // Whole directories end at the start of a segment.
     if (type === 'star' || type === 'deep' || (type === 'directories' && atSegmentStart)) current[state + 1] = 1
     if (stays) next[state] = 1
     else if (type !== 'star' && accepts(token, char)) next[state + 1] = 1

@@ -70,11 +70,11 @@ export async function compileMatcher(pattern: string, caseSensitive: boolean): P
   const { RE2JS } = engine.loaded ?? (await engine.load())
   try {
     const expression = RE2JS.compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
-    // // In the worst case the engine visits every state of the pattern once per character.
+    // In the worst case the engine visits every state of the pattern once per character.
     const maxLineLength = Math.max(1000, Math.floor(maxSteps / Math.max(1, expression.programSize())))
     return {
       maxLineLength,
-      // // Keeps the line break, so that `$` does not match at the cut.
+      // Keeps the line break, so that `$` does not match at the cut.
       matches: (line) => expression.test(line.length > maxLineLength ? `${line.slice(0, maxLineLength)}\n` : line),
     }
   } catch (cause) {

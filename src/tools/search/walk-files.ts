@@ -7,7 +7,7 @@ import { nameOfPath } from '../../workspace/workspace-rules.ts'
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])
 
 const entriesPerBreath = 500
-// // Milliseconds. Time that the consumer spends on an entry counts too.
+// Milliseconds. Time that the consumer spends on an entry counts too.
 const breathEvery = 20
 
 /** Options of `walkFiles`. */

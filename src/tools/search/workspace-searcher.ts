@@ -65,7 +65,7 @@ async function searchFile(search: Search, path: string): Promise<void> {
   const { signal } = search.query
   const { size } = await workspace.stat(path, { signal })
   if (await isBinary(workspace, path, signal)) return
-  // // Keeps one character more than is searched, so that the matcher knows that the line goes on.
+  // Keeps one character more than is searched, so that the matcher knows that the line goes on.
   for await (const { first, lines } of readLines({ workspace, path, size, signal, maxLineLength: matcher.maxLineLength + 1 })) {
     for (const [index, text] of lines.entries()) {
       search.work += text.length + 1

@@ -100,7 +100,7 @@ export class ConverseBlocks {
 
   /** Ends the message and all open blocks. */
   end(): void {
-    // // If the server ends no block, the end of the message ends them all.
+    // If the server ends no block, the end of the message ends them all.
     if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.#builder.unendedCall(key)
     for (const block of this.#blocks.values()) this.#close(block)
   }
@@ -258,7 +258,7 @@ export class ConverseBlocks {
     if (!redactedContent) return
     if (typeof redactedContent !== 'string' || !isBase64(redactedContent)) throw new OddValue('withheld reasoning', redactedContent)
     const before = this.#redacted.get(key)
-    // // Fragments are encoded one by one, so their bytes are joined.
+    // Fragments are encoded one by one, so their bytes are joined.
     const redacted = before === undefined ? redactedContent : btoa(atob(before) + atob(redactedContent))
     this.#redacted.set(key, redacted)
     this.#builder.setProviderState(key, this.#state({ redacted }))

@@ -101,7 +101,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #message(headers: EventHeaders, payload: Uint8Array): void {
-    // // Ignores everything after the end.
+    // Ignores everything after the end.
     if (this.isDone) return
     const exception = headers.get(':exception-type')
     if (exception !== undefined) throw refusal(exception, this.#parse(this.#utf8.decode(payload)))
@@ -159,7 +159,7 @@ export class BedrockDecoder implements StreamDecoder {
         if (typeof event.serviceTier?.type === 'string') this.builder.message.serviceTier = event.serviceTier.type.slice(0, 100)
         return
       default:
-        // // Events of newer API versions.
+        // Events of newer API versions.
         this.#unknown.event(type, event, knownFields.kind)
         return
     }

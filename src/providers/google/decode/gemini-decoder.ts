@@ -19,7 +19,7 @@ import { newCallId, ServiceParts } from './service-parts.ts'
 const stopReasons: { readonly [reason: string]: StopReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
-  // // Without a continuation token.
+  // Without a continuation token.
   CONTINUATION: 'length',
   SAFETY: 'guardRail',
   RECITATION: 'guardRail',
@@ -123,7 +123,7 @@ export class GeminiDecoder implements StreamDecoder {
   end(): void {
     const wasBlocked = this.#isBlocked
     this.#frames.end()
-    // // A block is final, but a broken connection can be retried for free. So a block counts only in a complete frame.
+    // A block is final, but a broken connection can be retried for free. So a block counts only in a complete frame.
     this.#isBlocked = wasBlocked
   }
 
@@ -173,13 +173,13 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #frame(data: string, name: string | undefined): void {
-    // // Gateways may end with another protocol's marker, or repeat frames.
+    // Gateways may end with another protocol's marker, or repeat frames.
     const isAgain = data === this.#finalFrame || this.#cameBefore(data)
     if (isMarker(data) !== undefined || isAgain) return
     if (this.#finishReason === undefined) this.#frameTexts.push(data)
     const parsed = parsedEvent<GeminiChunk | (GeminiChunk | null)[] | null>(data, this.#context.service)
     if (name === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
-    // // Gateways may send lists of chunks.
+    // Gateways may send lists of chunks.
     if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#read(chunk)
     else this.#read(objectIn(parsed, 'a chunk') ?? {})
     if (this.#finishReason !== undefined) this.#finalFrame = data
@@ -245,7 +245,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   #content(part: GeminiPart): void {
     const signature = textIn(part.thoughtSignature, 'a signature')
-    // // An empty call ends one that was streamed by argument.
+    // An empty call ends one that was streamed by argument.
     const call = objectIn(part.functionCall, 'a call') ?? (this.#streamedCall && part.functionCall)
     if (call) this.#call(call, signature)
     else if (part.text !== undefined) this.#text(part.thought === true ? 'thinking' : 'text', textIn(part.text, 'text'), signature)

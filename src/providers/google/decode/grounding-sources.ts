@@ -39,7 +39,7 @@ export class GroundingSources {
     }
     const own = Array.isArray(chunks) ? chunks : []
     const base = this.#takeChunks(own)
-    // // Indices beyond the chunk's list refer to the whole list.
+    // Indices beyond the chunk's list refer to the whole list.
     const numberOf = (index: unknown) => (Number(index) < own.length ? base + Number(index) : Number(index))
     for (const support of Array.isArray(supports) ? supports : []) this.#support(support, numberOf)
   }

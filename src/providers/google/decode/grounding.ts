@@ -88,7 +88,7 @@ export class Grounding {
     const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...otherFields } = metadata
     Object.assign(this.#otherFields, otherFields as JsonObject) // Parsed JSON.
     const pictures = Array.isArray(chunks) ? chunks.flatMap((chunk) => Object(chunk).image ?? []) : []
-    // // The pages are sources; the image URLs fit no citation.
+    // The pages are sources; the image URLs fit no citation.
     if (pictures.length > 0) this.#otherFields.images = pictures as JsonValue[] // Parsed JSON.
   }
 

@@ -19,7 +19,7 @@ const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g
  * path are dropped, and the call is marked incomplete.
  */
 export class PartialArguments {
-  // // Without a prototype, so that no path can reach one.
+  // Without a prototype, so that no path can reach one.
   readonly #root: Record<string, unknown> = Object.create(null)
   /** Whether an argument was dropped. */
   isIncomplete = false
@@ -64,7 +64,7 @@ function isPlace(container: Container, step: string | number): boolean {
 function childOf(container: Container, step: string | number, next: string | number): Container | undefined {
   if (!isPlace(container, step)) return undefined
   const child = read(container, step)
-  // // Containers are only created here, so an object is one.
+  // Containers are only created here, so an object is one.
   if (typeof child === 'object' && child !== null) return child as Container
   if (child !== undefined) return undefined
   const made: Container = typeof next === 'number' ? [] : Object.create(null)

@@ -26,7 +26,7 @@ export function segmentRanges(
   text: string,
   partStarts: readonly (number | undefined)[],
 ): (TextRange | undefined)[] {
-  // // Most responses have no sources.
+  // Most responses have no sources.
   if (segments.length === 0) return []
   const firstByte = byteOffsets(text, new Set(partStarts.filter((start) => start !== undefined)))
   const baseOf = ({ part }: Segment) => firstByte.get(partStarts[part] ?? 0) ?? 0

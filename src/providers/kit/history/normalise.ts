@@ -25,9 +25,9 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  * Normalizes any history for `target`.
  *
  * **Contract**
- * - Drops failed responses, and content that nobody can read: blank text, thinking or state of other models, images for a text-only model.
+ * - Drops failed responses and unreadable content: blank text, thinking or state of other models, images for a text-only model.
  *   A prompt with failed responses only is followed by a placeholder line.
- * - Keeps the text of an aborted response if a user message follows. Its thinking and calls are dropped; all of it is dropped if the model
+ * - Keeps the text of an aborted response if a user message follows. Thinking and calls of that response are dropped; all of it is dropped if the model
  *   is called again without a new message.
  * - After each response with calls there is exactly one result per call, in call order. Displaced results are moved, missing ones created
  *   (`No result provided`, an error), orphans and repeats dropped.

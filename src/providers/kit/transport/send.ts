@@ -35,8 +35,8 @@ const isOver = 'the call is over'
  * - Rejects only with `ProviderError`: rejections (see `classifyError`), `network` for transport errors, stalls and a missing terminal
  *   event, `cancelled` when `signal` aborts. `partial` has the received message once it had started.
  * - Rejects redirects, because a key must not follow them.
- * - After success, the rest of the body is read in the background, so that the connection can be reused: at most 64 KiB and about 2 s, and
- *   not after `signal` aborts. Then, and at once on every other path, no timer and no listener is left.
+ * - After success, the rest of the body is read in the background, so that the connection can be reused. The limits are 64 KiB and about
+ *   2 s, and `signal` ends it. Then, and at once on every other path, no timer and no listener is left.
  */
 export async function sendStreaming(exchange: Exchange): Promise<AssistantMessage> {
   const call = new Call(exchange)

@@ -81,7 +81,7 @@ export class ItemBlocks {
     const streamed = open.keys.map((key) => ({ key, text: this.builder.written(key) }))
     for (const { key, part, text } of missingParts(streamed, whole)) {
       let free = part
-      // // A new part gets the next number that no delta has used.
+      // A new part gets the next number that no delta has used.
       while (key === undefined && open.keys.includes(open.key + free)) free++
       write(key ?? open.key + free, text)
     }

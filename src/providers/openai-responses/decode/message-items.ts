@@ -28,7 +28,7 @@ export class MessageItems implements ItemKindWriter {
   text(event: ResponsesEvent): void {
     const open = this.#blocks.items.of(event, 'message')
     this.#blocks.text(open, open.key + partOf(event.content_index), event.delta)
-    // // Most deltas have an empty list.
+    // Most deltas have an empty list.
     if (Array.isArray(event.logprobs) && event.logprobs.length > 0) this.#logprobs(event.logprobs)
   }
 

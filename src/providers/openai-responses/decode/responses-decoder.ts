@@ -22,7 +22,7 @@ const itemEvents = new Map<string, (writer: ItemWriter, event: ResponsesEvent) =
   ['response.function_call_arguments.delta', ({ call }, event) => call.argumentsDelta(event)],
   ['response.reasoning_summary_text.delta', ({ reasoning }, event) => reasoning.summary(event)],
   ['response.reasoning_text.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
-  // // Documented by the API, and sent by compatible servers.
+  // Documented by the API, and sent by compatible servers.
   ['response.reasoning.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
   ['response.refusal.delta', ({ message }, event) => message.refusal(event)],
   ['response.output_text.annotation.added', ({ message }, event) => message.annotation(event)],
@@ -145,7 +145,7 @@ export class ResponsesDecoder implements StreamDecoder {
         this.builder.answeredBy(id, event.response?.model)
         return
       }
-      // // Like `response.reasoning.delta`.
+      // Like `response.reasoning.delta`.
       case 'response.function_call_arguments.start':
         this.#writer.call.start(event)
         return

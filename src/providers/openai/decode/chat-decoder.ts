@@ -123,19 +123,19 @@ export class ChatDecoder implements StreamDecoder {
       throw new ProviderError(reason === 'network_error' ? 'network' : 'api', message, { isRetryable: true })
     }
     this.#endTags()
-    // // Nothing ended the call, so arguments may be missing.
+    // Nothing ended the call, so arguments may be missing.
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
-    // // z.ai.
+    // z.ai.
     return reason === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
   #stopReason(): StopReason {
     const stopReason = this.#finishReason === undefined ? 'stop' : stopReasonOf(this.#finishReason)
     if (this.#isRefusal && stopReason === 'stop') return 'guardRail'
-    // // The builder turns "stop" into "toolUse" again if there are calls.
+    // The builder turns "stop" into "toolUse" again if there are calls.
     return stopReason === 'toolUse' ? 'stop' : stopReason
   }
 
@@ -164,7 +164,7 @@ export class ChatDecoder implements StreamDecoder {
       if (choices.length > 0) this.#warnOfOthers()
       return
     }
-    // // Some gateways send each block of a response as its own choice: text, then the calls.
+    // Some gateways send each block of a response as its own choice: text, then the calls.
     const isEmpty = this.builder.message.content.length === 0
     for (const choice of choices) {
       if (choice === first || indexIn(choice.index) === 0) this.#choice(choice, chunk, isEmpty)
@@ -188,7 +188,7 @@ export class ChatDecoder implements StreamDecoder {
       if (hasExtras(delta) && this.#extras.delta(delta)) this.progress++
     }
     if (this.progress > before) this.#hasDeltas = true
-    // // After deltas, `message` repeats the response. So does a final object that is not a chunk.
+    // After deltas, `message` repeats the response. So does a final object that is not a chunk.
     if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || isEmpty)) {
       this.#delta(message)
       this.#extras.delta(message)
@@ -197,9 +197,9 @@ export class ChatDecoder implements StreamDecoder {
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
-      // // A repetition is no progress: it may be a ping.
+      // A repetition is no progress: it may be a ping.
       if (this.#finishReason === undefined) this.progress++
-      // // If one choice was truncated, another does not complete it.
+      // If one choice was truncated, another does not complete it.
       if (this.#finishReason !== 'length') this.#finishReason = reason
     }
   }
@@ -213,7 +213,7 @@ export class ChatDecoder implements StreamDecoder {
     if (this.#usage !== undefined && !isReport(raw)) return
     this.#report = laterReport(this.#report, raw)
     this.#usage = usageOf(this.#report, this.#isReasoningOutside)
-    // // Set now, so that a message that fails later has its usage.
+    // Set now, so that a message that fails later has its usage.
     this.builder.message.usage = this.#usage
   }
 
@@ -241,7 +241,7 @@ export class ChatDecoder implements StreamDecoder {
       const shown = this.#details.add(details)
       if (!this.#hasDetails) this.#keepDetails(field)
       this.progress++
-      // // Text that also comes in `reasoning` is the same.
+      // Text that also comes in `reasoning` is the same.
       this.#thinking(text === '' ? shown : text, field)
     } else this.#thinking(text, field)
   }

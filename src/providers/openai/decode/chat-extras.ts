@@ -86,7 +86,7 @@ export class ChatExtras {
     this.#tellSound()
     const text = this.#builder.written(textKey)
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#executed.sources()]
-    // // A response without text gets an empty one to carry the citations.
+    // A response without text gets an empty one to carry the citations.
     for (const citation of cited) this.#builder.citation(textKey, citation)
     const { message } = this.#builder
     const annotations = this.#annotations.filter((each) => Object(each).type === 'url_citation') as JsonObject[] // Parsed JSON.

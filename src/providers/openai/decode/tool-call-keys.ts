@@ -23,7 +23,7 @@ export class ToolCallKeys {
   /** Returns the key of the call for a fragment: its position among the calls of the message. */
   keyOf(index: number | undefined, id: string | undefined, name: string | undefined): ToolCallKey {
     const numbered = index === undefined ? undefined : this.#keyByIndex.get(index)
-    // // A number alone opens no call: it continues the last one, and stays free for a call with an id.
+    // A number alone opens no call: it continues the last one, and stays free for a call with an id.
     if (numbered === undefined && !id && !name && this.#last >= 0) return { key: this.#last, isNew: false }
     const known = index === undefined ? this.#withoutIndex(id, name) : numbered
     const isOther = known !== undefined && !!id && !!name && this.#ids[known] !== '' && this.#ids[known] !== id
@@ -46,7 +46,7 @@ export class ToolCallKeys {
   #withoutIndex(id: string | undefined, name: string | undefined): number | undefined {
     const sameId = id ? this.#keyById.get(id) : undefined
     if (sameId !== undefined) return sameId
-    // // A name without a known id opens a call; anything else continues the last one.
+    // A name without a known id opens a call; anything else continues the last one.
     return name || this.#last < 0 ? undefined : this.#last
   }
 }

@@ -126,7 +126,7 @@ export function laterReport(before: ChatUsage | undefined, raw: ChatUsage): Chat
   if (before === undefined) return raw
   const reported = Object.entries(raw).filter(([, value]) => Boolean(value))
   const merged: ChatUsage = { ...before, ...Object.fromEntries(reported) }
-  // // A total with a missing count is not usable.
+  // A total with a missing count is not usable.
   const counts = ['prompt_tokens', 'completion_tokens'] as const
   if (counts.some((name) => !raw[name] && merged[name])) merged.total_tokens = Math.max(sumOf(merged), tokenCount(merged.total_tokens))
   return merged

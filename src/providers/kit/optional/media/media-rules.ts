@@ -170,7 +170,7 @@ export function omissionWarnings(
       if (block.type !== 'file' || whyNotSent(block, rules, api, content) !== undefined) continue
       if (block.context !== undefined && !says.includes('context'))
         warnings.push(
-          `The context of ${mediaName(block)} was left out of a request: this service has no place for it. Say it in the text beside the file.`,
+          `The context of ${mediaName(block)} was left out of a request: the provider has no field for it. Put it into the text of the message.`,
         )
       if (block.citations === true && !says.includes('citations'))
         warnings.push(`citations of ${mediaName(block)} left out: this service cites no files that it is sent`)
