@@ -5,7 +5,7 @@ import { modelFromEnv } from 'phi-core/env'
 import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
 import { scripted } from 'phi-core/testing'
 
-// With a key in the environment, a real model responds.
+// With PHI_MODEL and its key in the environment, a real model responds.
 const demo = () => scripted(() => ({ text: 'I am a scripted model. Set ANTHROPIC_API_KEY, and a real one answers.' }))
 const model = process.env.PHI_MODEL ? await modelFromEnv(process.env.PHI_MODEL) : demo()
 
