@@ -27,7 +27,7 @@ interface ConversationPaneProps {
   onDialog: (which: DialogName) => void
 }
 
-/** The conversation that is shown, and where a person goes on with it. */
+/** The current conversation with its composer. */
 export function ConversationPane({ appState, conversation, onDialog }: ConversationPaneProps) {
   const state = conversation.state.value
   const race = conversation.race.value
@@ -108,7 +108,7 @@ export function ConversationPane({ appState, conversation, onDialog }: Conversat
   )
 }
 
-/** As its last run said it. */
+/** Status of its last run. */
 function modelUrlOf({ log }: Conversation): string | undefined {
   const start = log.events.findLast((event) => event.type === 'agentStart')
   return start?.configSnapshot.baseUrl

@@ -3,13 +3,13 @@ import { useEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../palette/composing.ts'
 
 interface EditMessageProps {
-  /** Belongs to the conversation: the field may leave the page, and come back. Without a value, nothing is edited. */
+  /** Owned by the conversation, because the field may leave the page and return. Without a value, nothing is edited. */
   draft: Signal<string | undefined>
   /** Resolves with whether it was heard: then the field closes. */
   onSend: (text: string) => Promise<boolean>
 }
 
-/** Says something else instead of what was said: everything after it leaves the conversation, and stays in the tree. */
+/** Replaces a message: later messages leave the conversation, and stay in the tree. */
 export function EditMessage({ draft, onSend }: EditMessageProps) {
   const isSending = useSignal(false)
   const field = useRef<HTMLTextAreaElement>(null)

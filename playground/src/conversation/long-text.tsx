@@ -5,7 +5,7 @@ import { count } from '../parts/figures.ts'
 const foldedFrom = 2400
 const shownLength = 1200
 
-/** What a person said, as it was written; a long text is folded. */
+/** A user message as typed; a long one is folded. */
 export function LongText({ text }: { text: string }) {
   const isOpen = useSignal(false)
   if (text.length <= foldedFrom) return <p class="text plain">{text}</p>

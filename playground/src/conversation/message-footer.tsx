@@ -12,9 +12,9 @@ import { stopWord } from '../state/log/why-ended.ts'
 interface MessageFooterProps {
   view: MessageView
   misfits: Misfits
-  /** Its answers are prepared. */
+  /** Responses are scripted. */
   isScripted: boolean
-  /** Absent where nothing can be said of it. */
+  /** Absent if the message has no feedback. */
   feedback: Marking | undefined
   onSelect: (() => void) | undefined
   onEdit: (() => void) | undefined
@@ -22,7 +22,7 @@ interface MessageFooterProps {
   onBranch: (() => void) | undefined
 }
 
-/** What a message took and cost, and what can be done with it. */
+/** Duration, cost and actions of a message. */
 export function MessageFooter({ view, misfits, isScripted, feedback, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
   const { message } = view
   if (message === undefined || message.role === 'extension') return null
@@ -55,7 +55,7 @@ export function MessageFooter({ view, misfits, isScripted, feedback, onSelect, o
   )
 }
 
-/** Says of an answer that it is good, or bad; said again, that is taken back. */
+/** Rates a response as good or bad; the same again removes the rating. */
 function Marks({ mark, onMark }: { mark: Mark | undefined; onMark: (mark: Mark | undefined) => void }) {
   const button = (own: Mark, icon: IconName, label: string) => (
     <IconButton icon={icon} label={label} isPressed={mark === own} onClick={() => onMark(mark === own ? undefined : own)} />
@@ -68,7 +68,7 @@ function Marks({ mark, onMark }: { mark: Mark | undefined; onMark: (mark: Mark |
   )
 }
 
-/** How long it took, and how fast it came. */
+/** Duration and speed. */
 function pace({ startedAt, endedAt, message }: MessageView): string[] {
   if (endedAt === undefined || endedAt <= startedAt || message?.role !== 'assistant') return []
   const seconds = (endedAt - startedAt) / 1000
@@ -76,7 +76,7 @@ function pace({ startedAt, endedAt, message }: MessageView): string[] {
   return [duration(endedAt - startedAt), ...(seconds >= 0.2 && speed > 0 ? [`${short(speed)} tok/s`] : [])]
 }
 
-/** Nothing, where the answer broke off before the service had counted. */
+/** Empty if the response broke off before the provider reported usage. */
 function produced(tokens: number): string[] {
   return tokens === 0 ? [] : [`${short(tokens)} tok out`]
 }

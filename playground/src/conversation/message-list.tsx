@@ -14,14 +14,14 @@ import { Message, type MessageActions, type MessageProps } from './message.tsx'
 import { useMessageWindow } from './message-window.ts'
 
 interface MessageListProps {
-  /** What scrolls. */
+  /** The scroll container. */
   box: RefObject<HTMLElement | null>
   /** Whether the newest is kept in sight. */
   isFollowing: Signal<boolean>
   state: RunState
   record: Session | undefined
   selection: Selection | undefined
-  /** Absent where nothing can be said or decided. */
+  /** Absent if the conversation is read-only. */
   actions: MessageActions | undefined
   requests: readonly CapturedTurn[]
   misfits: Misfits
@@ -29,12 +29,12 @@ interface MessageListProps {
   onBranch: (loopId: string) => void
 }
 
-/** The messages, with what happened between them. Of a long conversation only those that are near what is seen are in the page. */
+/** The messages with notes between them. A long conversation renders only those near the viewport. */
 export function MessageList(list: MessageListProps) {
   const { box, isFollowing, state, record, selection, actions, requests, misfits, onSelect, onBranch } = list
   const { messages, live, tools, approvals, inputs, notes, children: runs } = state
   const rendered = useRef(new Map<string, Rendered>())
-  // What a piece of text does not change is not counted again with each: there may be thousands.
+  // Not recomputed per delta, because there may be thousands of messages.
   const ended = useMemo(() => messages.filter(hasPlace).map(({ id }) => id), [messages])
   const written = live !== undefined && hasPlace(live) ? live.id : undefined
   const ids = useMemo(() => (written === undefined ? ended : [...ended, written]), [ended, written])
@@ -47,7 +47,7 @@ export function MessageList(list: MessageListProps) {
   const wanted = useMemo(() => (sought === undefined ? -1 : ids.indexOf(sought)), [ids, sought])
   const { from, to, before, after } = useMessageWindow({ box, ids, isFollowing, wanted })
   useFindable({ box, ids, from, to, textOf: wordsOf, onFound })
-  // Before the browser tells of a scroll, which would move the window to where it was.
+  // Before the browser reports a scroll, which would move the window back.
   useLayoutEffect(() => {
     if (found.value === undefined) return
     box.current?.querySelector(`[data-message="${CSS.escape(found.value)}"]`)?.scrollIntoView({ block: 'center' })
@@ -55,7 +55,7 @@ export function MessageList(list: MessageListProps) {
   }, [found.value])
   const groups = useMemo(() => chosenBranches(record), [record])
   const earlier = notes.filter(({ afterMessageId }) => afterMessageId === undefined)
-  // Where the answer that is being written is tall, only that is near.
+  // If the streaming response is tall, only this area is rendered.
   const inPage = written !== undefined && from === ended.length ? [] : stretch(messages, ids[from], ids[to])
   const used = new Set<string>()
 
@@ -64,7 +64,7 @@ export function MessageList(list: MessageListProps) {
     found.value = id
   }
 
-  /** What a person would look for. */
+  /** Text for the search of the browser. */
   function wordsOf(id: string): string {
     const blocks = messages.find((view) => view.id === id)?.blocks ?? []
     return blocks.map((block) => (block.type === 'text' ? withoutMarks(block.text).replace(/[*_`~#|]/g, '') : '')).join(' ')
@@ -83,7 +83,7 @@ export function MessageList(list: MessageListProps) {
     ))
   }
 
-  /** What a citation names stands before it, and does not change any more. */
+  /** The cited documents precede the citation, and do not change. */
   function find({ messageId, fileIndex = -1 }: NonNullable<Citation['document']>): Content | undefined {
     const message = messageId === undefined ? undefined : messages.find(({ id }) => id === messageId)?.message
     return message?.role === 'user' || message?.role === 'toolResult'
@@ -122,10 +122,10 @@ function hasPlace({ role }: MessageView): boolean {
   return role === 'user' || role === 'assistant'
 }
 
-/** From the message `first` on, and what comes before `next`; all before the first one that has a place belongs to it. */
+/** Groups notes from the message `first` up to `next`; all before the first one with a position belong to it. */
 function stretch(messages: readonly MessageView[], first: string | undefined, next: string | undefined): readonly MessageView[] {
   if (first === undefined) return messages
-  // From the end: whoever follows is there.
+  // From the end, because a following reader is there.
   const start = messages.findLastIndex(({ id }) => id === first)
   const end = next === undefined ? -1 : messages.findLastIndex(({ id }) => id === next)
   return messages.slice(start, end < 0 ? messages.length : end)
@@ -136,7 +136,7 @@ interface Rendered {
   node: VNode
 }
 
-/** The same element as before where nothing it shows has changed: Preact then leaves it alone. A long conversation costs as much as a short one. */
+/** Returns the same element if nothing changed, so that Preact skips it. A long conversation costs as much as a short one. */
 function once(rendered: Map<string, Rendered>, id: string, of: readonly unknown[], make: () => VNode): VNode {
   const before = rendered.get(id)
   if (before !== undefined && before.of.length === of.length && before.of.every((value, at) => value === of[at])) return before.node

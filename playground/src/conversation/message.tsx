@@ -16,12 +16,12 @@ import type { FindBlock } from './sources.tsx'
 import { Thinking } from './thinking.tsx'
 import { toSource } from './to-source.ts'
 
-/** What a person can do with a message. */
+/** Actions on a message. */
 export interface MessageActions extends Decisions, Marking {
   regenerate(): void
   editAndResend(messageId: string, text: string): Promise<boolean>
   readonly draft: {
-    /** What is to be said instead of a message; `undefined` where nobody changes it. */
+    /** The edited text of a message; `undefined` without an edit. */
     edited(messageId: string): Signal<string | undefined>
   }
 }
@@ -30,7 +30,7 @@ export interface MessageProps {
   view: MessageView
   tools: RunState['tools']
   approvals: RunState['approvals']
-  /** What running calls ask a person. */
+  /** Pending requests of running calls. */
   inputs: RunState['inputs']
   /** Loops of the calls that run now. */
   runs: RunState['children']
@@ -50,7 +50,7 @@ export function Message(props: MessageProps) {
   const { message, role } = view
   if (role !== 'user' && role !== 'assistant') return null
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
-  // That somebody stopped it is said at the end, and is no failure.
+  // A stop by the user is shown at the end, and is not an error.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
   const spoken = message === undefined || message.role === 'extension' ? { role } : message
   const isFromUser = originLabel(spoken) === undefined
@@ -73,7 +73,7 @@ export function Message(props: MessageProps) {
       {edited !== undefined && isEdited && message?.role === 'user' ? (
         <EditMessage draft={edited} onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false} />
       ) : (
-        // A block never changes its place in a message.
+        // A block never changes its index in a message.
         passagesOf(view.blocks, sources, view.status === 'streaming').map((passage) => (
           <PassageView key={`${view.id}-${passage.at}`} passage={passage} {...props} turn={turn} />
         ))

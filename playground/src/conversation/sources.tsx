@@ -8,14 +8,14 @@ const maxQuotes = 3
 /** The block that a citation names. */
 export type FindBlock = (place: NonNullable<Citation['document']>) => Content | undefined
 
-/** What an answer rests on, numbered as in its text. */
+/** Sources of a response, numbered as in its text. */
 export function Sources({ sources, find }: { sources: readonly Source[]; find: FindBlock }) {
   return (
     <section class="sources" aria-label="Sources" data-testid="sources">
       <h4>Sources</h4>
       <ol>
         {sources.map((source, at) => (
-          // A source never changes its place.
+          // A source never changes its index.
           <li key={at} data-source={at + 1} tabIndex={-1}>
             <SourceName source={source} /> <span class="source-place">{source.host ?? <Places source={source} find={find} />}</span>
             {quotesOf(source).map((quote, number) => (
@@ -37,7 +37,7 @@ function SourceName({ source: { title, url } }: { source: Source }) {
   )
 }
 
-/** The pages of a document, which open it where it is here; of texts and lists, from which character or part on. */
+/** Pages of a document, as links if the document is available; for texts and lists, the start character or part. */
 function Places({ source: { citations }, find }: { source: Source; find: FindBlock }) {
   const places = new Map(citations.flatMap(({ document: place }) => (place === undefined ? [] : [[wordsOf(place), place] as const])))
   return [...places].map(([words, place], at) => {

@@ -4,10 +4,10 @@ import type { BlockView } from '../../../src/store.ts'
 import { duration } from '../parts/figures.ts'
 import { Icon } from '../parts/icon.tsx'
 
-/** How long it stays open once it is over. */
+/** Milliseconds that it stays open after its end. */
 const lingerMs = 1000
 
-/** What the model thought: open while it grows, then folded to one line. Whoever opened or closed it has the last word. */
+/** The model's thinking: open while it streams, then folded to one line. A manual toggle wins. */
 export function Thinking({ block, isGrowing }: { block: Extract<BlockView, { type: 'thinking' }>; isGrowing: boolean }) {
   const isOpen = useSignal(isGrowing)
   const isDecided = useSignal(false)

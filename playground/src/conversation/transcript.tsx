@@ -24,29 +24,29 @@ interface TranscriptProps {
   race: Race | undefined
   record: Session | undefined
   selection: Selection | undefined
-  /** It goes on in another tab, or is deleted there: how it ended here says nothing. */
+  /** Whether it continues in another tab, or is deleted there: its end here is irrelevant. */
   isElsewhere: boolean
-  /** Absent where nothing can be said or decided. */
+  /** Absent if the conversation is read-only. */
   actions: (MessageActions & { goOn(): void }) | undefined
-  /** Where the model was asked; absent where that is not known here. */
+  /** URL of the model; absent if unknown here. */
   modelUrl: string | undefined
   /** Absent as `actions`. */
   onRemedy: ((remedy: Remedy) => void) | undefined
-  /** What is wrong with the connection to the agent. */
+  /** Problem of the connection to the agent. */
   connection: LostConnection | undefined
   requests: readonly CapturedTurn[]
   misfits: Misfits
-  /** Whether the agent is in this page, where its settings are. */
+  /** Whether the agent runs in this page, with its settings. */
   hasSettings: boolean
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
-  /** Whether nothing was said yet. */
+  /** Whether the conversation is empty. */
   isEmpty: boolean
-  /** What stands there then. */
+  /** Content of an empty conversation. */
   welcome: ComponentChildren
 }
 
-/** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
+/** The transcript. It follows the newest line until the reader scrolls up, and shows the selected item. */
 export function Transcript(props: TranscriptProps) {
   const { state, race, selection, isElsewhere, actions, modelUrl, onRemedy, isEmpty, welcome, hasSettings, connection, ...rest } = props
   const box = useRef<HTMLElement>(null)
@@ -57,12 +57,12 @@ export function Transcript(props: TranscriptProps) {
   const ending = why !== undefined && <Ending {...{ why, state, modelUrl, onRemedy, hasSettings }} />
 
   function follow(): void {
-    // What an empty page says begins at its top.
+    // An empty conversation starts at the top.
     if (lines.current?.dataset.empty === 'true') return
     if (!isFollowing.value || box.current === null) return
     const { scrollHeight, clientHeight } = box.current
     box.current.scrollTop = scrollHeight
-    // Who scrolls up before the browser tells of this has scrolled up.
+    // A scroll up before the browser reports this one is the reader's.
     lastTop.current = scrollHeight - clientHeight
   }
 
@@ -72,7 +72,7 @@ export function Transcript(props: TranscriptProps) {
     return scrollHeight - scrollTop - clientHeight < 24
   }
 
-  /** Lines that come into sight may turn out to be taller than was thought: only who scrolls up stops following. */
+  /** Lines in view may be taller than estimated: only scrolling up stops following. */
   function onScroll(): void {
     if (box.current === null) return
     const { scrollTop } = box.current
@@ -81,7 +81,7 @@ export function Transcript(props: TranscriptProps) {
     lastTop.current = scrollTop
   }
 
-  /** The browser scrolls there step by step, and stops on the way when messages turn out to be taller than was thought. */
+  /** The browser scrolls in steps, and stops if messages are taller than estimated. */
   function onKeyDown(event: KeyboardEvent): void {
     const { key, target, shiftKey, ctrlKey, altKey, metaKey } = event
     if (box.current === null || target !== box.current || shiftKey || ctrlKey || altKey || metaKey) return

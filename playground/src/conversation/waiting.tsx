@@ -3,10 +3,10 @@ import type { RunState } from '../../../src/store.ts'
 import { RemedyButton } from '../notices/remedy-button.tsx'
 import { duration } from '../parts/figures.ts'
 
-/** Milliseconds from which on a person wonders, and from which on something may be wrong. */
+/** Milliseconds until a wait is shown, and until it is shown as unusual. */
 const [long, veryLong] = [10_000, 60_000]
 
-/** Says that the model has not begun to answer, and for how long: nothing else can be seen of the run then. */
+/** Shows that the model has not started to respond, and for how long, while nothing else of the run is visible. */
 export function Waiting({ state, onStop }: { state: RunState; onStop: (() => void) | undefined }) {
   return isWaiting(state) ? <Clock key={state.turns.length} onStop={onStop} /> : null
 }
@@ -33,10 +33,10 @@ function Clock({ onStop }: { onStop: (() => void) | undefined }) {
   )
 }
 
-/** Whether nothing can be seen of the run, because its model has not begun to answer. */
+/** Returns whether nothing of the run is visible, because its model has not started to respond. */
 function isWaiting({ status, live, retry, tools, approvals, inputs }: RunState): boolean {
   if (status !== 'running' || live !== undefined || retry !== undefined) return false
-  // Then a person is waited for, and the page says so where it asks.
+  // The run then waits for the user, and the request is shown elsewhere.
   if (approvals.length > 0 || inputs.length > 0) return false
   return Object.values(tools).every(({ result, status: at }) => result !== undefined || at === 'denied' || at === 'cancelled')
 }

@@ -1,17 +1,17 @@
 import type { Scenario } from '../demo/scenario.ts'
 import { Icon } from '../parts/icon.tsx'
 
-/** What shows the most in a few seconds: thinking, two tools at once, and an answer from their results. */
+/** A short demonstration: thinking, two concurrent tools, and a response from their results. */
 const firstLook = 'Thinking and tools'
 
 interface WelcomeProps {
-  /** None where the model is no scripted one. */
+  /** Empty for a real model. */
   scenarios: readonly Scenario[]
   isDisabled: boolean
   onPick: (scenario: Scenario) => void
 }
 
-/** What an empty page says: what this is, and what to click first. */
+/** The content of an empty page: a description, and first steps. */
 export function Welcome({ scenarios, isDisabled, onPick }: WelcomeProps) {
   const first = scenarios.find(({ name }) => name === firstLook)
   return (

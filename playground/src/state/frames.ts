@@ -1,4 +1,4 @@
-/** Calls `act` once per frame, however often it is asked for. Frames stop in a hidden tab; the agent does not. */
+/** Calls `act` at most once per frame. Frames stop in a hidden tab; the agent does not. */
 export function everyFrame(act: () => void): () => void {
   let isAsked = false
   const now = () => {

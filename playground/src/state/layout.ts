@@ -2,15 +2,15 @@ import { signal } from '@preact/signals'
 
 export type Pane = 'sessions' | 'conversation' | 'inspector'
 
-/** The pane that is seen on a narrow page. */
+/** The visible pane of a narrow page. */
 export const shownPane = signal<Pane>('conversation')
-/** Whether the inspector lies over the conversation, where there is no room beside it. */
+/** Whether the inspector overlays the conversation for lack of space. */
 export const isDrawerOpen = signal(false)
 /** Pixels. */
 export const paneWidths = { sessions: signal(248), inspector: signal(440) }
 export const widthLimits = { sessions: [180, 420], inspector: [300, 900] } as const
 
-/** Makes a pane seen, wherever the page has room for it. */
+/** Makes a pane visible in any layout. */
 export function showPane(pane: Pane): void {
   shownPane.value = pane
   isDrawerOpen.value = pane === 'inspector'
@@ -21,5 +21,5 @@ export function resizePane(pane: keyof typeof paneWidths, width: number): void {
   paneWidths[pane].value = Math.round(Math.min(most, Math.max(least, width)))
 }
 
-/** What lies over the page. */
+/** The open overlay. */
 export type DialogName = 'palette' | 'keys' | 'settings' | 'agent' | 'code' | 'compare' | 'storage'

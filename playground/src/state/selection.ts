@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-/** What all panes look at: a turn, or a call within it. */
+/** The selected turn or call, shared by all panes. */
 export interface Selection {
   loopId: string
   turnIndex: number
@@ -10,7 +10,7 @@ export interface Selection {
 export const inspectorTabs = ['trace', 'request', 'events', 'usage'] as const
 export type InspectorTab = (typeof inspectorTabs)[number]
 
-/** What the address of the page says: `#session?loop=…&turn=…&call=…&tab=…`. A link leads to the same view. */
+/** The URL fragment: `#session?loop=…&turn=…&call=…&tab=…`. A link leads to the same view. */
 export interface Address {
   sessionId?: string
   selection?: Selection
@@ -42,20 +42,20 @@ function writeAddress({ sessionId = '', selection, tab }: Address): string {
   return `#${encodeURIComponent(sessionId)}${query === '' ? '' : `?${query}`}`
 }
 
-/** In the state of an entry of the history: this page wrote its address. */
+/** In the state of a history entry: this page wrote its URL. */
 const mark = 'phi-playground'
 
-/** Whether the address of now is one that this page wrote for a conversation, not a link that somebody followed. */
+/** Returns whether this page wrote the current URL for a conversation, or a link was followed. */
 export function isOwnAddress(sessionId: string): boolean {
   return Object(history.state)[mark] === sessionId
 }
 
-/** WebKit refuses a page that changes its address a hundred times in ten seconds: then it says what it said before. */
+/** WebKit throws after a hundred URL changes in ten seconds: the URL then stays. */
 function writeTo(how: 'pushState' | 'replaceState', address: Address): void {
   try {
     history[how]({ [mark]: address.sessionId }, '', writeAddress(address))
   } catch {
-    // The next change says all of it.
+    // The next change writes everything.
   }
 }
 
@@ -63,7 +63,7 @@ function isTab(name: string | undefined): name is InspectorTab {
   return inspectorTabs.some((tab) => tab === name)
 }
 
-/** What a stranger's link holds may be no URI component. */
+/** A foreign link may contain an invalid URI component. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -72,19 +72,19 @@ function decoded(text: string): string {
   }
 }
 
-/** The one selection of the page. */
+/** The selection of the page. */
 export interface SelectionState {
-  /** Absent: the newest turn, as it comes. */
+  /** Absent: the newest turn. */
   selection: ReadonlySignal<Selection | undefined>
   tab: ReadonlySignal<InspectorTab>
   /** Shows a turn or a call in all panes; `undefined` follows the newest again. */
   select(selection: Selection | undefined, tab?: InspectorTab): void
   showTab(tab: InspectorTab): void
-  /** Another conversation is shown: its address becomes an entry of the history. */
+  /** Another conversation adds a history entry. */
   moveTo(sessionId: string): void
 }
 
-/** Keeps the selection in the address of the page, and follows the address when somebody goes back or pastes a link. */
+/** Writes the selection to the URL, and follows navigation and pasted links. */
 export function createSelection(onSession: (sessionId: string) => void): SelectionState {
   let address = readAddress(location.hash)
   const selection = signal(address.selection)

@@ -1,4 +1,4 @@
-/** The text that this tab keeps at `place`; `undefined` if there is none, or if the browser has no storage. */
+/** Returns the text that this tab stores at `place`; `undefined` if there is none, or the browser has no storage. */
 export function textOfTab(place: string): string | undefined {
   try {
     return sessionStorage.getItem(place) ?? undefined
@@ -13,6 +13,6 @@ export function keepInTab(place: string, text: string | undefined): void {
     if (text === undefined) sessionStorage.removeItem(place)
     else sessionStorage.setItem(place, text)
   } catch {
-    // The page has it until it is reloaded.
+    // The page keeps it until a reload.
   }
 }

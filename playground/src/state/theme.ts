@@ -2,10 +2,10 @@ import { signal } from '@preact/signals'
 
 const preference = matchMedia('(prefers-color-scheme: dark)')
 
-/** Light, dark, or what the system prefers. Not remembered: the page stores conversations and nothing else. */
+/** Light, dark, or the system's. Not stored: the page stores only conversations. */
 export const isDark = signal(preference.matches)
 
-// Until somebody chooses, the page goes with the system, which may turn dark in the evening.
+// By default the page follows the system, which may change over time.
 preference.addEventListener('change', ({ matches }) => {
   if (document.documentElement.dataset.theme === undefined) isDark.value = matches
 })

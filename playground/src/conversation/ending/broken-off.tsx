@@ -1,7 +1,7 @@
 import type { RunState } from '../../../../src/store.ts'
 import { keepPlace } from '../../parts/keep-place.ts'
 
-/** A stored conversation whose last message still waits for an answer. */
+/** A stored conversation whose last message has no response. */
 export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
   if (state.runId !== undefined || state.status !== 'idle' || !isUnanswered(state)) return null
   return (
@@ -16,9 +16,9 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
   )
 }
 
-/** Whether the model has something to say: to a question, to results, to calls that nobody is asked about, or to the end of what it was saying. */
+/** Returns whether the model can respond: to a prompt, to results, to calls without approval, or by continuing a truncated response. */
 function isUnanswered({ messages, approvals }: RunState): boolean {
-  // A mark such as that of interrupted calls is no part of what was said.
+  // A marker, such as that of interrupted calls, is not a message.
   const last = messages.findLast(({ role }) => role !== 'extension')
   if (last?.role === 'user' || last?.role === 'toolResult') return true
   if (last?.role !== 'assistant') return false

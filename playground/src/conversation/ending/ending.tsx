@@ -12,15 +12,15 @@ import { askedToWaitUntil, WaitUntil } from './wait-until.tsx'
 interface EndingProps {
   why: Why
   state: RunState
-  /** Where the model was asked; absent where that is not known here. */
+  /** URL of the model; absent if unknown here. */
   modelUrl: string | undefined
-  /** Absent where nothing can be said. */
+  /** Absent if sending is disabled. */
   onRemedy: ((remedy: Remedy) => void) | undefined
-  /** Whether the agent is in this page, where its settings are. */
+  /** Whether the agent runs in this page, with its settings. */
   hasSettings: boolean
 }
 
-/** How the last run ended: what failed, in the words of who refused, and what can be done. */
+/** The end of the last run: the error, and possible actions. */
 export function Ending({ why, state, modelUrl, onRemedy, hasSettings }: EndingProps) {
   const { failure, retries } = state
   const remedies = why.remedies.filter((remedy) => hasSettings || remedy !== 'schema')
@@ -46,7 +46,7 @@ function idOf({ status }: RunState): string {
   return status === 'rejected' ? 'rejection' : 'ending'
 }
 
-/** What the browser did not say of a request that never came back. */
+/** The cause that the browser hides for a failed request. */
 function Cause({ failure, modelUrl }: { failure: NonNullable<RunState['failure']>; modelUrl: string | undefined }) {
   const cause = useSignal<NetworkCause | undefined>(undefined)
   useEffect(() => {

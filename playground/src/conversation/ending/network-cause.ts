@@ -1,4 +1,4 @@
-/** Why a request of the page never came back. No browser says so to the page; it can be found out. */
+/** Finds out why a request failed. Browsers do not report it. */
 export type NetworkCause = 'offline' | 'back' | 'policy' | 'origin' | 'unreachable'
 
 export const networkCauses: Record<NetworkCause, string> = {
@@ -9,7 +9,7 @@ export const networkCauses: Record<NetworkCause, string> = {
   unreachable: 'Nothing answers at that address. Check that the server runs, and the address in the settings.',
 }
 
-/** Asks the server at `url` once, without a key and without reading what it says. */
+/** Requests the server at `url` once, without a key, and ignores the response. */
 export async function networkCause(url: string): Promise<NetworkCause | undefined> {
   if (!navigator.onLine) return 'offline'
   if (!URL.canParse(url)) return undefined
@@ -22,7 +22,7 @@ export async function networkCause(url: string): Promise<NetworkCause | undefine
     await fetch(new URL(url).origin, { mode: 'no-cors', credentials: 'omit', signal: AbortSignal.timeout(5000) })
     return 'origin'
   } catch {
-    // The event comes after the rejection.
+    // The event follows the rejection.
     await new Promise((resolve) => setTimeout(resolve))
     return isForbidden ? 'policy' : 'unreachable'
   } finally {

@@ -20,7 +20,7 @@ import { createView, type View } from './view.ts'
  * All conversations: the one that is shown, those that run out of sight, and those that are stored.
  *
  * **Contract**
- * - Nothing here throws or rejects: what fails is in `notices`, with what can be done about it.
+ * - Never throws or rejects: failures are in `notices`, with possible actions.
  * - Showing another conversation stops nothing, and decides nothing.
  */
 export interface AppState extends SelectionState, Pick<View, 'current' | 'activity'>, Pick<Places, 'isMoving' | 'configure' | 'handOver'> {
@@ -28,20 +28,20 @@ export interface AppState extends SelectionState, Pick<View, 'current' | 'activi
   readonly notices: Notices
   readonly stored: StoredList
   readonly drafts: DraftList
-  /** Set while what is shown is not what is stored: nothing can be said here then. */
+  /** Set while the shown conversation differs from the stored one: sending is disabled then. */
   interference: ReadonlySignal<Interference | undefined>
-  /** Shows a conversation, from `loopId` on where one is given: what is said next is a branch there. */
+  /** Shows a conversation, optionally from `loopId`: the next prompt creates a branch there. */
   open(sessionId: string, loopId?: string): Promise<void>
-  /** Goes on here with the conversation that is shown, as it is by now. The tab that writes to it is told. */
+  /** Continues the shown conversation in this tab. The tab that owns it is notified. */
   takeOver(): Promise<void>
   create(): void
   remove(sessionIds: readonly string[]): Promise<void>
   importFrom(file: Blob): Promise<void>
-  /** Has several configurations answer `prompt`, and goes on with the answer that was chosen. */
+  /** Lets several configurations respond to `prompt`, and continues with the selected response. */
   race(prompt: string, run?: RunRace): void
-  /** Shows the conversation again as it came, without sending anything. */
+  /** Replays the conversation without sending anything. */
   replay(): Promise<void>
-  /** Lists what is stored, and says where nothing is: to be called once, before or behind the first words of an answer. */
+  /** Lists the stored conversations, and reports if nothing can be stored. Call once, before or after the first output. */
   settle(): Promise<void>
 }
 
@@ -116,7 +116,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   function create(): void {
     const { sessionId } = current.value
     const next = opener.begin()
-    // Nobody comes back to one that is deleted.
+    // A deleted conversation cannot be reopened.
     if (watch.interference.value === 'deleted') moveDraft(sessionId, next.sessionId)
     show(next)
   }
@@ -193,12 +193,12 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   }
 }
 
-/** What was heard so far is written down when the page is about to end; the store writes what was seen each second. */
+/** Flushes recorded events when the page is about to end; the store flushes every second. */
 function flushAtTheEnd(view: View): void {
   const flush = () => {
     for (const { chat } of view.open()) chat.flush?.()
   }
-  // What is begun when a page is hidden for good may not be finished: the earlier sign is the better one, where there is one.
+  // Work started when a page is hidden for good may not finish: the earlier event is better, if there is one.
   for (const sign of ['beforeunload', 'pagehide']) addEventListener(sign, flush)
   document.addEventListener('visibilitychange', flush)
 }

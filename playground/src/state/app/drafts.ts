@@ -4,9 +4,9 @@ import { type KeptDraft, keptDrafts } from '../conversation/kept-words.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { StoredList } from './stored-list.ts'
 
-/** What was written in conversations and never sent, the newest first: a person finds it without knowing its address. */
+/** Unsent drafts of conversations, newest first, so that users find them. */
 export interface DraftList {
-  /** Of conversations in which nothing was said yet. */
+  /** Drafts of empty conversations. */
   unsent: ReadonlySignal<readonly KeptDraft[]>
   /** Whether something is written in a stored conversation that is not sent. */
   has(sessionId: string): boolean
@@ -34,7 +34,7 @@ export function createDrafts(stored: StoredList): DraftList {
   }
 }
 
-/** Tells who opens the page anew of what was not sent then. */
+/** Notifies the user of unsent drafts after a reload. */
 export function tellOfDraft({ unsent }: DraftList, current: string, notices: Notices): void {
   const newest = unsent.value.find(({ sessionId }) => sessionId !== current)
   if (newest === undefined) return

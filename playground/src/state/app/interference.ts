@@ -6,12 +6,12 @@ import { isBusy } from './open-conversations.ts'
 import type { StoredList } from './stored-list.ts'
 import type { View } from './view.ts'
 
-/** What another tab did to the conversation that is shown here. */
+/** A change of the shown conversation by another tab. */
 export type Interference = 'continued' | 'deleted'
 
-/** What other tabs do to the conversations of this one. */
+/** Changes of this tab's conversations by other tabs. */
 export interface TabWatch {
-  /** Set while what is shown is not what is stored. */
+  /** Set while the shown conversation differs from the stored one. */
   interference: ReadonlySignal<Interference | undefined>
   /** Another tab is at work on this conversation. */
   heard(...news: Parameters<OnOtherTab>): Promise<void>
@@ -30,7 +30,7 @@ interface Watched {
 export function createTabWatch({ backend, notices, stored, view: { current, hidden, drop } }: Watched): TabWatch {
   const interference = signal<Interference | undefined>(undefined)
 
-  /** A page that is reloaded takes a moment to let go; another tab that writes keeps on. */
+  /** A reloading page releases its conversations after a moment; another writing tab keeps them. */
   async function isOpenElsewhere(sessionId: string): Promise<boolean> {
     for (let look = 0; look < 5; look++) {
       if (!(await isOpen(sessionId))) return false
@@ -57,7 +57,7 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
     await stored.refresh()
     if (current.value.sessionId !== sessionId) return
     const isThere = stored.has(sessionId) || (await isOpen(sessionId))
-    // What is said here has taken the conversation, or is about to: then the other tab is the one that is told.
+    // A message sent here takes the conversation, or is about to: the other tab is notified then.
     const isNext = shown === current.value && (wasBusy || isBusy(shown) || shown.state.value.runId !== runId)
     if (what === 'changed' && isNext && isThere) return
     current.value.abort()

@@ -3,22 +3,22 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import { runWords } from '../log/run-words.ts'
 
-/** What a conversation does while another one is shown, and the word for it. `done` and `notDone`: it has ended since it was shown last. */
+/** Status of a conversation that is not shown. `done` and `notDone`: it ended since it was last shown. */
 export interface Activity {
   kind: 'running' | 'needsYou' | 'done' | 'notDone'
   word: string
 }
 
-/** That a person is asked for something. */
+/** Whether it waits for the user. */
 export const asksWord = 'Needs you'
 
-/** A conversation that runs out of sight, and where that is. */
+/** A conversation that runs while it is not shown, and its place. */
 export interface Hidden {
   conversation: Conversation
   settings: Settings
 }
 
-/** What runs belongs to its conversation, not to the view: those that are busy stay open when another one is shown. */
+/** Open conversations: busy ones stay open when another one is shown. */
 export interface OpenConversations {
   /** By session; also of the one that is shown. */
   activity: ReadonlySignal<ReadonlyMap<string, Activity>>
@@ -26,7 +26,7 @@ export interface OpenConversations {
   hide(hidden: Hidden): void
   /** It is shown again, or is over. */
   take(sessionId: string): void
-  /** How its run ended, where nobody saw that. */
+  /** The unseen end of its run. */
   ended(sessionId: string, how: Activity): void
   seen(sessionId: string): void
   hiddenOnes(): Conversation[]
@@ -64,7 +64,7 @@ export function openConversations(current: ReadonlySignal<Conversation>): OpenCo
   }
 }
 
-/** Whether something runs in it, or waits for a person. */
+/** Returns whether it runs, or waits for the user. */
 export function isBusy({ chat, race, isSending }: Conversation): boolean {
   return chat.agent.currentRun !== undefined || race.value?.isRunning === true || isSending.value
 }

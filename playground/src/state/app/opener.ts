@@ -8,22 +8,22 @@ import { isOwnAddress } from '../selection.ts'
 
 /** Opens conversations. */
 export interface Opener {
-  /** One that has said nothing yet. */
+  /** Opens a new conversation. */
   begin(sessionId?: string): Conversation
-  /** A stored one, from `loopId` on where one is given. What cannot be opened is told, and a new one begins. */
+  /** Opens a stored one, optionally from `loopId`. If it cannot be opened, reports it and opens a new one. */
   read(sessionId: string, loopId?: string): Promise<Conversation>
 }
 
 interface Opening {
   backend: SettableBackend
   notices: Notices
-  /** Somebody has said something, and it is stored. */
+  /** Called when a stored message was sent. */
   onPrompt: (conversation: Conversation) => void
-  /** A run is over, and its end is stored. */
+  /** Called when a run has ended and its end is stored. */
   onEnd: (conversation: Conversation, status: RunStatus) => void
 }
 
-/** An opener that hears what happens in the conversations it has opened. */
+/** Creates an opener with callbacks for the conversations that it opens. */
 export function createOpener({ backend, notices, onPrompt, onEnd }: Opening): Opener {
   function listen(conversation: Conversation): Conversation {
     const { agent } = conversation.chat
@@ -56,7 +56,7 @@ export function createOpener({ backend, notices, onPrompt, onEnd }: Opening): Op
     return opened ?? begin()
   }
 
-  /** Somebody followed a link to it. */
+  /** Called after a link was followed. */
   function tellOfNothing(sessionId: string): void {
     const place = backend.settings.value.place === 'server' ? 'on this server' : 'in this browser'
     const text = `There is no conversation of this address ${place}: it was deleted, or it is kept elsewhere. What you write here begins a new one.`

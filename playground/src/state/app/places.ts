@@ -8,15 +8,15 @@ import { isBusy } from './open-conversations.ts'
 import type { Opener } from './opener.ts'
 import type { View } from './view.ts'
 
-/** How conversations go on under other settings, and in other places. */
+/** Moves conversations to other settings and other places. */
 export interface Places {
-  /** Whether the conversation is on its way to another place: what is said now would stay behind. */
+  /** Whether the conversation is being moved: new messages would stay behind. */
   isMoving: ReadonlySignal<boolean>
-  /** Has what is opened from now on be as `settings` say. Resolves with whether that worked. */
+  /** Opens later conversations with `settings`. Resolves with whether that worked. */
   use(settings: Settings): Promise<boolean>
-  /** Goes on as `settings` say: with this conversation, or with a new one where they lead to another place. Resolves with whether that worked. */
+  /** Continues with `settings`: in this conversation, or in a new one if they change the place. Resolves with whether that worked. */
   configure(settings: Settings): Promise<boolean>
-  /** Takes the conversation to the other place, with everything that waits in it, and goes on there. */
+  /** Moves the conversation to the other place with its queue, and continues there. */
   handOver(settings: Settings): Promise<void>
   /** Whether the settings have changed while it ran. */
   isOutdated(conversation: Conversation): boolean
@@ -73,7 +73,7 @@ export function createPlaces({ backend, notices, opener, view: { current, show, 
       await backend.use(settings)
       return backend.importFrom(text, { replace: true })
     })
-    // Otherwise it is still where it was.
+    // Otherwise it is unchanged.
     if (moved === undefined) await use(before)
     show(await opener.read(moved ?? sessionId))
     isMoving.value = false
@@ -82,7 +82,7 @@ export function createPlaces({ backend, notices, opener, view: { current, show, 
   return { isMoving, use, configure, handOver, isOutdated: (conversation) => outdated.has(conversation) }
 }
 
-/** Why the place that was chosen is not there, or keeps nothing. */
+/** Returns why the selected place is unavailable, or stores nothing. */
 export function tellOfPlace({ warning, settings }: SettableBackend, notices: Notices): void {
   if (warning === undefined) {
     notices.dismiss('place')
@@ -93,7 +93,7 @@ export function tellOfPlace({ warning, settings }: SettableBackend, notices: Not
   notices.tell({ topic: 'place', kind: 'failure', text: warning, remedies: isDemo ? [] : ['settings'] })
 }
 
-/** Where the browser does not keep what was chosen. */
+/** Returns a notice if the browser does not store the selected place. */
 function tellOfSettings({ keepsSettings }: SettableBackend, notices: Notices): void {
   notices.dismiss('kept settings')
   if (keepsSettings !== false) return

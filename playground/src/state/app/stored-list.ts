@@ -2,15 +2,15 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Backend, StoredSession } from '../backend/chat-port.ts'
 import type { Notices } from '../notices/notices.ts'
 
-/** Conversations that are listed at first, and how many more come at once. */
+/** Initial number of listed conversations, and of each further page. */
 const shownAtOnce = 100
 
-/** What is stored, the most recently active first. */
+/** Stored conversations, most recently active first. */
 export interface StoredList {
   sessions: ReadonlySignal<readonly StoredSession[]>
-  /** Whether it was read: before, nobody knows what is stored. */
+  /** Whether the list was read: before, the content is unknown. */
   isRead: ReadonlySignal<boolean>
-  /** Whether there are more than are listed. */
+  /** Whether there are more. */
   hasMore: ReadonlySignal<boolean>
   has(sessionId: string): boolean
   refresh(): Promise<void>

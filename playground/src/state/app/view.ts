@@ -6,22 +6,22 @@ import { runWords } from '../log/run-words.ts'
 import { whyEnded } from '../log/why-ended.ts'
 import { type Activity, type Hidden, isBusy, openConversations } from './open-conversations.ts'
 
-/** Which conversation is shown, and which go on out of sight: what runs belongs to its conversation, not to the view. */
+/** The shown conversation, and those that continue in the background. */
 export interface View {
   current: ReadonlySignal<Conversation>
-  /** What runs, waits for a person, or has ended unseen, by session. */
+  /** Conversations that run, wait for the user, or have ended unseen, by session. */
   activity: ReadonlySignal<ReadonlyMap<string, Activity>>
   /** One that runs out of sight. */
   hidden(sessionId: string): Hidden | undefined
   /** All that are open here. */
   open(): readonly Conversation[]
-  /** Shows a conversation. The one before goes on out of sight where something runs in it; else it is let go. */
+  /** Shows a conversation. The previous one continues in the background if it is busy; otherwise it is closed. */
   show(conversation: Conversation): void
   /** Shows a conversation of another place; `before` are the settings of the place that is left. */
   showElsewhere(conversation: Conversation, before: Settings): void
   /** Forgets one that is out of sight: it is over, or another tab has it. */
   drop(sessionId: string): void
-  /** The run of one that nobody sees is over. */
+  /** Called when an unseen run ends. */
   ended(conversation: Conversation, status: RunStatus): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export function createView({ first, settings, onShow, onLetGo }: Viewing): View 
     onShow(conversation)
   }
 
-  /** What runs in it goes on. */
+  /** Its runs continue. */
   function release(conversation: Conversation): void {
     const isShown = conversation.sessionId === current.value.sessionId
     const hasRoom = settings.value.place === 'tab' || others.activity.value.size < mostHidden

@@ -7,10 +7,10 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Contest } from '../race/local-race.ts'
 import type { RunRace } from '../race/race.ts'
 
-/** What the page tells about a model. */
+/** Facts of a model for the UI. */
 export interface ModelFacts {
   name: string
-  /** Answers are prepared: the page must say so. */
+  /** Responses are scripted, and the UI must say so. */
   isScripted: boolean
   /** Tokens of a prompt. */
   contextTokens: number
@@ -26,48 +26,48 @@ export interface ModelFacts {
 export interface ChatPort {
   readonly agent: ChatAgent
   readonly model: ModelFacts
-  /** What is wrong with the connection to the agent. Absent where it is in this page. */
+  /** Problem of the connection to the agent. Absent for an agent in this page. */
   readonly connection?: ReadonlySignal<LostConnection | undefined>
-  /** The tree of everything that was recorded so far; `undefined` before anything was said. */
+  /** Returns the recorded tree; `undefined` for an empty conversation. */
   recorded(): Promise<Session | undefined>
-  /** Where marks of answers are kept. Absent where they cannot be. */
+  /** Stores ratings of responses. Absent if unavailable. */
   readonly shared?: SharedState | undefined
-  /** What waited to be said before the page was here. Absent where nothing can. */
+  /** Queued messages from before this page. Absent if unavailable. */
   readonly queued?: readonly QueuedInput[]
-  /** Resolves when what is said can be kept, and answered with all tools. Absent where that is so from the beginning. */
+  /** Resolves when messages can be stored, and all tools are available. Absent if that is so from the start. */
   ready?(): Promise<void>
-  /** Has what was heard so far written down at once: the page is about to end. Absent where that is done elsewhere. */
+  /** Flushes recorded events, because the page is about to end. Absent if another process does it. */
   flush?(): void
-  /** Lets others write to the conversation. What runs in this tab is stopped; elsewhere it goes on. */
+  /** Releases the conversation. Runs in this tab stop; remote ones continue. */
   close(): Promise<void>
-  /** Has several configurations answer at once. Absent where that cannot be done: the agent and its models are elsewhere. */
+  /** Lets several configurations respond at once. Absent for a remote agent. */
   race?: RunRace
-  /** Has those of the visitor's choice answer. Absent as `race`. */
+  /** Does the same with the user's selection. Absent like `race`. */
   compare?: (contest: () => Promise<Contest>) => RunRace
 }
 
-/** What waits to be said, and as what. */
+/** A queued message, and its kind. */
 export interface QueuedInput extends Receipt {
   readonly kind: 'steer' | 'followUp'
 }
 
-/** What the list shows of a conversation. */
+/** A conversation in the list. */
 export interface StoredSession {
   sessionId: string
-  /** Its name, or what was said first; that it cannot be read. Empty before anything was said. */
+  /** Its name, or its first message, or an error. Empty for an empty conversation. */
   title: string
   /** Epoch ms of the first record. */
   startedAt: number
   /** Epoch ms. */
   lastActiveAt: number
   loops: number
-  /** Somebody writes to it; perhaps this page. */
+  /** Another page, or this one, writes to it. */
   isOpen: boolean
-  /** How its last run stands, where that is known. */
+  /** Status of its last run, if known. */
   status?: SessionStatus
 }
 
-/** A file that a conversation becomes, or came from. */
+/** An exported or imported conversation. */
 export interface SessionFile {
   name: string
   type: string
@@ -79,40 +79,40 @@ export type ExportFormat = 'phi' | 'rust' | 'markdown' | 'page'
 /** A backend whose place, model and agent can be chosen. */
 export interface SettableBackend extends Backend {
   readonly settings: ReadonlySignal<Settings>
-  /** Whether they are there again after a reload, as far as that is known. */
+  /** Whether they survive a reload, if known. */
   readonly keepsSettings?: boolean
-  /** Conversations that are begun or opened from now on are as `settings` say. Rejects, and changes nothing, where that cannot be. */
+  /** Applies `settings` to conversations opened from now on. Rejects without a change if that fails. */
   use(settings: Settings): Promise<void>
 }
 
-/** What another tab did: took a conversation from this one, or began, opened, closed or deleted one that this tab does not write to. */
+/** Change by another tab: it took a conversation of this tab, or created, opened, closed or deleted another one. */
 export type TabNews = 'takenOver' | 'changed'
 
 /** Hears of a conversation in another tab. */
 export type OnOtherTab = (sessionId: string, what: TabNews) => void
 
-/** Where conversations are kept and their agents run. */
+/** A place that stores conversations and runs their agents. */
 export interface Backend {
-  /** Whether conversations outlive the page, as far as that is known. */
+  /** Whether conversations survive a reload, if known. */
   readonly isKept: boolean
-  /** What is not as it was chosen, and why. Absent where all of it is. */
+  /** Differences from the settings, with reasons. Absent without any. */
   readonly warning?: string | undefined
-  /** Resolves when it is there where they are kept. Absent where it is there from the beginning. */
+  /** Resolves when the storage is available. Absent if it is from the start. */
   opened?(): Promise<void>
-  /** A conversation that has said nothing yet. */
+  /** Creates an empty conversation. */
   begin(sessionId?: string): ChatPort
-  /** Goes on with a stored conversation, from its newest loop or from `loopId`. Rejects with `SessionError`. */
+  /** Opens a stored conversation, at its newest loop or at `loopId`. Rejects with `SessionError`. */
   open(sessionId: string, loopId?: string): Promise<ChatPort>
   /** The most recently active first, at most `most` of them. */
   list(most: number): Promise<StoredSession[]>
-  /** The tree of a conversation, read without the right to write; `events: false` for what was said alone, where the rest costs more. */
+  /** Reads the tree of a conversation without claiming it; `events: false` returns messages only, if the rest is expensive. */
   read(sessionId: string, options?: { events?: boolean }): Promise<Session>
   isOpen(sessionId: string): Promise<boolean>
-  /** Takes the right to write from whoever has it; they are told. */
+  /** Claims a conversation from its owner, which is notified. */
   takeOver(sessionId: string): Promise<void>
   remove(sessionId: string): Promise<void>
   rename(sessionId: string, title: string): Promise<void>
   exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile>
-  /** Stores what `exportAs` gave, under a new id where the old one is taken, unless it should `replace` what is there. Resolves with the id. */
+  /** Imports a file of `exportAs`, under a new id if the old one exists, unless `replace` is set. Resolves with the id. */
   importFrom(text: string, options?: { replace?: boolean }): Promise<string>
 }

@@ -1,4 +1,4 @@
-// Where conversations of this browser are kept. It comes behind the first words of an answer.
+// Storage of conversations in this browser. Loaded after the first output.
 
 import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
 import { memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
@@ -6,18 +6,18 @@ import { type EventStore, withEvents } from '../../../../src/session.ts'
 import { wordsOf } from '../notices/words.ts'
 import type { OnOtherTab } from './chat-port.ts'
 
-/** Conversations that are kept: in this browser, or as long as this page where the browser stores nothing. */
+/** Stored conversations: in this browser, or in memory if the browser stores nothing. */
 export interface Kept {
-  /** With all their events, so that every view is there again after a reload. */
+  /** With all events, so that every view survives a reload. */
   store: SessionStore & EventStore
-  /** Those that somebody writes to. */
+  /** Conversations that a tab writes to. */
   openIds(): Promise<string[]>
   resume: typeof resumeAgent
   /** Why they end with the page. */
   warning?: string
 }
 
-/** `onOtherTab` hears of what other tabs do. Never rejects: where the browser stores nothing, they end with the page. */
+/** `onOtherTab` gets changes by other tabs. Never rejects: without storage, conversations end with the page. */
 export async function openKept(onOtherTab: OnOtherTab): Promise<Kept> {
   const store = indexedDbSessionStore({
     name: 'phi-playground',

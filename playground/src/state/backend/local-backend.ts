@@ -15,26 +15,26 @@ import { undefinedWhereUnknown } from './unknown-session.ts'
 export interface AgentSetup {
   options: AgentOptions
   model: ModelFacts
-  /** Which part of it is not there, and why. */
+  /** The missing part, and the reason. */
   warning?: string
-  /** Who answers when several are asked at once, and who chooses. */
+  /** Configurations that respond, and the judge. */
   race?: () => Promise<Contest>
-  /** What it can do besides, where that is still on its way. */
+  /** Optional parts that are still loading. */
   tools?: () => Promise<AgentTool[]>
 }
 
-/** What each of them keeps beside what is said. */
+/** Resources of an agent. */
 const persistence = { sharedState: feedbackRules }
 
-/** Conversations that are asked for at once. */
+/** Maximum number of listed conversations per request. */
 const listLimit = 100
 
-/** Conversations of this browser, or of this page alone where the browser stores nothing. */
+/** Conversations of this browser, or in memory if the browser stores nothing. */
 export function localBackend(setUp: () => AgentSetup, onOtherTab: OnOtherTab): LocalBackend {
   return new LocalBackend(setUp, async () => (await keptHere.load()).openKept(onOtherTab))
 }
 
-/** Agents in this tab, recorded. The first one begins before it is there where they are kept. */
+/** Recorded agents in this tab. The first one starts before the storage is available. */
 export class LocalBackend implements Backend {
   readonly #setUp: () => AgentSetup
   readonly #kept: LatePart<Kept>
@@ -61,14 +61,14 @@ export class LocalBackend implements Backend {
   begin(sessionId?: string): ChatPort {
     const { options, ...setup } = this.#setUp()
     const session = this.#kept.loaded?.store ?? storeToCome(async () => (await this.#kept.load()).store, areWordsAlone)
-    // The page itself shows what a logger is told.
+    // The page itself shows log messages.
     const agent = new Agent({ ...options, logger: false, ...persistence, session, ...(sessionId !== undefined && { sessionId }) })
     return this.#port(agent, setup)
   }
 
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
     const { options, tools, ...setup } = this.#setUp()
-    // A call that waits in it may be decided at once.
+    // A pending call may be decided at once.
     const [{ store, resume }, late] = await Promise.all([this.#kept.load(), tools?.()])
     const whole = { ...options, ...persistence, ...(late !== undefined && { tools: late }), ...(loopId !== undefined && { loopId }) }
     return this.#port(await resume(store, sessionId, whole), setup)
@@ -78,7 +78,7 @@ export class LocalBackend implements Backend {
     const { sessionId } = agent
     const agents = this.#agents.set(sessionId, agent)
     const equipped = tools && latePart(async () => agent.setTools(await tools()))
-    // Who says something hears where they do not come.
+    // The sender of a message gets the failure.
     equipped?.load().catch(() => undefined)
     return {
       agent,
@@ -101,7 +101,7 @@ export class LocalBackend implements Backend {
     }
   }
 
-  /** Only who wants one loads it. */
+  /** Loaded on first use. */
   #race(agent: Agent, contest: () => Promise<Contest>): RunRace {
     return async (prompt, emit, signal) => {
       const [{ localRace }, { store }] = await Promise.all([import('../race/local-race.ts'), this.#kept.load()])
@@ -140,7 +140,7 @@ export class LocalBackend implements Backend {
     await (await this.#kept.load()).store.delete(sessionId)
   }
 
-  /** By its agent where that is here, also while it runs: whoever else writes takes the conversation over. */
+  /** Reads from its local agent, also during a run: another writer would take the conversation over. */
   async rename(sessionId: string, title: string): Promise<void> {
     const agent = this.#agents.get(sessionId)
     if (agent !== undefined) await agent.rename(title)

@@ -8,7 +8,7 @@ export function fileOf(store: SessionStore, sessionId: string, format: ExportFor
   return sessionFile({ sessionId, format, log: () => exportSession(store, sessionId), read: () => store.load(sessionId) })
 }
 
-/** Stores what a file holds, as `Backend.importFrom` says. */
+/** Imports a file: see `Backend.importFrom`. */
 export async function importInto(store: SessionStore, text: string, { replace = false }: { replace?: boolean } = {}): Promise<string> {
   if (text.startsWith('{"format"')) {
     if (replace) return importSession(store, text, { replace })

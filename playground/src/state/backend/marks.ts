@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../../src/index.ts'
 import { sharedState } from '../../../../src/session.ts'
 
-/** What a person says of an answer. */
+/** A rating of a response. */
 export type Mark = 'good' | 'bad'
 /** By the id of the message. */
 export type Marks = Readonly<Record<string, Mark>>
 
-/** Marks are shared state of the session: they are in its log and its export, and no model is sent them. */
+/** Ratings are shared state of the session: in its log and its export, and never sent to a model. */
 export const feedbackRules = sharedState({
   schema: { type: 'object', properties: { feedback: { type: 'object', additionalProperties: { enum: ['good', 'bad'] } } } },
   initial: {},

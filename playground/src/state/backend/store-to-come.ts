@@ -2,7 +2,7 @@ import type { AgentEvent, AgentMessage, SessionStore } from '../../../../src/ind
 import type { JournaledConversation, JournalRecord, LoopPlace, SessionJournal } from '../../../../src/session.ts'
 
 /**
- * A store that is still on its way, for a conversation that begins meanwhile.
+ * A store that is still loading, for a conversation that starts meanwhile.
  *
  * **Contract**
  * - While `isAhead`, what is asked does not wait for it, so that the first words of an answer come. The answer does: it is finished once all of it is

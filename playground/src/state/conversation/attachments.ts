@@ -1,9 +1,9 @@
 import type { Content, FileContent, ImageContent, PromptInput } from '../../../../src/index.ts'
 
-/** What goes with a text. */
+/** Files attached to a text. */
 export type Attachment = ImageContent | FileContent
 
-/** A prompt of `text` and what goes with it. */
+/** Creates a prompt of `text` and its files. */
 export function promptOf(text: string, media: readonly Attachment[]): PromptInput {
   if (media.length === 0) return text
   return { role: 'user', content: text === '' ? [...media] : [{ type: 'text', text }, ...media] }

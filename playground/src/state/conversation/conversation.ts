@@ -11,33 +11,33 @@ import { createRuns, type Runs } from './runs.ts'
 import { createSpeech, type Speech } from './speech.ts'
 
 /**
- * One conversation: what the page shows of it (signals), and what a person can do: say something, begin and end runs, mark answers.
+ * One conversation: its signals for the UI, and its actions: send, start and stop runs, rate responses.
  *
  * **Contract**
- * - Nothing here throws or rejects: what fails is a notice of this conversation, or how its run ended.
- * - What is said leaves the draft when it is in the conversation or in its queue, and not before.
+ * - Never throws or rejects: a failure is a notice of this conversation, or the end of its run.
+ * - Text leaves the draft when it is in the conversation or in its queue, and not before.
  */
 export interface Conversation extends Heard, Speech, Runs, Marking {
   readonly chat: ChatPort
   readonly sessionId: string
-  /** Set where this is a recording that is played: nothing can be said then. */
+  /** Set for a replayed recording: sending is disabled. */
   readonly replay?: Replay
-  /** What several configurations answer at once; absent while none do. */
+  /** A race of several configurations; absent without one. */
   race: ReadonlySignal<Race | undefined>
-  /** Has several configurations answer `prompt`. Resolves with the loop that was chosen; `undefined` where none was. */
+  /** Lets several configurations respond to `prompt`. Resolves with the selected loop; `undefined` without one. */
   startRace(prompt: string, run: RunRace): Promise<string | undefined>
   abort(): void
-  /** Stops what runs, wherever it does, and waits for its end. */
+  /** Stops local and remote runs, and waits for their end. */
   stop(): Promise<void>
-  /** Lets it go: what runs in this tab is stopped, what runs elsewhere goes on. */
+  /** Closes it: local runs stop, remote ones continue. */
   close(): Promise<void>
 }
 
-/** What a conversation is opened with. */
+/** Options of an opened conversation. */
 export interface Opening {
   notices: Notices
   recorded?: Session | undefined
-  /** Where in its tree; by default where it ends. */
+  /** Position in its tree; default: its end. */
   loopId?: string | undefined
 }
 

@@ -2,7 +2,7 @@ import type { ChatAgent } from '../../../../src/client.ts'
 import type { AgentRun, PendingApproval } from '../../../../src/index.ts'
 import type { ApprovalRef } from '../../../../src/loop.ts'
 
-/** Answers a request that was shown, and no other: in the run that asks, or, where that is over, in one that asks again. */
+/** Decides a shown request: in its run, or in a new run after that has ended. */
 export function decide(agent: ChatAgent, shown: PendingApproval, answer: (run: AgentRun, request: ApprovalRef) => void): void {
   const run = agent.currentRun
   if (run !== undefined) {

@@ -3,25 +3,25 @@ import type { Attachment } from './attachments.ts'
 import { keepFiles, keptFiles } from './kept-files.ts'
 import { keepWords, keptWords } from './kept-words.ts'
 
-/** What is not said yet. */
+/** Unsent input. */
 export interface Draft {
   text: Signal<string>
   attached: Signal<readonly Attachment[]>
-  /** Whether its words are there again after a reload. */
+  /** Whether its text survives a reload. */
   isKept: Signal<boolean>
-  /** Whether its files are being stored: a page that ends now may lose them. */
+  /** Whether its files are being stored: a reload may lose them. */
   isStoring: Signal<boolean>
   /** Why other files do not go with it. */
   refused: Signal<readonly string[]>
-  /** What waits in the queue of a run of this page: it is said by the run, or it is in the draft again when the page ends before. */
+  /** Queued messages of a run in this page: sent by the run, or restored to the draft if the page ends first. */
   waiting: Signal<readonly QueuedPrompt[]>
-  /** What is to be said instead of a message; `undefined` where nobody changes it. */
+  /** The edited text of a message; `undefined` without an edit. */
   edited(messageId: string): Signal<string | undefined>
-  /** Puts words that were not heard before what is there by now. */
+  /** Inserts unsent text before the current draft. */
   giveBack(text: string, media: readonly Attachment[]): void
 }
 
-/** Words, and what goes with them. */
+/** Text with its files. */
 export interface QueuedPrompt {
   text: string
   media: readonly Attachment[]
@@ -29,7 +29,7 @@ export interface QueuedPrompt {
 
 const drafts = new Map<string, Draft>()
 
-/** The draft of a conversation: there again when one comes back to it, and after the page has ended, however it did. */
+/** The draft of a conversation. It survives leaving the conversation, reloads and crashes. */
 export function draftOf(sessionId: string): Draft {
   const known = drafts.get(sessionId)
   if (known !== undefined) return known
@@ -84,7 +84,7 @@ export function draftOf(sessionId: string): Draft {
   for (const messageId of Object.keys(kept.edits)) edited(messageId)
   drafts.set(sessionId, draft)
   void keptFiles(sessionId).then((media) => {
-    // Not what was attached meanwhile.
+    // Not the files attached meanwhile.
     if (media.length > 0) draft.giveBack('', media)
     for (const part of [attached, waiting]) part.subscribe(() => void keepMedia())
   })
@@ -92,7 +92,7 @@ export function draftOf(sessionId: string): Draft {
   return draft
 }
 
-/** What was written in one conversation is the draft of another one. */
+/** Moves a draft to another conversation. */
 export function moveDraft(from: string, to: string): void {
   const { text, attached } = draftOf(from)
   draftOf(to).giveBack(text.value, attached.value)

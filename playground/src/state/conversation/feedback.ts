@@ -3,11 +3,11 @@ import type { SharedState } from '../../../../src/session.ts'
 import { type Mark, type Marks, marksIn } from '../backend/marks.ts'
 import type { Attempts } from '../notices/notices.ts'
 
-/** What a page shows of the marks of a conversation, and how a person gives them. */
+/** Ratings of a conversation, and how to set them. */
 export interface Marking {
-  /** Absent where none can be kept. */
+  /** Absent if they cannot be stored. */
   readonly marks?: ReadonlySignal<Marks> | undefined
-  /** Marks an answer; `undefined` takes its mark away. */
+  /** Rates a response; `undefined` removes the rating. */
   mark(messageId: string, mark: Mark | undefined): void
 }
 
@@ -18,7 +18,7 @@ export function createMarking(state: SharedState | undefined, attempt: Attempts)
   state.subscribe(() => {
     marks.value = marksIn(state.value)
   })
-  /** What else is shared, by another program, stays. */
+  /** Shared state of other programs stays. */
   async function set(messageId: string, mark: Mark | undefined): Promise<void> {
     await state?.set((now) => {
       const { [messageId]: _before, ...others } = marksIn(now)

@@ -9,13 +9,13 @@ import { EventLog } from '../log/event-log.ts'
 import type { Attempts } from '../notices/notices.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf } from './opened-state.ts'
 
-/** What the page shows of a conversation. */
+/** Signals of a conversation for the UI. */
 export interface Heard {
   state: ReadonlySignal<RunState>
   readonly log: EventLog
   /** The loop that the conversation ends with. */
   loopId: ReadonlySignal<string | undefined>
-  /** The tree as it was recorded last; absent before anything was said. */
+  /** The recorded tree; absent for an empty conversation. */
   record: ReadonlySignal<Session | undefined>
   /** Reads the tree again. */
   refresh(): Promise<void>
@@ -23,16 +23,16 @@ export interface Heard {
 
 interface Earlier {
   recorded: Session | undefined
-  /** Where in its tree; by default where it ends. */
+  /** Position in its tree; default: its end. */
   loopId: string | undefined
   attempt: Attempts
 }
 
-/** Publishes what the agent of `chat` has said so far, and what it does from now on until `leave`, once per frame. */
+/** Publishes the state of the agent of `chat`, and its events until `leave`, once per frame. */
 export function hear(chat: ChatPort, { recorded, loopId, attempt }: Earlier): Heard & { leave: () => void } {
   const { agent } = chat
   const log = new EventLog()
-  // The events of the run that is on are heard from its beginning.
+  // Events of the current run are read from its start.
   const isOver = (loop: LoopRecord) => loop.loopId !== agent.currentRun?.loopId
   log.restore(recorded?.loops.filter(isOver) ?? [])
   let next = openedState(agent, recorded === undefined ? [] : chainOf(recorded, loopId).filter(isOver))
@@ -46,10 +46,10 @@ export function hear(chat: ChatPort, { recorded, loopId, attempt }: Earlier): He
     log.publish()
   })
 
-  /** What is left in sight when a run begins. */
+  /** Returns what stays visible when a run starts. */
   function seenFrom({ continuationKind, parentLoopId }: AgentStartEvent): RunState {
     const last = next.loopId ?? lastLoop.value
-    // Somebody else has gone on from another loop.
+    // Another process has continued from another loop.
     if (last !== undefined && parentLoopId !== undefined && parentLoopId !== last) return openedState(agent, [])
     return goesBack(continuationKind) ? rewoundState(next, agent.messages) : next
   }

@@ -2,14 +2,14 @@ import { firstWords } from '../../late/first-words.ts'
 import { latePart } from '../../late/late-part.ts'
 import type { Attachment } from './attachments.ts'
 
-/** Beside the conversations: a draft belongs to none of them yet. Its code is in one file with theirs: where it cannot be had, they say so. */
+/** Stored separately, because a draft belongs to no conversation yet. Its code is in the same file; if that cannot be loaded, a notice says so. */
 const files = latePart(async () => {
   await firstWords
   const { openDB } = await import('idb')
   return openDB('phi-playground-drafts', 1, { upgrade: (db) => void db.createObjectStore('files') })
 })
 
-/** The pictures and files of a draft; none where the browser keeps nothing. */
+/** Files of a draft; none if the browser stores nothing. */
 export async function keptFiles(sessionId: string): Promise<readonly Attachment[]> {
   try {
     return (await (await files.load()).get('files', sessionId)) ?? []
@@ -18,7 +18,7 @@ export async function keptFiles(sessionId: string): Promise<readonly Attachment[
   }
 }
 
-/** Never rejects: what cannot be kept lives as long as the page. */
+/** Never rejects: without storage, files live as long as the page. */
 export async function keepFiles(sessionId: string, attached: readonly Attachment[]): Promise<void> {
   try {
     const db = await files.load()

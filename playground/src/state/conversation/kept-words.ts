@@ -1,9 +1,9 @@
 import { sessionsWithFiles } from './kept-files.ts'
 
-/** What a person wrote and has not said yet, without its pictures and files. */
+/** Unsent text without files. */
 export interface Words {
   text: string
-  /** What is to be said instead of messages, by their ids. */
+  /** Edited texts of messages, by id. */
   edits: Readonly<Record<string, string>>
 }
 
@@ -13,7 +13,7 @@ const most = 30
 
 /**
  * The words of a conversation: those of this tab, after a reload; otherwise those that were written last, in a tab that is closed.
- * Where the browser keeps nothing, they live as long as the page.
+ * Without storage, drafts live as long as the page.
  */
 export function keptWords(sessionId: string): Words {
   for (const storage of ['sessionStorage', 'localStorage'] as const) {
@@ -23,7 +23,7 @@ export function keptWords(sessionId: string): Words {
   return { text: '', edits: {} }
 }
 
-/** Keeps them at once: the page may end before anything that takes time. Whether they are there again after a reload. */
+/** Stores synchronously, because the page may end at any time. Returns whether the draft survives a reload. */
 export function keepWords(sessionId: string, { text, edits }: Words): boolean {
   const isEmpty = text === '' && Object.keys(edits).length === 0
   const kept = (['sessionStorage', 'localStorage'] as const).map((storage) =>
@@ -40,13 +40,13 @@ export function keepWords(sessionId: string, { text, edits }: Words): boolean {
 /** A draft of one conversation, as the list of drafts shows it. */
 export interface KeptDraft {
   sessionId: string
-  /** Empty where only files are kept. */
+  /** Empty if there are only files. */
   text: string
-  /** Epoch ms of its last change; 0 where nobody knows. */
+  /** Epoch milliseconds of its last change; 0 if unknown. */
   at: number
 }
 
-/** All that is kept beyond a tab and can be said, the newest first. Never rejects. */
+/** Returns all stored drafts that can be sent, newest first. Never rejects. */
 export async function keptDrafts(): Promise<readonly KeptDraft[]> {
   const words = tried(() => Object.keys(localStorage).flatMap(draftAt)) ?? []
   const withFiles = (await sessionsWithFiles()).filter((id) => words.every(({ sessionId }) => sessionId !== id))

@@ -2,23 +2,23 @@ import type { AgentMessage, PendingApproval } from '../../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../../src/session.ts'
 import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../../src/store.ts'
 
-/** What an agent has said: its history, and the calls that wait for a person. */
+/** The history of an agent, and its pending calls. */
 interface OpenedAgent {
   messages: readonly AgentMessage[]
   pendingApprovals(): PendingApproval[]
 }
 
-/** What the page shows of a conversation when it is opened: the history of the agent, with what only the recorded events tell of it. */
+/** Returns the state of an opened conversation: the agent's history, with facts that only recorded events contain. */
 export function openedState(agent: OpenedAgent, loops: readonly LoopRecord[]): RunState {
   const recorded = loops.flatMap(({ base, messages }) => [...(base?.messages ?? []), ...messages])
   const whole = new Map(recorded.map((message) => [message.id, message]))
-  // A session names large media of its history; its record has their bytes.
+  // A session references large media of its history; its record has their bytes.
   const messages = agent.messages.map((message) => (namesMedia(message) ? (whole.get(message.id) ?? message) : message))
   const restored = restoredState(messages, agent.pendingApprovals())
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
   const shown = restored.messages.map((view) => withTimes(view, views.get(view.id)))
-  // Its end may be recorded, although the event of its end is not.
+  // Its end may be recorded without the event of its end.
   const left = cutOff(replayed).filter(({ id }) => !shown.some((view) => view.id === id))
   const seen = left.length === 0 ? shown : [...shown.filter((view) => !isTriedAgain(view, replayed.loopId)), ...left]
   // A call may have any id, also constructor.
@@ -29,17 +29,17 @@ export function openedState(agent: OpenedAgent, loops: readonly LoopRecord[]): R
   return { ...restored, messages: seen, tools, notes, turns: replayed.turns, ...endOf(replayed) }
 }
 
-/** The answer that was being written when its page ended. It is in no history: the model is asked again. */
+/** The response that streamed when its page ended. It is not in the history: the model is called again. */
 function cutOff({ live }: RunState): MessageView[] {
   return live === undefined || live.blocks.length === 0 ? [] : [{ ...live, status: 'done' }]
 }
 
-/** Whether the loop that was cut off had asked again for this response: what came then is in its place. */
+/** Returns whether the interrupted loop had retried this response, which replaces the earlier attempt. */
 function isTriedAgain({ message }: MessageView, loopId: string | undefined): boolean {
   return message?.role === 'assistant' && message.stopReason === 'error' && message.turnId?.loopId === loopId
 }
 
-/** How the last run ended, where it did not do what it was asked. */
+/** Returns how the last run ended, if it failed. */
 function endOf({ status, failure, rejection, limit }: RunState): Partial<RunState> {
   if (status === 'running' || status === 'completed' || status === 'paused') return {}
   return { status, ...(failure && { failure }), ...(rejection !== undefined && { rejection }), ...(limit && { limit }) }
@@ -52,24 +52,24 @@ function namesMedia(message: AgentMessage): boolean {
   )
 }
 
-/** A tree without what the log of the page holds already: events and requests are most of it. */
+/** Returns a tree without the data that the page's log has already: mostly events and requests. */
 export function outlineOf(session: Session): Session {
   const loops = session.loops.map((loop) => ({
     ...loop,
-    // Answers that were tried beside each other are shown with what they took.
+    // Branches are shown with their cost.
     events: loop.parallelGroup === undefined ? [] : loop.events.filter(({ event }) => event.type !== 'turnRequest'),
     turns: loop.turns.map(({ requestPayload: _held, ...turn }) => turn),
   }))
   return { ...session, loops }
 }
 
-/** The loop that a conversation ends with: the one begun last; of branches that were tried at once, the one that was chosen. */
+/** Returns the last loop of a conversation: the one started last; of parallel branches, the selected one. */
 export function lastLoopOf({ loops }: Session): string | undefined {
   const last = loops.at(-1)
   return last?.parallelGroup?.selectedLoopId ?? last?.loopId
 }
 
-/** The loops from the first one down to `loopId`: what a conversation is made of, without its other branches. */
+/** Returns the loops from the first one to `loopId`: the conversation without its other branches. */
 export function chainOf(session: Session, loopId: string | undefined): LoopRecord[] {
   const byId = new Map(session.loops.map((loop) => [loop.loopId, loop]))
   const chain = new Set<LoopRecord>()

@@ -9,15 +9,15 @@ export interface QueuedMessage extends QueuedPrompt {
   receipt: Receipt
 }
 
-/** What waits to be said. What the run gives back is put into the draft again. */
+/** Queued messages. Those that a run returns are restored to the draft. */
 export interface Queue {
   waiting: ReadonlySignal<readonly QueuedMessage[]>
   add(message: Omit<QueuedMessage, 'id'>): void
-  /** Takes a message out, as long as nobody has heard it; says whether that came in time. */
+  /** Removes a message that is not delivered yet; returns whether that was in time. */
   withdraw(message: QueuedMessage): Promise<boolean>
 }
 
-/** `endsWithPage`: nobody else keeps what waits. */
+/** `endsWithPage`: the queue is not stored elsewhere. */
 export function createQueue(draft: Draft, { endsWithPage }: { endsWithPage: boolean }): Queue {
   const waiting = signal<readonly QueuedMessage[]>([])
   if (endsWithPage)

@@ -7,12 +7,12 @@ export interface Moment {
   event: AgentEvent
 }
 
-/** What is replayed: the events of one branch of a conversation, in their order. */
+/** The replayed events: one branch of a conversation, in order. */
 export interface Timeline {
   moments: readonly Moment[]
   /** Milliseconds. */
   length: number
-  /** Where turns begin, in ms. */
+  /** Start times of turns in milliseconds. */
   turns: readonly number[]
 }
 

@@ -4,26 +4,26 @@ import type { Attempts } from '../notices/notices.ts'
 import { decide } from './decide.ts'
 import type { Speech } from './speech.ts'
 
-/** How a person moves a conversation on without saying anything new. */
+/** Actions that continue a conversation without a new message. */
 export interface Runs {
   /** Lets the call run that a card showed, and no other. */
   approve(request: PendingApproval): void
   deny(request: PendingApproval): void
-  /** Answers what a running call asks, as long as it does. */
+  /** Responds to a request of a running call. */
   answer(question: PendingInput, answer: InputAnswer): void
-  /** Has the model answer what a run that was broken off has left, or go on with an answer that was cut off. */
+  /** Continues an interrupted run, or a truncated response. */
   goOn(): void
   /** Has the last question answered again. */
   regenerate(): void
-  /** Tries again what failed: says the draft where it was not heard, else has the last question answered again, from the last result of a tool on. */
+  /** Retries: sends the draft if it was not delivered, else lets the model respond again from the last tool result. */
   retry(): void
   compact(): void
-  /** Makes room in what is sent, and tries again. */
+  /** Compacts the conversation, and retries. */
   compactAndRetry(): void
 }
 
 export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts): Runs {
-  /** How it ends is told by its end. */
+  /** Its end reports the outcome. */
   const begin = (failure: string, start: () => AgentRun) => void attempt('run', failure, () => void start())
 
   const regenerate = () => begin('Not answered again', () => agent.regenerate())
@@ -38,7 +38,7 @@ export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts):
     else begin('It did not go on', () => agent.continueLoop())
   }
 
-  /** What tools have done for the last question is not done again. */
+  /** Tools of the last prompt do not run again. */
   function again(): AgentRun {
     const question = agent.messages.findLastIndex(({ role }) => role === 'user')
     const hasResults = agent.messages.slice(question).some(({ role }) => role === 'toolResult')

@@ -7,21 +7,21 @@ import { type Attachment, mediaOf, promptOf } from './attachments.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { createQueue, type QueuedMessage } from './queue.ts'
 
-/** What a person says in a conversation. Words leave the draft when they are in the conversation or in its queue, and not before. */
+/** Sends messages. Text leaves the draft when it is in the conversation or in its queue, and not before. */
 export interface Speech {
   readonly draft: Draft
-  /** The draft is on its way: it is not in the conversation yet. */
+  /** The draft is being sent: it is not in the conversation yet. */
   isSending: ReadonlySignal<boolean>
   queued: ReadonlySignal<readonly QueuedMessage[]>
-  /** Says the draft: begins a run, or steers the one that is on. `followUp` has it answered when that would otherwise end. Resolves with whether it was heard. */
+  /** Sends the draft: starts a run, or steers the current one. `followUp` delivers it when the run would end. Resolves with whether it was delivered. */
   submit(kind: QueuedMessage['kind']): Promise<boolean>
-  /** Says something else than the draft. What was not heard is put into the draft. */
+  /** Sends a text other than the draft. Undelivered text is restored to the draft. */
   send(text: string, media?: readonly Attachment[]): Promise<boolean>
-  /** Says `text` instead of what was said in this message; its pictures and files stay. Resolves with whether it was heard. */
+  /** Replaces the text of a message; its files stay. Resolves with whether it was delivered. */
   editAndResend(messageId: string, text: string): Promise<boolean>
-  /** Takes a message out of the queue, as long as nobody has heard it; says whether that came in time. Absent where nothing can be said. */
+  /** Removes an undelivered message from the queue; returns whether that was in time. Absent if sending is disabled. */
   withdraw?(message: QueuedMessage): Promise<boolean>
-  /** Whether the draft was to be said last, and was not heard. */
+  /** Whether the draft was the last input, and was not delivered. */
   isUnheard(): boolean
 }
 

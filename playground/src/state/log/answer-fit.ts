@@ -3,12 +3,12 @@ import { type AgentMessage, type AssistantMessage, ProviderError, parseOutput } 
 import type { LoopRecord } from '../../../../src/session.ts'
 import { errorText } from '../../parts/error-text.ts'
 
-/** What is wrong with an answer whose form was asked for. */
+/** A violation of the requested response format. */
 export interface Misfit {
   word: string
   /** Which place does not fit. */
   text: string
-  /** Where it was asked for. */
+  /** The loop and turn of the request. */
   turn?: { loopId: string; turnIndex: number } | undefined
 }
 
@@ -19,7 +19,7 @@ export const noMisfits: Misfits = new Map()
 
 type Form = AnnotatedRequest['responseFormat']
 
-/** Why `message` is not as `form` says; `undefined` where it is, and where it had not come to its end anyway. Never rejects. */
+/** Returns why `message` violates `form`; `undefined` if it does not, or is incomplete. Never rejects. */
 export async function misfitOf(message: AgentMessage, form: Form): Promise<Misfit | undefined> {
   const schema = schemaOf(form)
   if (schema === undefined || message.role !== 'assistant' || message.stopReason !== 'stop') return undefined
@@ -33,7 +33,7 @@ export async function misfitOf(message: AgentMessage, form: Form): Promise<Misfi
   }
 }
 
-/** Has what a comparison needs be there when the answer, which has begun, is. */
+/** Loads the validator while the response streams. */
 export function expectForm(begun: AssistantMessage, form: Form): void {
   void misfitOf({ ...begun, id: '', stopReason: 'stop', content: [{ type: 'text', text: '{}' }] }, form)
 }
@@ -43,7 +43,7 @@ function schemaOf(form: Form) {
   return form.type === 'jsonSchema' ? form.schema : { type: 'object' as const }
 }
 
-/** Those of a conversation as it was recorded, as far as its requests were. */
+/** Checks the responses of a recorded conversation, if their requests are recorded. */
 export async function misfitsIn({ loops }: { loops: readonly LoopRecord[] }): Promise<Misfits> {
   const forms = new Map(
     loops.flatMap(({ turns }) => turns.map(({ turnId, requestPayload }) => [keyOf(turnId), requestPayload?.responseFormat])),

@@ -8,7 +8,7 @@ import { Trace } from './trace.ts'
 /** How many events are kept; then the oldest go, a fifth at a time. */
 const eventLimit = 50_000
 
-/** What a turn was sent. After an overflow it is sent twice: the last one counts. */
+/** The request of a turn. After an overflow there are two: the last one counts. */
 export interface CapturedTurn {
   loopId: string
   turnIndex: number
@@ -16,8 +16,8 @@ export interface CapturedTurn {
 }
 
 /**
- * Everything that was heard of a conversation. Lists grow in place. Whoever reads one in a component or an effect follows it: each property reads `version`
- * first, so a component that has drawn an empty list draws again when something comes.
+ * All events of a conversation. Lists grow in place. Each property reads `version` first, so a component or effect that reads it
+ * updates when events arrive.
  */
 export class EventLog {
   readonly #events: AgentEvent[] = []
@@ -65,7 +65,7 @@ export class EventLog {
     this.#dropped += eventLimit / 5
   }
 
-  /** Takes in loops that were recorded before this page began to listen. */
+  /** Adds loops that were recorded before this page subscribed. */
   restore(loops: readonly LoopRecord[]): void {
     for (const { parallelGroup, startedAt } of loops) {
       if (parallelGroup?.isSelected) this.#trace.group(parallelGroup.allLoopIds, startedAt)
@@ -84,7 +84,7 @@ export class EventLog {
     this.#trace.roots.sort((a, b) => a.startedAt - b.startedAt)
   }
 
-  /** Tells who looks that there is something new. */
+  /** Notifies readers of new events. */
   publish(): void {
     this.#version.value += 1
   }
@@ -94,7 +94,7 @@ export class EventLog {
     return part
   }
 
-  /** Has the answer compared with what its request asked for. */
+  /** Validates the response against its request. */
   #compare({ type, message, loopId }: Extract<AgentEvent, { type: 'messageStart' | 'messageEnd' }>): void {
     const form =
       message.role === 'assistant' ? this.#requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
@@ -122,7 +122,7 @@ export function turnKey({ loopId, turnIndex }: { loopId: string; turnIndex: numb
   return `${loopId}#${turnIndex}`
 }
 
-/** The event as it is now: an assistant message that begins is a live view, which would show its own future. */
+/** Copies an event: a started assistant message is a live view, which would show later text. */
 function frozen(event: AgentEvent): AgentEvent {
   return event.type === 'messageStart' || (event.type === 'childEvent' && event.event.type === 'messageStart')
     ? structuredClone(event)

@@ -3,7 +3,7 @@ import type { AgentStartEvent } from '../../../../src/loop.ts'
 import type { LoopStatus } from '../../../../src/session.ts'
 import type { RunState, ToolStatus } from '../../../../src/store.ts'
 
-/** How a run stands, or has ended: the same word at the top, in the list, the trace, the tree, the title of the tab and in what is exported. */
+/** Status of a run, with the same word in the header, list, trace, tree, tab title and export. */
 export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>> = {
   idle: 'Ready',
   pending: 'Waiting',
@@ -17,7 +17,7 @@ export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>>
   interrupted: 'Broken off',
 }
 
-/** What a run is, beside those before it. */
+/** Kind of a run. */
 export const kindWords: Readonly<Record<AgentStartEvent['continuationKind']['kind'], string>> = {
   initial: 'run',
   default: 'run',
@@ -26,7 +26,7 @@ export const kindWords: Readonly<Record<AgentStartEvent['continuationKind']['kin
   compaction: 'compaction',
 }
 
-/** Where a call is. */
+/** Status of a call. */
 export const toolWords: Readonly<Record<ToolStatus, string>> = {
   streaming: 'writing arguments',
   ready: 'waiting',
@@ -41,12 +41,12 @@ export const toolWords: Readonly<Record<ToolStatus, string>> = {
   unknown: 'outcome unknown',
 }
 
-/** What stands in the place of the user, and nobody has said, by its origin; `undefined` for what a person said. */
+/** Label of a user message that the runtime wrote, by its origin; `undefined` for the user's own. */
 export function originLabel({ role, provenanceHint }: Spoken): string | undefined {
   return role === 'user' ? originLabels[provenanceHint?.kind ?? ''] : undefined
 }
 
-/** Who speaks, to the person who does. */
+/** Label of a message's author. */
 export const speakerOf = (message: Spoken): string => originLabel(message) ?? roles[message.role]
 
 interface Spoken {

@@ -5,7 +5,7 @@ import type { RunState } from '../../../../src/store.ts'
 type Spent = Pick<RunState, 'messages' | 'usage'>
 
 /**
- * What a conversation has cost, in dollars: each answer at the rates of its own prompt, or as its service reported it. `undefined` where nobody knows.
+ * Cost of a conversation in dollars: each response at the rates of its own prompt, or as reported. `undefined` if unknown.
  * One price for the sum of all tokens would be that of one long prompt.
  */
 export function spentOn(state: Spent, cost: CostConfig): number | undefined {
@@ -19,7 +19,7 @@ export function tokensOf(state: Spent): number {
   return answersOf(state).reduce((sum, { totalTokens }) => sum + totalTokens, 0)
 }
 
-/** What its tokens of one kind cost by the rates: no service reports them apart. */
+/** Cost of one kind of tokens by the rates; providers do not report it separately. */
 export function spentAt(state: Spent, cost: CostConfig, rate: keyof TokenRates): number | undefined {
   if (!hasRates({ cost })) return undefined
   const { tiers = [], ...base } = cost
@@ -32,7 +32,7 @@ function priced(answers: readonly Usage[], cost: CostConfig): number {
   return answers.reduce((sum, usage) => sum + estimatedCost(usage, cost), 0)
 }
 
-/** Also of the answer that was cut off; what was taken back is in no message any more. */
+/** Returns the usage of each response. Appends the rest for interrupted or reverted responses, which have no message. */
 function answersOf({ messages, usage }: Spent): Usage[] {
   const answers = messages.flatMap(({ message }) => (message?.role === 'assistant' ? [message.usage] : []))
   const unshown = { ...usage }
@@ -43,7 +43,7 @@ function answersOf({ messages, usage }: Spent): Usage[] {
 
 const counted = ['input', 'output', 'reasoning', 'cacheRead', 'cacheWrite', 'totalTokens'] as const
 
-/** `rate` of `rates`, and all others 0. What is kept for an hour belongs to what is written. */
+/** Sets all rates but `rate` to 0. The one-hour cache belongs to cache writes. */
 function alone(rates: TokenRates, rate: keyof TokenRates): TokenRates {
   const none = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
   const { cacheWrite1hPerMillion: hour } = rates

@@ -7,7 +7,7 @@ import { stopWord } from './why-ended.ts'
 export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'
 export type SpanStatus = 'running' | 'done' | 'failed' | 'waiting' | 'stopped'
 
-/** A stretch of time in which something was done, and what was done within it. */
+/** A span of work, with nested spans. */
 export interface Span {
   id: string
   kind: SpanKind
@@ -15,23 +15,23 @@ export interface Span {
   status: SpanStatus
   /** Epoch ms. */
   startedAt: number
-  /** Epoch ms; absent while it goes on. */
+  /** Epoch milliseconds; absent while it runs. */
   endedAt?: number
   /** Epoch ms of the first token. */
   firstTokenAt?: number
   usage?: Usage
-  /** How it ended, where that was not as it should be. */
+  /** Its failure, if any. */
   ending?: string
-  /** What is selected by a click on it. */
+  /** The item that a click selects. */
   target?: Selection
   children: Span[]
 }
 
-/** The waterfall of a conversation, as its events tell it: loops, their turns, and in these the model, the tools and what held them up. */
+/** The waterfall of a conversation from its events: loops, their turns, and in these model, tools and waits. */
 export class Trace {
   readonly roots: Span[] = []
   readonly #open = new Map<string, Span>()
-  /** Calls whose work goes on beside the run, after them. */
+  /** Background calls, after the others. */
   readonly #background = new Map<string, Span>()
 
   accept(event: AgentEvent, within: Span[] = this.roots): void {
@@ -75,7 +75,7 @@ export class Trace {
     return this.#open.get(key) ?? this.#background.get(key)
   }
 
-  /** A loop of which only the record is known, without its events. */
+  /** A loop with a record but without events. */
   acceptRecord({ loopId, status, startedAt, endedAt = startedAt, turns, usage, config }: LoopRecord): void {
     const children = turns.map(({ turnId, usage: ofTurn, startedAt: from, endedAt: to }) => {
       const target = { loopId, turnIndex: turnId.turnIndex }
@@ -106,7 +106,7 @@ export class Trace {
     for (const id of loopIds) this.#open.set(`group ${id}`, group)
   }
 
-  /** Says of the answer of a turn what was found out about it later. */
+  /** Adds a later finding to the response of a turn. */
   mark({ loopId, turnIndex }: { loopId: string; turnIndex: number }, ending: string, within: readonly Span[] = this.roots): void {
     for (const span of within) {
       const isTurn = span.kind === 'turn' && span.target?.loopId === loopId && span.target.turnIndex === turnIndex
@@ -246,7 +246,7 @@ export class Trace {
   }
 }
 
-/** How a loop ended, for its span. */
+/** Returns the outcome of a loop for its span. */
 function endOf(status: LoopStatus): Pick<Span, 'status' | 'ending'> {
   if (status === 'completed') return { status: 'done' }
   const isWaiting = status === 'paused' || status === 'pending'

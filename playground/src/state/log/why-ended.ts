@@ -6,16 +6,16 @@ import { type Remedy, remediesFor } from '../notices/remedies.ts'
 import { type Misfits, noMisfits } from './answer-fit.ts'
 import { runWords } from './run-words.ts'
 
-/** Why nothing more comes. */
+/** Reasons why a run has ended. */
 export interface Why {
-  /** For the status of the page, the trace and the announcer. */
+  /** For the status line, the trace and the announcer. */
   word: string
   text: string
   isFailure: boolean
   remedies: readonly Remedy[]
 }
 
-/** Of an answer that is no whole one. `stop` and `toolUse` say nothing: they are as it should be. */
+/** Reasons of incomplete responses. `stop` and `toolUse` are normal. */
 const words: Partial<Record<StopReason, string>> = {
   length: 'Cut off',
   guardRail: 'Refused',
@@ -24,13 +24,13 @@ const words: Partial<Record<StopReason, string>> = {
   maxTurns: runWords.limit,
 }
 
-/** The word for how an answer ended, where it is no whole one. */
+/** Returns the label of an incomplete response. */
 export function stopWord({ message }: { message?: MessageView['message'] | undefined }, misfits = noMisfits): string | undefined {
   if (message?.role !== 'assistant') return undefined
   return words[message.stopReason] ?? (isEmpty(message) ? 'Empty' : misfits.get(message.id)?.word)
 }
 
-/** Why the last run ended, where that needs saying. `undefined` while one is on, and where the model has said all it wanted to. */
+/** Returns why the last run ended, if that is notable. `undefined` during a run, and if the model finished normally. */
 export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined {
   const { status, failure, rejection = '', limit, runId } = state
   if (status === 'error' || failure !== undefined) {
@@ -60,7 +60,7 @@ export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined 
 function whyAnswerEnded({ messages, endedBy }: RunState, misfits: Misfits): Why | undefined {
   const last = messages.findLast(({ role }) => role === 'assistant' || role === 'user')
   const message = last?.message?.role === 'assistant' ? last.message : undefined
-  // Of a run that ended before this page was loaded, only its response says that it failed.
+  // For a run that ended before a reload, only its response shows the failure.
   if (message?.stopReason === 'error') {
     const text = wordsOfService(message.errorMessage ?? 'It is not known why.')
     return { word: runWords.error, text, isFailure: true, remedies: ['retry'] }
@@ -88,7 +88,7 @@ function isEmpty({ content }: { content: Parameters<typeof textOf>[0] }): boolea
   return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''))
 }
 
-/** In the words of the page or of the browser: the message is for programs. */
+/** Uses the page's or the browser's words, because the message is for programmers. */
 function notStored({ message, cause }: RunFailure): string {
   const isTaken = cause?.code === 'conflict'
   const known = isTaken ? 'Another tab has gone on with this conversation, or has deleted it.' : storageWords({ cause })

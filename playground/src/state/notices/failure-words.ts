@@ -1,19 +1,19 @@
-/** What the storage of the browser refuses, by the code of its error: in the words of the page, not in those of a program. */
+/** Texts for failures of the browser's storage, by error code. */
 const storage: Readonly<Record<string, string>> = {
   quota: 'The browser has no more room for this page.',
   newerSchema: 'Another tab runs a newer version of this page. Reload this one.',
   blocked: 'A tab with an older version of this page holds what is stored. Close it, and reload this one.',
 }
 
-/** What the storage of the browser says, also where it ended a run; `undefined` where it was something else. */
+/** Returns the text for a storage failure, also of a run; `undefined` for other errors. */
 export function storageWords(error: unknown): string | undefined {
   const { code, cause } = Object(error)
   return storage[String(code)] ?? storage[String(Object(cause).code)]
 }
 
-/** What the SDK says to who writes a program, as a visitor would say it. */
+/** Texts of the SDK for programmers, reworded for users. */
 const visitors: readonly (readonly [RegExp, string])[] = [
-  // The page finds out by itself why nothing came back, and says it below.
+  // The page itself finds out the cause, and shows it below.
   [/ Check the network and baseUrl.*$/, ''],
   [/^credentials failed: (.*?) The run stopped\.$/, '$1'],
   // Of an agent on a server.
@@ -22,18 +22,18 @@ const visitors: readonly (readonly [RegExp, string])[] = [
     '$2. It was tried $1 times.',
   ],
   [/\. Is it running, and does it list the origin of this page in cors\??\.?/, '. Is it running, and does it let this page in (CORS)?'],
-  // The page counts the time down.
+  // The page counts the wait down.
   [/ It asks to wait [\d.]+ s[^;]*; runs wait .*$/, ''],
   [/ ended without \w+/, ' broke off before its end'],
   [/\bbaseUrl\b/g, 'the address in the settings'],
 ]
 
-/** What a service, or the way to it, refuses. */
+/** Texts for failures of a provider or its connection. */
 export function wordsOfService(message: string): string {
   return visitors.reduce((text, [pattern, words]) => text.replace(pattern, words), message)
 }
 
-/** What a failure of a run is about, by its code. */
+/** Topics of run failures, by code. */
 const topics: Readonly<Record<string, string>> = {
   network: 'No answer',
   connectionLost: 'No answer',

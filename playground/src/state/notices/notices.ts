@@ -3,33 +3,33 @@ import { isMissingPart } from '../../late/missing-part.ts'
 import { type Remedy, remediesFor } from './remedies.ts'
 import { wordsOf } from './words.ts'
 
-/** Something that a person should know, and what can be done about it. */
+/** A notice with possible actions. */
 export interface Notice {
-  /** What it is about: a newer notice of the same takes its place, and it goes when that is tried again. */
+  /** Its topic: a newer notice replaces it, and a retry removes it. */
   topic: string
-  /** The conversation that it is about; absent where it is about the page. */
+  /** Its conversation; absent for the page. */
   sessionId?: string
   kind: 'failure' | 'news'
   text: string
   remedies: readonly Remedy[]
 }
 
-/** What is done, for the notice that says that it failed. */
+/** The failed action. */
 export interface Attempt {
   topic: string
   /** “The file cannot be imported”. */
   failure: string
   sessionId?: string
-  /** What else helps. */
+  /** Further advice. */
   remedies?: readonly Remedy[]
 }
 
-/** Everything the page has to say, in one list: nothing fails unheard, and nothing stays that is no longer so. */
+/** All notices in one list: no failure is hidden, and outdated ones disappear. */
 export interface Notices {
   list: ReadonlySignal<readonly Notice[]>
   tell(notice: Notice): void
   dismiss(topic: string, sessionId?: string): void
-  /** Tries it. Resolves with `undefined` where it fails, and tells of that; what was told of the last try goes first. */
+  /** Runs an action. Resolves with `undefined` on failure, which becomes a notice; an earlier notice of the action is removed. */
   attempt<Value>(what: Attempt, act: () => Value | Promise<Value>): Promise<Value | undefined>
 }
 

@@ -1,4 +1,4 @@
-/** What a person can do about a failure, by name: who shows it knows how. */
+/** Remedies by name; the UI knows how to offer them. */
 export type Remedy =
   | 'retry'
   | 'compactAndRetry'
@@ -11,7 +11,7 @@ export type Remedy =
   | 'stop'
   | 'open'
 
-/** By the code of an error, of the SDK or of its cause. */
+/** Remedies by error code, of the SDK or of its cause. */
 const remedies: Readonly<Record<string, readonly Remedy[]>> = {
   // Also a model that the service does not have, and a setting that it refuses.
   api: ['settings'],
@@ -32,7 +32,7 @@ const remedies: Readonly<Record<string, readonly Remedy[]>> = {
   loadFailed: ['reload'],
 }
 
-/** What helps against an error, or against the failure of a run. */
+/** Returns remedies for an error, or for the failure of a run. */
 export function remediesFor(error: unknown): readonly Remedy[] {
   const { code, cause } = Object(error)
   const inner: unknown = Object(cause).code

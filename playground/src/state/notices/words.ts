@@ -2,7 +2,7 @@ import { isMissingPart } from '../../late/missing-part.ts'
 import { errorText } from '../../parts/error-text.ts'
 import { storageWords } from './failure-words.ts'
 
-/** What an error says. */
+/** Returns the text of an error. */
 export function wordsOf(error: unknown): string {
   if (Object(error).code === 'busy') return 'an answer is being written. Wait for its end, or stop it. What you wrote is kept.'
   const known = isMissingPart(error) ? 'a part of the page could not be loaded. What you wrote is kept.' : storageWords(error)

@@ -3,13 +3,13 @@ import { contextOf, type EvaluationStrategy, type LoopConfig, parallelLoop } fro
 import type { RunRace } from './race.ts'
 import { withPrices } from './race-marks.ts'
 
-/** Who answers, and who chooses. */
+/** Configurations that respond, and the judge. */
 export interface Contest {
   configs: readonly LoopConfig[]
   strategy: EvaluationStrategy
 }
 
-/** Branches of the conversation of `agent`, recorded in its session. */
+/** Runs branches of the conversation of `agent`, recorded in its session. */
 export function localRace(agent: Agent, store: SessionStore, contest: () => Promise<Contest>): RunRace {
   return async (prompt, emit, signal) => {
     const { configs, strategy } = await contest()

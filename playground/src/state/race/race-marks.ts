@@ -9,13 +9,13 @@ export interface RaceMarks {
   firstTokenAt?: number
   endedAt?: number
   outputTokens: number
-  /** USD; absent where the prices are unknown. */
+  /** USD; absent without prices. */
   cost?: number
   /** Per million tokens. */
   prices?: CostConfig
 }
 
-/** What `event` tells of its branch. */
+/** Returns the result of a branch in `event`. */
 export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMarks | undefined {
   if (event.type === 'agentStart') {
     const { model, name, thinkingLevel } = event.configSnapshot
@@ -28,12 +28,12 @@ export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMar
   if (event.type !== 'agentEnd') return marks
   const { usage, costUsd } = event
   const { prices } = marks
-  // Of branches that were stored before there was a cost in them.
+  // For branches stored without a cost.
   const cost = costUsd ?? (prices !== undefined && hasRates({ cost: prices }) ? estimatedCost(usage, prices) : undefined)
   return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(cost !== undefined && { cost }) }
 }
 
-/** What the branches of a comparison cost, by model: it goes with their events, so that it is known again after a reload. */
+/** Returns the cost of branches, by model, from their events, so that it survives a reload. */
 export function withPrices(models: readonly { id: string; cost?: CostConfig }[]): { prices: Record<string, Record<string, number>> } {
   return { prices: Object.fromEntries(models.flatMap(({ id, cost }) => (cost === undefined ? [] : [[id, fourRates(cost)]]))) }
 }

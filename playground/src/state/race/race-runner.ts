@@ -3,10 +3,10 @@ import { everyFrame } from '../frames.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
 
-/** What several configurations answer at once; absent before any did. */
+/** The current race; absent without one. */
 export interface RaceRunner {
   race: ReadonlySignal<Race | undefined>
-  /** Resolves with the loop that was chosen; `undefined` where a person stopped it before. */
+  /** Resolves with the selected loop; `undefined` if the user stopped it. */
   start(prompt: string, run: RunRace): Promise<string | undefined>
   abort(): void
 }

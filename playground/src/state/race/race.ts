@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../../src/index.ts'
 import { initialState, type RunState, reduce } from '../../../../src/store.ts'
 import { marked, type RaceMarks } from './race-marks.ts'
 
-/** One prompt that several configurations answer at once. */
+/** One prompt for several configurations. */
 export interface Race {
   prompt: string
   isRunning: boolean
@@ -13,14 +13,14 @@ export interface Race {
   runs: Readonly<Record<string, RunState>>
   marks: Readonly<Record<string, RaceMarks | undefined>>
   selectedLoopId?: string
-  /** What the judge said. */
+  /** Text of the judge. */
   verdict?: string
 }
 
 /** Runs a prompt in several configurations. Resolves with the loop that was chosen. */
 export type RunRace = (prompt: string, emit: (event: AgentEvent) => void, signal: AbortSignal) => Promise<string>
 
-/** A race as a signal: `accept` takes its events in. */
+/** Creates a race signal: `accept` processes its events. */
 export function createRace(prompt: string) {
   const race = signal<Race>({ prompt, isRunning: true, loopIds: [], runs: {}, marks: {} })
   let next = race.value
