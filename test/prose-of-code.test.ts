@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { publicComments } from '../scripts/site/reference.ts'
 import { assertFreshBuild } from './harness/fresh-build.ts'
-import { readSources } from './harness/source.ts'
-import { findingsIn, findingsInComment, messagesIn, shown } from './prose/rules.ts'
+import { blankOut, readSources } from './harness/source.ts'
+import { findingsIn, findingsInComment, isPrivateName, messagesIn, shown } from './prose/rules.ts'
 
 /** Findings of comments of public names, and of messages. These numbers go down. */
 const ofComments = 0
@@ -28,6 +28,15 @@ describe('the English of the code', () => {
         .map((finding) => shown(path, finding)),
     )
     holds(found, ofMessages, 'messages')
+  })
+
+  it('uses terms of the field in identifiers', () => {
+    const found = [...readSources('src', 'testing', 'adapters')].flatMap(([path, code]) =>
+      Array.from(blankOut(code).matchAll(/[A-Za-z_$][\w$]*/g), ([name]) => name)
+        .filter(isPrivateName)
+        .map((name) => `${path}: ${name}`),
+    )
+    expect(found).toEqual([])
   })
 })
 

@@ -30,6 +30,32 @@ function avoidedIn(text: string): string[] {
   })
 }
 
+/** Words that identifiers must not contain. `Usage.beside` is a key on disk, and keeps its name. */
+const privateWords = readonlyWords(
+  'said',
+  'told',
+  'gone',
+  'desk',
+  'nobody',
+  'somebody',
+  'inTime',
+  'takeUp',
+  'oneByOne',
+  'keptByKey',
+  'carryOut',
+)
+
+function readonlyWords(...words: string[]): RegExp {
+  const first = words.map((word) => `(?<![a-zA-Z])${word}`)
+  const later = words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
+  return new RegExp(`(?:${[...first, ...later].join('|')})(?![a-z])`)
+}
+
+/** Returns whether an identifier contains a word outside the field's terms. */
+export function isPrivateName(name: string): boolean {
+  return privateWords.test(name)
+}
+
 const farNoun = 'it, far from its noun'
 const whatClause = 'what-clause as the subject'
 

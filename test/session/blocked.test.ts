@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { type LogClaim, logSessionStore, memoryDriver, openInTime } from '../../src/session.ts'
+import { type LogClaim, logSessionStore, memoryDriver, openWithTimeout } from '../../src/session.ts'
 import { note } from '../../testing/session-store/session-samples.ts'
 import { gate } from '../support/play.ts'
 
@@ -86,7 +86,7 @@ describe('a store whose claim hangs', () => {
     const store = memorySessionStore()
     await (await store.open('s', { agentId: 'a' })).close()
     await expect(
-      openInTime(
+      openWithTimeout(
         'It',
         () => Promise.reject(new Error('down')),
         async () => undefined,

@@ -27,5 +27,5 @@ const ask: AskEndpoint = async (path, init = {}, user = 'ada') =>
 
 agentEndpointSuite(
   { describe, it, expect },
-  { schedules: true, name: 'sessions in memory', ask, told: (sessionId, type) => board.told(sessionId, type) },
+  { schedules: true, name: 'sessions in memory', ask, notices: (sessionId, type) => board.told(sessionId, type) },
 )

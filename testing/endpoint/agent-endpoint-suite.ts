@@ -15,7 +15,7 @@ export interface AgentEndpointSuiteOptions {
   /** Sends a request to the endpoint. Users are `Authorization: Bearer ada` and `Bearer bob`; `nobody` sends no header. */
   ask: AskEndpoint
   /** Notifications that the host sent with `onWaiting` and `onEnd`. Default: not tested. */
-  told?: NoticesOf
+  notices?: NoticesOf
   /** Whether the host supports scheduled prompts. Default: not tested. */
   schedules?: boolean
 }
@@ -26,7 +26,7 @@ export interface AgentEndpointSuiteOptions {
  *
  * Source: docs/guides/serve-over-http.md
  */
-export function agentEndpointSuite(runner: TestRunner, { name, ask, told, schedules = false }: AgentEndpointSuiteOptions): void {
+export function agentEndpointSuite(runner: TestRunner, { name, ask, notices, schedules = false }: AgentEndpointSuiteOptions): void {
   const clientOf = (kind: string) => new EndpointClient(ask, kind)
   runner.describe(`agent endpoint: ${name}`, () => {
     runTests(runner, clientOf)
@@ -39,7 +39,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask, told, schedu
     protocolTests(runner, clientOf, ask)
     pageTests(runner, clientOf, ask)
     if (schedules) scheduleTests(runner, clientOf)
-    if (told !== undefined) noticeTests(runner, clientOf, told)
+    if (notices !== undefined) noticeTests(runner, clientOf, notices)
   })
 }
 

@@ -1,5 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
-import { openInTime, type SessionDigest, SessionError, type SessionErrorCode } from '../../../src/session.ts'
+import { openWithTimeout, type SessionDigest, SessionError, type SessionErrorCode } from '../../../src/session.ts'
 
 const codes: Record<string, SessionErrorCode> = { QuotaExceededError: 'quota', ConstraintError: 'conflict', VersionError: 'newerSchema' }
 
@@ -107,7 +107,7 @@ export function connection(name: string): Connect {
 
   async function open(): Promise<IDBPDatabase<Schema>> {
     try {
-      return await openInTime(`The database ${JSON.stringify(name)}`, request, async (late) => late.close())
+      return await openWithTimeout(`The database ${JSON.stringify(name)}`, request, async (late) => late.close())
     } catch (error) {
       forget()
       throw storageError(error, `The database ${JSON.stringify(name)} cannot be opened`)

@@ -44,7 +44,7 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
       const turn = await turnBeforeDeadline(shared, ask, id, maxWaitMs)
       const watched = (event: StreamEvent): void => {
         // A composed model emits limits of its inner models.
-        if (event.type === 'rateLimits' && event.of.model === id && event.of.provider === service) turn.said(event.limits)
+        if (event.type === 'rateLimits' && event.of.model === id && event.of.provider === service) turn.report(event.limits)
         emit(event)
       }
       // Read now, because the continued message grows, and its usage with it.

@@ -47,7 +47,7 @@ export interface LimiterAsk {
 /** The turn of one call. */
 export interface LimiterTurn {
   /** Reports the remaining limits of this model, as stated by the provider. */
-  said(limits: RateLimits): void
+  report(limits: RateLimits): void
   /** Ends the call. `tokens`: the usage, if known. Further calls have no effect. */
   end(tokens?: number): void
 }
@@ -176,7 +176,7 @@ class Turns implements Limiter {
     this.#running += 1
     let isOver = false
     return {
-      said: (limits) => {
+      report: (limits) => {
         if (isOver) return
         stated.update(call, limits, performance.now())
         this.#next()

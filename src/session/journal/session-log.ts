@@ -14,7 +14,7 @@ import type {
   SessionWriter,
 } from '../../types/session/session-store.ts'
 import { toTitle } from '../log/digest.ts'
-import { openInTime } from '../log/open-in-time.ts'
+import { openWithTimeout } from '../log/open-with-timeout.ts'
 import { type KnownLog, Missed } from '../takeover/catch-up.ts'
 import { CutOffLoops, resultEntries } from '../takeover/cut-off-loops.ts'
 import { HistoryEnds } from '../takeover/history-ends.ts'
@@ -215,7 +215,7 @@ export class SessionLog {
       const after = this.#knownBefore > 0 ? { after: this.#knownBefore } : {}
       return this.#store.open(this.#sessionId, { agentId, onProgress, mediaFrom: this.#mediaFrom(), ...after })
     }
-    const writer = await openInTime(subject, open, (late) => late.close())
+    const writer = await openWithTimeout(subject, open, (late) => late.close())
     try {
       await this.#begin(writer, { entry: start })
     } catch (error) {

@@ -19,7 +19,7 @@ import { hashesIn, readBlob, withBytes } from '../media/kept-media.ts'
 import { MediaKeeper } from '../media/media-keeper.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
 import { digestOf, emptyDigest, toTitle } from './digest.ts'
-import { openInTime } from './open-in-time.ts'
+import { openWithTimeout } from './open-with-timeout.ts'
 import { LogReader, type LogReading } from './read-log.ts'
 import { readClaimed, readStored } from './read-stored.ts'
 import { salvageSession } from './salvage.ts'
@@ -215,7 +215,7 @@ async function claimLog(
       const reading = await readClaimed(driver, claim, after, isLate, tell)
       return { claim, reading: reading.reached < after ? await readAgain(driver, sessionId, reading, tell) : reading }
     })
-  const claimed = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late.claim))
+  const claimed = await openWithTimeout(`Session ${sessionId}`, claiming, (late) => driver.release(late.claim))
   const { claim, reading } = claimed
   if (!reading.hasNewer) return { claim, reading: { ...reading, ...damageOf(driver, reading) } }
   await attempt(`Session ${sessionId}`, () => driver.release(claim))

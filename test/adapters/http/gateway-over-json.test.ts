@@ -82,7 +82,7 @@ const ask: AskEndpoint = async (path, init = {}, user = 'ada') =>
 
 agentEndpointSuite(
   { describe, it, expect },
-  { schedules: true, name: 'a gateway over JSON', ask, told: (sessionId, type) => board.told(sessionId, type) },
+  { schedules: true, name: 'a gateway over JSON', ask, notices: (sessionId, type) => board.told(sessionId, type) },
 )
 
 describe('agents as models behind a JSON gateway', () => {

@@ -41,6 +41,6 @@ onPostgres('live sessions in PostgreSQL, in other ways', (database) => {
       return app.fetch(new Request(new URL(path, 'http://localhost'), signed(init, user)))
     }
     const told: NoticeBoard['told'] = (sessionId, type) => board.told(sessionId, type)
-    agentEndpointSuite(runner, { name: 'sessions in PostgreSQL (polling)', ask, schedules: true, told })
+    agentEndpointSuite(runner, { name: 'sessions in PostgreSQL (polling)', ask, schedules: true, notices: told })
   })
 })

@@ -29,7 +29,7 @@ export function threeProcesses(database: Database, over: 'the database' | 'HTTP'
     })
     const ask: AskEndpoint = (path, init = {}, user = 'ada') => fetch(new URL(path, proxy?.url), signed(init, user))
     const told: NoticeBoard['told'] = (sessionId, type) => board.told(sessionId, type)
-    agentEndpointSuite(runner, { name: `sessions in PostgreSQL (${over})`, ask, schedules: true, told })
+    agentEndpointSuite(runner, { name: `sessions in PostgreSQL (${over})`, ask, schedules: true, notices: told })
     openAiHostTests('OpenAI’s API', ask)
   })
 }

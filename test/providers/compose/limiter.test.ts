@@ -171,7 +171,7 @@ describe('a limiter', () => {
       hold: () => undefined,
       turn: async ({ tokens }) => {
         asked.push(tokens)
-        return { said: () => undefined, end: (used) => void counted.push(used) }
+        return { report: () => undefined, end: (used) => void counted.push(used) }
       },
     }
     const script = [...usages.map((usage) => ({ text: 'ok', usage })), { fail: { code: 'auth' as const, message: 'no' } }]
@@ -191,7 +191,7 @@ describe('a limiter', () => {
       hold: () => undefined,
       turn: async ({ tokens }) => {
         asked.push(tokens)
-        return { said: () => undefined, end: (used) => void counted.push(used) }
+        return { report: () => undefined, end: (used) => void counted.push(used) }
       },
     }
     const script = [

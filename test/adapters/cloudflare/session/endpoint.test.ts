@@ -17,7 +17,7 @@ agentEndpointSuite(
     name: 'sessions in Durable Objects',
     schedules: true,
     ask,
-    told: async (sessionId, type) => (await ask(`/sessions/${sessionId}/history?told=${type}+${sessionId}`)).json(),
+    notices: async (sessionId, type) => (await ask(`/sessions/${sessionId}/history?told=${type}+${sessionId}`)).json(),
   },
 )
 

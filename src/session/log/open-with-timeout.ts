@@ -17,7 +17,7 @@ const patienceMs = 5000
  *
  * Source: docs/concepts/sessions.md
  */
-export function openInTime<T>(
+export function openWithTimeout<T>(
   subject: string,
   open: (isLate: () => boolean, onProgress: () => void) => Promise<T>,
   release: (late: T) => Promise<unknown>,
