@@ -9,7 +9,7 @@ import { adviceFor, type Environment } from './environment.ts'
 /** Variables of a model, for any provider. */
 type Given = Patience & { apiKey?: string; baseUrl?: string; catalogue?: ModelCatalogue }
 
-/** A service that a name can begin with. */
+/** A provider that a name can start with. */
 interface Service {
   /** Variables that may hold its key, the first that is set is taken. */
   keys: readonly string[]
@@ -18,7 +18,7 @@ interface Service {
   load: (id: string, given: Given, env: Environment) => Promise<Model>
 }
 
-/** The services with protocols of their own; others come from `compatPresets`. Each provider is loaded with its first model. */
+/** Providers with their own protocols; others come from `compatPresets`. Each provider is loaded with its first model. */
 const services: Readonly<Record<string, Service>> = {
   anthropic: {
     keys: ownServices.anthropic.keys,
@@ -67,14 +67,14 @@ const services: Readonly<Record<string, Service>> = {
   },
 }
 
-/** A current model of each service, in the order in which keys are looked for. */
+/** A current model of each provider, in the order in which keys are checked. */
 export const defaultModels: Readonly<Record<string, string>> = {
   anthropic: 'anthropic/claude-sonnet-4-6',
   openai: 'openai/gpt-5.1',
   google: 'google/gemini-3.5-flash',
 }
 
-/** Variables that hold the keys of services with protocols of their own. */
+/** Key variables of providers with their own protocols. */
 export const keyVariables: readonly string[] = [...new Set(Object.values(services).flatMap(({ keys }) => keys))]
 
 /** Providers in the catalogue: variables of their keys, and their names in the catalogue. */

@@ -21,7 +21,7 @@ const maxChoices = 200
  * Returns a handler that turns elicitations of the server into `inputRequested` events.
  *
  * **Contract**
- * - Never rejects. Resolves to `cancel` if the request is neither a flat form nor a web URL, after 20 elicitations, and if nobody
+ * - Never rejects. Resolves to `cancel` if the request is neither a flat form nor a web URL, after 20 elicitations, and if no user
  *   responds.
  * - Fills the form's defaults into the input and validates it. Invalid input is requested again, twice at most. URLs are not opened.
  */

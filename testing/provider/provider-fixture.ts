@@ -88,7 +88,7 @@ export async function callModel(model: Model, what: string, signal = new AbortCo
   return Object.assign(outcome, result)
 }
 
-/** Lets everything already scheduled happen, so that late events come out. */
+/** Runs everything already scheduled, so that late events appear. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0)

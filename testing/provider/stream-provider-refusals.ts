@@ -16,7 +16,7 @@ interface Refusal {
   script: (key: string) => FaultScript
 }
 
-/** An error body as all services shape it, by one that repeats the key it was sent. */
+/** An error body in the common form of providers, which repeats the key. */
 function body(key: string): string {
   return JSON.stringify({ error: { type: 'some_error', code: 'some_code', message: `The request with ${key} was refused` } })
 }
@@ -56,7 +56,7 @@ function printed(error: unknown, depth = 0): string {
   return [String(error), error.stack, JSON.stringify(error), ...own, JSON.stringify(Reflect.get(error, 'partial')), inner].join('\n')
 }
 
-/** The tests that need no fixture: what a service refuses, and where the key must not be. */
+/** Tests without a fixture: rejections, and places where the key must not be. */
 export function refusalTests({ it, expect }: TestRunner, { create }: Subject): void {
   for (const { what, code, isRetryable, retryAfterMs, script } of refusals) {
     it(`${what}: fails with ${code}, without the key in anything printable`, async () => {

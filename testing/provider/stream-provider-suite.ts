@@ -76,7 +76,7 @@ function answerOf(message: AssistantMessage, like: FixtureAnswer): FixtureAnswer
   return { text: textOf(shownContent(message)), thinking, toolCalls, stopReason: message.stopReason }
 }
 
-/** A message without what two calls may differ in: the time, and ids of calls that the service sent without. */
+/** A message without parts that differ between calls: times, and generated call ids. */
 function comparable(message: AssistantMessage, like: FixtureAnswer): AssistantMessage {
   let calls = 0
   const content = message.content.map((block) => {

@@ -8,7 +8,7 @@ import { assertIndexedDb, type BlobRow, type Connect, connection, type Schema, t
 type StoreName = 'sessions' | 'records' | 'blobs'
 type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, StoreName[], Mode>
 
-/** The stores of most transactions. Long media are written in another one meanwhile. */
+/** The object stores of most transactions. Large media are written in a separate one before. */
 const logStores: StoreName[] = ['sessions', 'records']
 const allStores: StoreName[] = [...logStores, 'blobs']
 

@@ -5,7 +5,7 @@ import type { Problem } from '../access/problem.ts'
 import type { NoticeHandlers } from '../notices/session-notices.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 
-/** Options of a live agent. The session adds where it is recorded. */
+/** Options of a live agent. The session adds its store. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
 
 /** Attempts to resume a run without progress. */

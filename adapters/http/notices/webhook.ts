@@ -12,7 +12,7 @@ import { signingKey } from '../access/signature.ts'
 import type { SessionNotice } from './session-notices.ts'
 import { signatureHeader, signedNow, webhookBody } from './webhook-signature.ts'
 
-/** Where and how to send notifications. */
+/** Target and options of notifications. */
 export interface WebhookOptions {
   /** An https URL; for this machine also http. */
   url: string

@@ -12,7 +12,7 @@ import {
 } from '../../../src/contract/shape/shape.ts'
 import { ProblemError, refuse, soonMs } from '../access/problem.ts'
 
-/** What one identity may use in one window of time. Set at least one limit; each covers all calls of the identity. */
+/** Limits of one identity per time window. Set at least one; each covers all calls of the identity. */
 export interface BudgetWindow {
   /** Length of the window in milliseconds. Windows begin at multiples of it since 1970: a day begins at midnight UTC. */
   ms: number

@@ -59,10 +59,10 @@ export const protectedDirectories: readonly string[] = [
   '.zed',
 ]
 
-/** The file without which git takes no directory for a repository: whoever cannot make it cannot plant one. */
+/** Without this file, git does not recognize a directory as a repository, so a planted one needs it. */
 export const gitHead = 'HEAD'
 
-/** What git reads in a repository; together with `HEAD` it makes one out of any directory. */
+/** Files that git reads in a repository; with `HEAD` they make any directory a repository. */
 export const gitParts: ReadonlySet<string> = new Set([
   ...['branches', 'commondir', 'config', 'config.worktree', 'gitdir', 'hooks', 'info', 'modules', 'objects', 'packed-refs', 'refs'],
   'worktrees',

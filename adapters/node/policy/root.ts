@@ -54,7 +54,7 @@ function whyNoWorkspace(real: string): string | undefined {
   return place === undefined ? undefined : `it is ${place}, which belongs to the system`
 }
 
-/** Where the user lives, by the environment and by the system's own list; real paths. */
+/** The user's home directories, from the environment and from the system's list; real paths. */
 function homes(): string[] {
   const found = [homedir]
     .concat(() => userInfo().homedir)

@@ -7,14 +7,14 @@ const lockFiles: readonly string[] = [
   ...['.pnp.cjs', '.pnp.loader.mjs'],
 ]
 
-/** Names that `unprotected` may give free beside the protected ones: what the running package consists of. */
+/** Names that `unprotected` may allow in addition to the protected ones: parts of the running package. */
 export const runningNames: readonly string[] = [...lockFiles, 'adapters', 'dist', 'node_modules', 'package.json', 'src']
 
 /**
- * What of `root` is this very package while it runs: its code, the `node_modules` it takes its dependencies from, the lock files beside
+ * Returns the parts of `root` that belong to the running package: its code, the `node_modules` with its dependencies, the lock files next to
  * them, and the program that runs it. Real paths; none when it is installed elsewhere.
  *
- * Whoever could change that would run code outside of every sandbox, in this process or the next one.
+ * A change there would run code outside of every sandbox, in this process or the next one.
  */
 export function runningPaths(root: string): string[] {
   // Undefined where a bundler made one script of everything.
@@ -38,7 +38,7 @@ function packageOf(directory: string): string {
   return at
 }
 
-/** The whole package where it is a part of the workspace; where it is the workspace itself, the directories that run. */
+/** The whole package if it is a part of the workspace; if it is the workspace itself, the directories that run. */
 function codeOf(home: string, code: string, root: string): string[] {
   if (home !== root && isWithin(root, home)) return [home]
   const [top = ''] = relative(home, code).split(sep)

@@ -6,7 +6,7 @@ import { canonicalName, gitHead, gitParts, protectedDirectories, protectedFiles 
 import { realDirectory } from './root.ts'
 import { runningNames, runningPaths } from './running-package.ts'
 
-/** What tools may not do in a workspace, and the switches that allow it. */
+/** Restrictions of tools in a workspace, and the options that lift them. */
 export interface ProtectionOptions {
   /**
    * Names that may be changed although they are protected, for example `['.vscode', '.npmrc']`; `'HEAD'` stands for directories that git takes
@@ -17,7 +17,7 @@ export interface ProtectionOptions {
   allowSystemRoot?: boolean
 }
 
-/** How protection is told; see `checkOptions`. */
+/** Shapes of the protection options; see `checkOptions`. */
 export const protectionTable: OptionTable<ProtectionOptions> = { unprotected: listOf(aText), allowSystemRoot: aFlag }
 
 /** The one policy of a workspace, for file tools and for bash. */
@@ -30,7 +30,7 @@ export interface WorkspacePolicy {
   readonly directories: readonly string[]
   /** Whether nothing may become a git directory. */
   readonly guardsGit: boolean
-  /** What runs this process, relative to the root with forward slashes; it exists. */
+  /** Code that runs this process, relative to the root with forward slashes; it exists. */
   readonly running: readonly string[]
 }
 
@@ -56,9 +56,9 @@ export function workspacePolicy(root: string, options: ProtectionOptions = {}): 
 }
 
 /**
- * The part of `path`, relative to the root and without links, for which it must not be written or removed; undefined where it may be.
+ * Returns the part of `path`, relative to the root and without links, that makes it protected; undefined if it is writable.
  *
- * That is: a protected name at any depth, or what some file system takes for it (another case, full-width letters, invisible characters, a
+ * Protected are names at any depth, and names that a file system treats as equal (another case, full-width letters, invisible characters, a
  * trailing dot, an NTFS stream); the running package; what makes a git directory of a directory with a `HEAD`.
  */
 export function protectedPart(policy: WorkspacePolicy, path: string, kind: 'file' | 'directory' = 'file'): string | undefined {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { dirname, join } from 'node:path'
 import { isWithin, trialMs } from '../policy/programs.ts'
 
-/** What all processes of one command may use together. */
+/** Limits for all processes of one command. */
 export interface GroupLimits {
   /** Bytes, memory-backed files included. */
   memory: number
@@ -25,7 +25,7 @@ type Controller = 'memory' | 'pids'
 const open = new Set<string>()
 
 /**
- * Makes a control group, version 1 or 2, where this process may; undefined where it may not, or where the kernel bounds only one of both.
+ * Creates a control group, version 1 or 2, if this process may; undefined if not, or if the kernel supports only one of both limits.
  */
 export function openControlGroup(limits: GroupLimits): ControlGroup | undefined {
   if (process.platform !== 'linux') return undefined
@@ -52,7 +52,7 @@ export function canOpenControlGroup(shell: string): boolean {
   return result.status === 0
 }
 
-/** Arguments for a shell that enters the groups and becomes the program that follows them. Shells tell it where they are: this one does not. */
+/** Returns arguments for a shell that enters the groups and then becomes the given program. */
 export function enteringArguments(entrances: readonly string[]): string[] {
   const script = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; unset PWD OLDPWD; exec "$@"'
   return ['-c', script, 'sh', ...entrances, '--']
@@ -81,7 +81,7 @@ function candidates(): string[][] {
 
 interface GroupMount {
   at: string
-  /** What of the hierarchy is mounted. */
+  /** Returns the mounted parts of the hierarchy. */
   root: string
   /** Empty for version 2. */
   controllers: string[]

@@ -10,7 +10,7 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): vo
   }
 }
 
-/** Kills every process of this user whose environment began with `mark` (`NAME=value`). Linux only; elsewhere it finds none. */
+/** Kills every process of this user whose environment starts with `mark` (`NAME=value`). Linux only; elsewhere it finds none. */
 export function killMarked(mark: string): void {
   // One that is just being forked escapes a single pass; a bounded number of passes catches it.
   for (let pass = 0; pass < 10; pass++) {

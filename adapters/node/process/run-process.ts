@@ -12,9 +12,9 @@ export interface ProcessSpec {
   /** The whole environment; nothing is inherited. */
   env: Record<string, string>
   cwd?: string
-  /** What the program finds on its standard input. Default: nothing. */
+  /** Standard input of the program. Default: empty. */
   stdin?: Uint8Array
-  /** What the program finds on descriptors 3, 4, …. */
+  /** Content of descriptors 3, 4, …. */
   inputs?: readonly Uint8Array[]
   /** Milliseconds. Default: no limit but the signal's. */
   timeoutMs?: number
@@ -23,7 +23,7 @@ export interface ProcessSpec {
   mark?: string
   /** Descriptors of this process that the program gets after those of `inputs`. */
   descriptors?: readonly number[]
-  /** What the sandbox that the program, bubblewrap, makes may use; with more it is killed at once. */
+  /** Limits of the sandbox that the program, bubblewrap, creates; beyond them it is killed at once. */
   watch?: WatchLimits
   onStdout(chunk: Uint8Array): void
   onStderr(chunk: Uint8Array): void

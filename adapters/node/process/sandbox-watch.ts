@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 
-/** What the sandbox that a program makes may use, looked at from outside; with more it is killed at once. */
+/** Limits of a sandbox, polled from outside; beyond them it is killed at once. */
 export interface WatchLimits {
   /** Processes at a time. */
   processes: number
   /** Bytes of memory of all processes together; absent where the kernel bounds them. */
   memory?: number
-  /** What must stay free in the file system of `path`. */
+  /** Minimum free space in the file system of `path`. */
   disk: { path: string; least: Room }
 }
 
@@ -30,7 +30,7 @@ const pageBytes = 4096
  * Watches the sandbox that bubblewrap, process `pid`, makes; calls `onExcess` once, after its first process was killed, and with it, by the
  * kernel, all others. The caller clears the timer that this returns.
  *
- * Counts nothing while there is no sandbox yet, or where it may not be read.
+ * Counts nothing without a sandbox, or if it cannot be read.
  */
 export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which: Excess) => void): ReturnType<typeof setInterval> {
   let look = 0
@@ -47,7 +47,7 @@ export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which:
     if (look++ % slowLook !== 0) return
     if (limits.memory !== undefined && memoryOf(first, ids) > limits.memory) return excess('memory', first)
     void roomIn(limits.disk.path).then((room) => {
-      // The sandbox may have ended meanwhile, and its number belong to another process.
+      // The sandbox may have ended, and its process id may belong to another process.
       const { bytes, files } = limits.disk.least
       if (room !== undefined && (room.bytes < bytes || room.files < files) && firstProcess(pid) === first) excess('disk', first)
     })

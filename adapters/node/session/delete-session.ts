@@ -10,9 +10,9 @@ import { removeFiles } from './log/snapshot.ts'
  * Deletes a session's folder with all that is in it; resolves with whether there was a record.
  *
  * **Contract**
- * - It happens at once, when `deleted.<newest epoch>` appears, and lasts from then on. Whoever holds an older log sees that file, or that its own
+ * - Takes effect at once and permanently, when `deleted.<newest epoch>` appears. A writer of an older log sees that file, or that its own
  *   is gone: the epoch is noted before the folder is removed, so that no later session has a log of that name.
- * - Epochs that begin meanwhile are deleted too. The folder stays where somebody has opened the session and not yet written.
+ * - Epochs that start meanwhile are deleted too. The folder stays if another writer has opened the session and not yet written.
  */
 export async function deleteFiles(operations: FileOperations, folder: string): Promise<boolean> {
   const hadRecords = (await hasRecords(operations, folder)) ?? false
@@ -21,14 +21,14 @@ export async function deleteFiles(operations: FileOperations, folder: string): P
     try {
       isLeft = files !== undefined && (await deleteMore(operations, folder, files, hadRecords))
     } catch (error) {
-      // Somebody else deletes it too.
+      // Another process deletes it too.
       if (!isAbsent(error)) throw error
     }
   }
   return hadRecords
 }
 
-/** Takes the next step of a deletion; resolves with whether there may be another. */
+/** Runs the next step of a deletion; resolves with whether there may be another. */
 async function deleteMore(operations: FileOperations, folder: string, files: readonly EpochFile[], hadRecords: boolean): Promise<boolean> {
   const deleted = newestEpoch(files, 'deleted')
   const newest = newestEpoch(files)
@@ -56,7 +56,7 @@ async function removeFolder(operations: FileOperations, folder: string, marks: r
     await operations.removeDirectory(folder)
   } catch (error) {
     const code = systemCode(error)
-    // Somebody has begun a session in it, or keeps a file of his own there.
+    // A new session started in it, or it contains foreign files.
     if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOENT') return
     throw error
   }

@@ -15,15 +15,15 @@ import { removeFiles, snapshotStart, takeSnapshot } from './log/snapshot.ts'
 
 /** A log that is written. */
 interface Writing extends SegmentedLog {
-  /** Where the snapshot begins that is to follow the first record. */
+  /** Start of the snapshot after the first record. */
   snapshotStart?: number | undefined
-  /** What lists are to tell; absent until there is a record. */
+  /** The summary for lists; absent without records. */
   digest?: SessionDigest
   /** The title that the summary has. */
   summaryTitle?: string | undefined
   /** Written since the last summary, or found where that may be of another file. */
   unsummarizedChars: number
-  /** In which lists were told to look at it; see `ListIndex`. */
+  /** The list generation that contains its mark; see `ListIndex`. */
   generation: number
 }
 
@@ -80,7 +80,7 @@ export function fileDriver(
     claim: (sessionId) =>
       reported(`open session ${sessionId}`, async () => {
         const marking = index.mark(folderOf(sessionId))
-        // Awaited below, where there is something to give back.
+        // Awaited below, where resources are released.
         marking.catch(() => {})
         const { log, files, read } = await claimLog(operations, folder(sessionId), (found, held) =>
           claimedLines({ operations, sessionId, folder: held.folder, limits }, found, held),
@@ -98,7 +98,7 @@ export function fileDriver(
         try {
           held.generation = await marking
           if (!isRooted) await syncPathTo(operations, root)
-          // Of a session whose folder somebody has removed by hand.
+          // For a session whose folder was removed by hand.
           if (files.length === 0) await summaries.remove(sessionId).catch(() => {})
           isRooted = true
           return claim
@@ -125,7 +125,7 @@ export function fileDriver(
         if (log.segment !== segment) log.unsummarizedChars = Number.POSITIVE_INFINITY
       } catch (error) {
         await stop(claim)
-        // Whoever removes a log has begun a newer epoch, or deleted the session.
+        // A log is only removed by a newer epoch, or by a deletion of the session.
         if (isAbsent(error)) throw takenOver(claim.sessionId, claim.epoch)
         throw sessionFailure(error, `write to session ${claim.sessionId}`)
       }
@@ -197,7 +197,7 @@ export function fileDriver(
   }
 }
 
-/** Whether no other writer has begun and nothing was deleted. Asked after the write: whoever comes later will find it. */
+/** Returns whether no other writer started and nothing was deleted. Checked after the write, because a later writer will find it. */
 async function isNewest(operations: FileOperations, log: SegmentedLog): Promise<boolean> {
   const { folder, segment, deletedUpTo } = log
   const files = await listEpochs(operations, folder)

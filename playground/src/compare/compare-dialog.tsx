@@ -10,7 +10,7 @@ import type { AppState } from '../state/app/app-state.ts'
 import { contestOf, type Entry, type JudgeName, judges } from './contest.ts'
 import '../settings/settings.css'
 
-/** Chooses 2 to 4 configurations and has them answer one prompt, side by side. */
+/** Selects 2 to 4 configurations to respond to one prompt, side by side. */
 export function CompareDialog({ appState, onClose }: { appState: AppState; onClose: () => void }) {
   const settings = appState.backend.settings.value
   const { chat, draft } = appState.current.value
@@ -22,7 +22,7 @@ export function CompareDialog({ appState, onClose }: { appState: AppState; onClo
     entries.value = entries.value.map((entry, index) => (index === at ? { ...entry, ...part } : entry))
   }
 
-  /** What is written here is in the composer when nothing is compared. */
+  /** The text returns to the composer if no comparison starts. */
   function write(text: string): void {
     prompt.value = text
     draft.text.value = text

@@ -15,7 +15,7 @@ export interface Entry {
   thinking: ThinkingLevel
 }
 
-/** Who answers, and who chooses. The judge is the model of the first configuration, without tools and without a history. */
+/** The configurations, and the judge: the model of the first one, without tools and history. */
 export async function contestOf(entries: readonly Entry[], judge: JudgeName, settings: Settings): Promise<Contest> {
   const configs = await Promise.all(entries.map((entry) => configOf(entry, settings)))
   const [first] = configs

@@ -4,7 +4,7 @@ import { IconButton } from '../parts/icon-button.tsx'
 /** Only devices that are held have a camera that one points at things; elsewhere the field would pick a file. */
 const hasCamera = matchMedia('(pointer: coarse)').matches
 
-/** Has a person pick files, or take a picture. */
+/** Selects files, or takes a photo. */
 export function AttachButton({ isDisabled, onPick }: { isDisabled: boolean; onPick: (files: Iterable<File>) => void }) {
   const input = useRef<HTMLInputElement>(null)
   const camera = useRef<HTMLInputElement>(null)

@@ -6,11 +6,11 @@ import type { Draft } from '../state/conversation/draft.ts'
 const picture = /^image\/(?:png|jpeg|gif|webp)$/
 const document = /^(?:application\/(?:pdf|json)|text\/)/
 
-/** The most bytes of one file: what every service takes in one request. */
+/** Maximum bytes of a file: what every provider accepts in one request. */
 const maxBytes = 20_000_000
 const taken = 'Pictures (PNG, JPEG, GIF, WebP), PDF and text can be sent.'
 
-/** Puts files to the draft, and says of each that cannot be sent why. */
+/** Attaches files to the draft, and reports why others cannot be sent. */
 export async function attach({ attached, refused }: Pick<Draft, 'attached' | 'refused'>, files: Iterable<File>): Promise<void> {
   refused.value = []
   for (const file of files) {
@@ -24,10 +24,10 @@ export async function attach({ attached, refused }: Pick<Draft, 'attached' | 're
   }
 }
 
-/** `undefined` for a type that nobody reads. Rejects for what is empty, too long, or not what it is said to be. */
+/** `undefined` for an unsupported type. Rejects for an empty, too long or mislabeled file. */
 async function attachmentOf(file: File): Promise<Attachment | undefined> {
   if (picture.test(file.type)) return imageContent(file, { maxBytes })
-  // A model is asked to say on which pages its answer rests.
+  // The model is asked to cite pages.
   const block = await fileContent(file, { maxBytes, citations: 'ifPossible' })
   return document.test(block.mimeType) ? block : undefined
 }

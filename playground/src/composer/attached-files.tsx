@@ -7,7 +7,7 @@ import { scrollable } from '../parts/scrollable.ts'
 import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
-/** What goes with the draft, each as a chip that can be taken away, and why other files do not. */
+/** Attached files as removable chips, and why others were rejected. */
 export function AttachedFiles({ draft: { attached, isStoring, refused } }: { draft: Draft }) {
   const remove = (block: Attachment) => (attached.value = attached.value.filter((other) => other !== block))
   return (

@@ -13,10 +13,10 @@ interface ComposerProps {
   isDisabled: boolean
 }
 
-/** Characters from which on what is pasted goes along as a file: a field that long answers no key, and a browser keeps none. */
+/** Longer pastes become files: a very long text field is slow. */
 const longPaste = 200_000
 
-/** Where a person writes: Enter sends, or steers while the agent runs; Alt+Enter asks for later; Escape stops (see `palette/keys.ts`). */
+/** The input: Enter sends, or steers during a run; Alt+Enter queues; Escape stops (see `palette/keys.ts`). */
 export function Composer({ conversation, isRunning, isDisabled }: ComposerProps) {
   const { draft, queued, withdraw, isSending } = conversation
   const submit = (isLater: boolean) => void conversation.submit(isLater ? 'followUp' : 'steer')

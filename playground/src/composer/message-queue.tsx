@@ -9,7 +9,7 @@ interface MessageQueueProps {
   onEdit: ((message: QueuedMessage) => void) | undefined
 }
 
-/** What waits to be said. Each leaves the list when it is delivered, or comes back into the composer. */
+/** Queued messages. Each leaves the list when it is delivered, or returns to the composer. */
 export function MessageQueue({ queued, onWithdraw, onEdit }: MessageQueueProps) {
   if (queued.length === 0) return null
   return (

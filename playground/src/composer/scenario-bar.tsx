@@ -1,4 +1,4 @@
-/** What the bar needs of a scenario. */
+/** Parts of a scenario for the bar. */
 interface Offered {
   name: string
   prompt: string
@@ -11,7 +11,7 @@ interface ScenarioBarProps<Kind extends Offered> {
   onPick: (scenario: Kind) => void
 }
 
-/** One button per scenario: it sends the prompt the scripted model has an answer for. */
+/** One button per scenario: it sends the prompt that the scripted model can respond to. */
 export function ScenarioBar<Kind extends Offered>({ scenarios, isDisabled, onPick }: ScenarioBarProps<Kind>) {
   return (
     <fieldset class="scenarios" disabled={isDisabled}>

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { whenIdle } from '../late/idle.ts'
 
 interface Absent {
-  /** What they scroll in, with the rooms of those that are not in the page before and after the others. */
+  /** The scroll container, and the spacers for messages that are not rendered. */
   box: RefObject<HTMLElement | null>
   /** All of them; from `from` to before `to` they are in the page. */
   ids: readonly string[]

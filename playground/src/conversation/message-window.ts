@@ -21,25 +21,25 @@ export interface MessageWindow {
 }
 
 interface Windowed {
-  /** What scrolls. */
+  /** The scroll container. */
   box: RefObject<HTMLElement | null>
-  /** What they stand in, each with its id as `data-message`, after an element that takes the room of those before, and before one for those after. */
+  /** The parent of the messages, each with its id as `data-message`, between two spacer elements. */
   ids: readonly string[]
   isFollowing: ReadonlySignal<boolean>
-  /** One that must be there; where it is not, the window moves to it. */
+  /** A message that must be rendered; the window moves to it. */
   wanted: number
 }
 
 /**
  * Which messages of a long conversation are near enough to be seen. They may be of any height: one that was not seen yet is taken to be as tall as the
- * others are on average, and what is in sight stays where it is when that turns out to be wrong.
+ * others are average, and the visible part does not move when an estimate turns out to be wrong.
  */
 export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): MessageWindow {
-  /** What is in the page. */
+  /** The rendered messages. */
   const range = useRef({ from: Math.max(0, ids.length - fewest), to: ids.length })
   const [, redraw] = useReducer((times: number, _: undefined) => times + 1, 0)
   const heights = useRef(new Heights()).current
-  /** Where those in the page began when they were looked at last, by id, and which is the first in sight. */
+  /** Last measured positions of rendered messages by id, and the first visible one. */
   const seen = useRef<{ tops: Map<string, number>; first?: string | undefined; height: number }>({ tops: new Map(), height: 0 }).current
   // A browser scrolls by itself where the page becomes shorter.
   const scrolledTo = box.current?.scrollTop
@@ -52,7 +52,7 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
   lastWanted.current = wanted
   range.current = shown
 
-  /** Whoever follows sees the newest: a tall answer is laid out in every frame while it is written, and few others with it. */
+  /** A following reader sees the newest: a tall streaming response is laid out in every frame, with few other messages. */
   function newest(): { from: number; to: number } {
     const beginning = (share: number) => heights.beginning(ids, (1 + share) * seen.height)
     return { from: Math.max(beginning(margin), Math.min(range.current.from, beginning(margin / 2))), to: ids.length }
@@ -63,7 +63,7 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
     seen.first = (all.findLast(([, top]) => top <= scrollTop) ?? all[0])?.[0]
   }
 
-  /** Looks how tall those in the page are, and keeps what is in sight where it is. */
+  /** Measures rendered messages, and keeps the visible part in place. */
   function measure(scrollTop = box.current?.scrollTop ?? 0): void {
     const element = box.current
     if (element === null) return
@@ -123,7 +123,7 @@ class Heights {
   /** How many were known when it was guessed. */
   #guessedFrom = 5
 
-  /** Where each began when that was last asked, and how many of these are still right. */
+  /** Cached start positions, and how many of them are valid. */
   #offsets = new Float64Array(1)
   #ids: readonly string[] = []
   #right = 0
@@ -142,7 +142,7 @@ class Heights {
     this.#right = 0
   }
 
-  /** Where each begins, and at last where the list ends. Read it before heights change: it changes in place. */
+  /** Returns the start positions, and the end of the list. Read it before heights change, because it changes in place. */
   offsets(ids: readonly string[]): Float64Array {
     if (ids !== this.#ids) {
       this.#ids = ids
@@ -179,7 +179,7 @@ function reach(offsets: Float64Array, { top, bottom }: { top: number; bottom: nu
   return { from: Math.min(from, Math.max(0, count - 1)), to: beyond < 0 ? count : Math.min(count, Math.max(beyond, from + 1)) }
 }
 
-/** Where those in the page begin, by id; notes their heights. */
+/** Returns the positions of rendered messages; records their heights. */
 function topsIn(element: HTMLElement, heights: Heights): Map<string, number> {
   // Not a search of all that is in there: it would go through the texts of those that are not in the page, too.
   const children = [...(element.firstElementChild?.children ?? [])].filter((child) => child instanceof HTMLElement)

@@ -3,13 +3,13 @@ import { type Mark, withMarks } from '../markdown/marks.ts'
 
 type TextView = BlockView & { type: 'text' }
 
-/** What is shown in one piece: a block, or the text of several. */
+/** A unit of display: a block, or the text of several. */
 export type Passage =
   | { at: number; type: 'text'; text: string; isLast: boolean }
   | { at: number; type: 'block'; block: Exclude<BlockView, TextView>; isLast: boolean }
 
 /**
- * The blocks of a message as they are read. A service that cites cuts its text where it does: those pieces are one text, with the numbers of its
+ * The blocks of a message as displayed. A provider splits cited text into pieces; these become one text with the numbers of its
  * `sources` in it, from 1. The last piece of a text that grows has none yet.
  */
 export function passagesOf(blocks: readonly BlockView[], sources: readonly Source[], isGrowing: boolean): Passage[] {

@@ -12,7 +12,7 @@ import { demoScript } from './script.ts'
 const contextTokens = 10_000
 const contextConfig = { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
 
-/** An agent on the scripted model, with tools over files in memory: its answers know them. Thinking and limits are the visitor's. */
+/** An agent with the scripted model and tools over files in memory. Thinking and limits are the visitor's. */
 export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
   const { thinking, limits } = plainOptions(settings)
   const makeTools = demoTools.loaded

@@ -1,6 +1,6 @@
 import type { FileContent } from '../../../src/index.ts'
 
-/** What stands on each page of the document that is sent. */
+/** Texts of the pages of the sent document. */
 export const handbookPages: readonly string[] = [
   'Handbook of the Fram. The crew is thirteen, and the ship carries food for five years.',
   'The hull is round, so that pressing ice lifts the ship instead of crushing her.',

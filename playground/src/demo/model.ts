@@ -1,12 +1,12 @@
 import { type Script, scripted } from '../../../testing/index.ts'
 import { pace } from './pace.ts'
 
-/** Made up: scripted answers cost nothing. */
+/** Invented: scripted responses cost nothing. */
 export const demoCost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
 
 const config = { contextWindow: 12_000, maxTokens: 2000, cost: demoCost }
 
-/** Computes each answer from what was asked. */
+/** Computes each response from the prompt. */
 export type DemoScript = Exclude<Script, readonly unknown[]>
 
 /** A model of the demo; everything around it is real. */

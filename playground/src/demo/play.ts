@@ -2,7 +2,7 @@ import type { AppState } from '../state/app/app-state.ts'
 import type { Conversation } from '../state/conversation/conversation.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Asks what the scripted model has an answer for, with the files that belong to it. */
+/** Sends a prompt that the scripted model can respond to, with its files. */
 export function play(appState: AppState, conversation: Conversation, { prompt, files, isRace }: Scenario): void {
   if (isRace) appState.race(prompt)
   else void send(appState, conversation, prompt, files)

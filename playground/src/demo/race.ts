@@ -16,7 +16,7 @@ const voices: Readonly<Record<string, ScriptedStep>> = {
   'demo-judge': { text: '2: it alone says how cold it was and what was seen.' },
 }
 
-/** Who can be compared without a key. */
+/** Configurations that need no key. */
 export const voiceIds: readonly string[] = Object.keys(voices).filter((id) => id !== 'demo-judge')
 
 export function demoRace(): { configs: LoopConfig[]; strategy: EvaluationStrategy } {

@@ -1,26 +1,26 @@
 import type { FileContent } from '../../../src/index.ts'
 import type { ScriptedStep } from '../../../testing/index.ts'
 
-/** What the scripted model plays after one prompt. The tools it calls are real, and so is what its answers quote. */
+/** A script for one prompt. Its tools are real, and so are the quotes in its responses. */
 export interface Scenario {
   name: string
   prompt: string
-  /** What is sent with it. */
+  /** Attached files. */
   files?: () => Promise<readonly FileContent[]>
-  /** What is to be seen, in a few words. */
+  /** A short description. */
   shows: string
-  /** Its answer is made of words alone: what stores it, and what else an answer may be made of, can come behind the first of them. */
+  /** The response is only text: storage and other parts can load after its first words. */
   isWords?: true
   /** Answered by several configurations at once, of which a judge chooses. */
   isRace?: true
-  /** The answer of each turn, counted from 0; it may look at the texts of the tool results so far. `undefined`: there is no more. */
+  /** Returns the response of each turn, from 0, given the texts of the tool results. `undefined`: no more. */
   answer(turn: number, results: readonly string[]): Step | Promise<Step>
 }
 
 type Step = ScriptedStep | undefined
 type Answer = (results: readonly string[]) => ScriptedStep | Promise<ScriptedStep>
 
-/** Answers in their order. */
+/** Responses in order. */
 export function inTurn(...answers: readonly Answer[]): Scenario['answer'] {
   return (turn, results) => answers[turn]?.(results)
 }

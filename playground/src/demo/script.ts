@@ -16,7 +16,7 @@ interface Place {
   isFailed: boolean
 }
 
-/** Plays the scenario that the last prompt asked for, answer by answer, and counts its tokens as a service would. */
+/** Plays the scenario of the last prompt, response by response, and counts tokens like a provider. */
 export function demoScript(): DemoScript {
   const counted = usageCounter()
   let place: Place | undefined
@@ -40,7 +40,7 @@ async function nextPlace(place: Place | undefined, messages: readonly Message[])
   return scenario && { scenario, turn: 0, isFailed: false }
 }
 
-/** Where a conversation is that was read from the store: as far as its answers. */
+/** Returns the position in a stored conversation: after its responses. */
 async function placeIn(messages: readonly Message[]): Promise<Place | undefined> {
   const asked = messages.findLastIndex((message) => message.role === 'user' && scenarioOf(message) !== undefined)
   const prompt = messages[asked]
@@ -58,7 +58,7 @@ function scenarioOf(message: Message): Scenario | undefined {
   return scenarios.find(({ prompt }) => prompt === text)
 }
 
-/** What a message says, without the marks. */
+/** Returns the text of a message without markers. */
 function wordsOf({ content }: Message): string {
   return textOf(content.filter((block) => block.type !== 'text' || !mark.test(block.text)))
 }
@@ -74,7 +74,7 @@ async function answerAt({ scenario, turn }: Place, messages: readonly Message[])
   return { ...step, toolCalls: calls.map((call) => ({ ...call, id: callId() })) }
 }
 
-/** A citation with the block that it points at, as services that cite documents give it. */
+/** Creates a citation with its block, as providers that cite documents do. */
 function placed(citation: Citation, messages: readonly Message[]): Citation {
   const { document: within } = citation
   const documents = messages.flatMap((message) => {
@@ -103,7 +103,7 @@ function nameOf(block: ImageContent | FileContent): string {
   return block.type === 'file' ? `${block.name ?? 'a file'} (${block.mimeType})` : `a picture (${block.mimeType})`
 }
 
-/** Estimates what a service would count: what is sent again from the beginning comes from its cache. */
+/** Estimates a provider's token count: a repeated prefix comes from its cache. */
 export function usageCounter(): (request: StreamRequest, step: ScriptedStep) => Partial<Usage> {
   let before: string[] = []
   return ({ systemPrompt, tools, messages }, { thinking = '', text = '', toolCalls = [] }) => {

@@ -16,7 +16,7 @@ const RequestTab = lazy<TabProps>(async () => (await import('./request/request-t
 const EventsTab = lazy<TabProps>(async () => (await import('./events/events-tab.tsx')).EventsTab)
 const UsageTab = lazy<TabProps>(async () => (await import('./usage/usage-tab.tsx')).UsageTab)
 
-/** What the conversation is made of: when things happened, what was sent, what was heard, what it cost. */
+/** The inspector: trace, requests, events, usage. */
 export function Inspector({ appState, conversation }: TabProps) {
   const tab = appState.tab.value
 

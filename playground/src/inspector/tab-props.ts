@@ -1,7 +1,7 @@
 import type { AppState } from '../state/app/app-state.ts'
 import type { Conversation } from '../state/conversation/conversation.ts'
 
-/** What a tab needs. */
+/** Properties of a tab. */
 export interface TabProps {
   appState: AppState
   conversation: Conversation

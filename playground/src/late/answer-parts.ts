@@ -1,9 +1,9 @@
 import { areWordsAlone, firstWords } from './first-words.ts'
 import { latePart } from './late-part.ts'
 
-// What an answer may need besides words. It comes behind the first words of one that needs none of it, else as soon as it can.
+// Parts that a response may need in addition to text. Loaded after the first words of a text-only response, else as soon as possible.
 
-/** Where conversations of this browser are kept. */
+/** Storage of conversations in this browser. */
 export const keptHere = latePart(async () => {
   if (areWordsAlone()) await firstWords
   return import('../state/backend/kept-here.ts')
@@ -15,7 +15,7 @@ export const demoTools = latePart(async () => {
   return (await import('../demo/tools.ts')).demoTools
 })
 
-/** Has them come beside the agent, not behind it. Who needs them hears where they cannot be had. */
+/** Loads them in parallel with the agent. A failure goes to the parts that need them. */
 export function loadAnswerParts(): void {
   for (const part of [keptHere, demoTools]) part.load().catch(() => undefined)
 }

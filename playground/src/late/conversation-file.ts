@@ -1,4 +1,4 @@
-// What a conversation shows when there is more than words. `conversation-parts.tsx` loads it, as one file.
+// Parts of a conversation other than text. `conversation-parts.tsx` loads them as one file.
 
 export { EditMessage } from '../conversation/edit-message.tsx'
 export { Ending } from '../conversation/ending/ending.tsx'

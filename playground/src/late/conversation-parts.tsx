@@ -1,6 +1,6 @@
 import { lazy } from './lazy.tsx'
 
-/** What the first words of an answer do without. It comes in one file, right behind them. */
+/** Parts that the first words of a response do not need, in one file that loads right after them. */
 const parts = () => import('./conversation-file.ts')
 
 export const ConnectionNotice = lazy(async () => (await parts()).ConnectionNotice)

@@ -1,23 +1,23 @@
-/** What is waited for: words, words and nothing that an answer may need besides, or nothing. */
+/** The awaited output: text, a text-only response, or none. */
 let awaited: 'words' | 'wordsAlone' | 'nothing' = 'words'
 let end = (): void => {}
 
-/** What a page needs behind the first words of an answer waits for them here: until then nothing competes with what shows them. */
+/** Delays other loading until the first words of a response are shown, so that nothing competes with them. */
 export const firstWords: Promise<void> = new Promise((resolve) => {
   end = resolve
 })
 
-/** The answer that comes first is made of words alone: what keeps it, and tools, come behind them too. */
+/** The first response is only text: storage and tools load after it too. */
 export function expectWordsAlone(): void {
   awaited = 'wordsAlone'
 }
 
-/** Whether such an answer is on its way. */
+/** Returns whether such a response is expected. */
 export function areWordsAlone(): boolean {
   return awaited === 'wordsAlone'
 }
 
-/** They are there, or nobody waits for any. */
+/** Called when the words are shown, or none are expected. */
 export function endFirstWords(): void {
   awaited = 'nothing'
   end()

@@ -5,11 +5,11 @@ import { isMissingPart, MissingPart } from './missing-part.ts'
 export interface LatePart<Part> {
   /** The part, once it is there. A component or effect that reads it follows it. */
   readonly loaded: Part | undefined
-  /** Resolves with it. Rejects where it cannot be had; the next call tries again. */
+  /** Loads the part. Rejects on failure; the next call tries again. */
   load(): Promise<Part>
 }
 
-/** What `load` gives, asked for once. */
+/** Creates a part that `load` provides once. */
 export function latePart<Part>(load: () => Promise<Part>): LatePart<Part> {
   const loaded = signal<Part | undefined>(undefined)
   let loading: Promise<Part> | undefined

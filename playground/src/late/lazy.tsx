@@ -7,18 +7,18 @@ import { LoadFailure } from './load-failure.tsx'
 
 /** A component whose code comes when it is first shown, or before. */
 export interface LazyComponent<Props> extends FunctionComponent<Props> {
-  /** Has its code come now. Resolves with whether it is there; where it cannot be had, it is tried again when the component is shown. */
+  /** Preloads the code. Resolves with whether that worked; otherwise it is tried again when the component is shown. */
   load(): Promise<boolean>
 }
 
 /** How the place of a component looks while it is not there. */
 export interface LazyPlace<Props> {
   waiting?: ComponentChildren
-  /** What is around that, and around the words that the component cannot be had: it keeps the room. */
+  /** The wrapper of the component and of its error, which reserves the space. */
   frame?: (content: ComponentChildren, props: Props) => ComponentChildren
 }
 
-/** A component that is loaded late, behind the first words of an answer. Where that fails, its place says so and offers to reload the page. */
+/** A component that loads after the first words of a response. On failure it shows an error and offers to reload the page. */
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
   { waiting = <p class="nothing">Loading…</p>, frame = (content) => content }: LazyPlace<Props> = {},

@@ -1,4 +1,4 @@
-/** Says that code of the page cannot be had: there is no network, or a newer version. `what` stands at the beginning of a sentence. */
+/** Reports that code of the page cannot be loaded: no network, or a newer version. `what` starts the sentence. */
 export function LoadFailure({ what = 'This part of the page' }: { what?: string }) {
   return (
     <p class="nothing" role="alert" data-testid="load-failure">

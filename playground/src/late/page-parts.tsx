@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact'
 import { Dialog } from '../parts/dialog.tsx'
 import { lazy } from './lazy.tsx'
 
-// What of the page comes behind the conversation. `conversation-parts.tsx` has what of a conversation comes behind its words.
+// Parts of the page that load after the conversation. `conversation-parts.tsx` has those of a conversation.
 
 /** Empty, as the opening has left it, until it is there. */
 export const SessionsPane = lazy(async () => (await import('../sessions/sessions-pane.tsx')).SessionsPane, {

@@ -60,7 +60,7 @@ export class BlockReader {
   }
 }
 
-/** Where code in a fence that `text` begins with ends; that of the text where it has none yet. `undefined` where it begins with something else. */
+/** Returns the code of a fenced block that `text` starts with; the text if it is not closed yet. `undefined` if it starts with something else. */
 function endOfFence(text: string): number | undefined {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
   if (fence === undefined) return undefined

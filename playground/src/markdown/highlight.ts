@@ -4,7 +4,7 @@ export interface Piece {
   token: string
 }
 
-/** What the worker is asked. It answers with lines of pieces, or `undefined`. */
+/** A request to the worker. It responds with lines of parts, or `undefined`. */
 export interface CodeToColour {
   code: string
   language: string
@@ -17,7 +17,7 @@ const longestMs = 5000
 let worker: Worker | undefined
 let before: Promise<unknown> = Promise.resolve()
 
-/** Code as lines of coloured pieces; `undefined` where it stays plain. One after the other, so that only what takes too long is given up. */
+/** Returns code as lines of colored parts; `undefined` if it stays plain. Serial, so that only slow code is given up. */
 export function highlighted(asked: CodeToColour): Promise<Piece[][] | undefined> {
   if (asked.code.length > longestCode) return Promise.resolve(undefined)
   const found = before.then(() => askWorker(asked))

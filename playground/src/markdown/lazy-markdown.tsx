@@ -7,7 +7,7 @@ import { withoutMarks } from './marks.ts'
 const loaded = signal<typeof Markdown | undefined>(undefined)
 let isLoading = false
 
-/** Begins to load the parser, so that the first answer does not wait for it. */
+/** Preloads the parser, so that the first response does not wait for it. */
 export function loadMarkdown(): void {
   if (isLoading) return
   isLoading = true

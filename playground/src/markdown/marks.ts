@@ -1,7 +1,7 @@
 /** A mark in a text: the number of a source, and of its page, between two characters that no text has here (see {@link withMarks}). */
 export const markPattern = /\uE000(\d{1,6})(?:\.(\d{1,6}))?\uE001/
 
-/** Where a text rests on a source. */
+/** Position of a citation in a text. */
 export interface Mark {
   /** UTF-16 units from the beginning of the text. */
   at: number
@@ -23,7 +23,7 @@ export function withMarks(text: string, marks: readonly Mark[]): string {
   return marked + own.slice(from)
 }
 
-/** Where no mark can be shown. */
+/** Places where no mark can be shown. */
 export function withoutMarks(text: string): string {
   return text.replace(/\uE000[\d.]*\uE001?|\uE001/g, '')
 }

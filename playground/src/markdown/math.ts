@@ -3,11 +3,11 @@ import type { TokenizerAndRendererExtension } from 'marked'
 
 type Renderer = typeof import('./math-renderer.ts').mathMl
 
-/** What draws formulas; it comes when the first one is met. Until then their source is shown. */
+/** The formula renderer, loaded on first use. Until then the source is shown. */
 export const mathRenderer = signal<Renderer | undefined>(undefined)
 let isLoading = false
 
-/** What a formula stands between: two dollars, or a bracket after a backslash. A dollar before a blank, before a digit where it would end one, or before a
+/** Delimiters of formulas: two dollars, or a bracket after a backslash. A dollar before a blank, before a digit where it would end one, or before a
  * number and a word is money. */
 const forms: readonly { pattern: RegExp; isBlock: boolean }[] = [
   { pattern: /^\$\$((?:\\.|[^\\$]){1,4000}?)\$\$/s, isBlock: true },

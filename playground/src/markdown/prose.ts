@@ -3,10 +3,10 @@ import { Marked, type TokenizerAndRendererExtension } from 'marked'
 import { markPattern, withoutMarks } from './marks.ts'
 import { mathExtension } from './math.ts'
 
-/** What prose may consist of. Nothing here loads anything, runs anything, or has a place of its own on the page. */
+/** Elements allowed in prose. None loads or runs anything, or positions itself on the page. */
 const tags = 'p br strong em del code pre a ul ol li blockquote h1 h2 h3 h4 h5 h6 hr table thead tbody tr th td span'.split(' ')
 const attributes = ['href', 'target', 'rel', 'class', 'title', 'start', 'align']
-/** What formulas consist of. */
+/** Elements of formulas. */
 const mathTags =
   'math semantics mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose'
 const mathAttributes =
@@ -50,7 +50,7 @@ const marked = new Marked({
 /** HTML of one block, and nothing in it but what stands in the list above. */
 export function proseHtml(source: string): string {
   const html = marked.parse(source, { async: false })
-  // What is left stands in code or in an address.
+  // The rest is in code or in a URL.
   return DOMPurify.sanitize(withoutMarks(html), {
     ALLOWED_TAGS: [...tags, ...mathTags.split(' ')],
     ALLOWED_ATTR: [...attributes, ...mathAttributes.split(' ')],

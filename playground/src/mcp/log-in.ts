@@ -2,7 +2,7 @@ import { connectMcp } from '../../../adapters/mcp/index.ts'
 import { errorText } from '../parts/error-text.ts'
 import { introduction, LoginProvider } from './login-provider.ts'
 
-/** What came back with a person who was sent to log in. */
+/** The result of a login redirect. */
 interface CameBack {
   state?: string
   code?: string
@@ -12,7 +12,7 @@ interface CameBack {
 
 /**
  * Logs a person in at the server at `address`: its page is shown in `popup`, which was opened by their click, and `mcp-login.html` tells what came back.
- * Rejects where the server offers no login, where it says no, and with the reason of `signal`.
+ * Rejects if the server has no login, if it denies it, and with the reason of `signal`.
  */
 export async function logIn(address: string, popup: Window, signal: AbortSignal): Promise<void> {
   const back = new BroadcastChannel('phi-playground-mcp-login')
@@ -20,7 +20,7 @@ export async function logIn(address: string, popup: Window, signal: AbortSignal)
     let wasShown = false
     const authProvider = new LoginProvider(address, (page) => {
       wasShown = true
-      // What is shown there must not lead this page elsewhere.
+      // The login page must not navigate this page.
       popup.opener = null
       popup.location.href = page.href
     })

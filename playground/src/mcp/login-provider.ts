@@ -7,20 +7,20 @@ type Client = NonNullable<Awaited<ReturnType<OAuthProvider['clientInformation']>
 
 /** Whose secret a token is that a visitor has entered for the server at `address`. */
 export const tokenOwner = (address: string) => `mcp ${address}`
-/** Whose secret it is that somebody has logged in there. */
+/** The key under which a login is stored. */
 const loginOwner = (address: string) => `mcp login ${address}`
 
 /** How the page introduces itself, and how long it waits for a server to do so. */
 export const introduction = { clientInfo: { name: 'phi-playground', version: '1' }, connectTimeoutMs: 8000 }
 
-/** What goes with each request to the server at `address`, and to no other origin: a token, or a login. */
+/** Headers for requests to the server at `address`, and to no other origin: a token, or a login. */
 export function credentialsOf(address: string): Pick<McpHttpOptions, 'headers' | 'authProvider'> {
   const token = keyOf(tokenOwner(address))
   if (token !== undefined) return { headers: { authorization: `Bearer ${token}` } }
   return keyOf(loginOwner(address)) === undefined ? {} : { authProvider: new LoginProvider(address) }
 }
 
-/** What is known of the caller of a server, for comparing; a token that is renewed changes nothing. */
+/** Identity of the caller, for comparisons; a renewed token does not change it. */
 export function identityOf(address: string): string {
   return keyOf(tokenOwner(address)) ?? (keyOf(loginOwner(address)) === undefined ? '' : 'login')
 }
@@ -41,7 +41,7 @@ export class LoginProvider implements OAuthProvider {
   #client: Client | undefined
   #verifier = ''
 
-  /** `show` opens the page where a person logs in; absent, nobody is asked. */
+  /** `show` opens the login page; without it, no login is requested. */
   constructor(address: string, show?: (page: URL) => void) {
     this.#owner = loginOwner(address)
     this.#show = show

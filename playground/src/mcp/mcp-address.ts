@@ -1,4 +1,4 @@
-/** Why the page cannot connect to `address`; undefined where it may try. `policy`: the content security policy of the page. */
+/** Returns why the page cannot connect to `address`; undefined if it can try. `policy`: the content security policy of the page. */
 export function addressRefusal(address: string, policy = policyOfPage()): string | undefined {
   const url = URL.parse(address)
   if (url === null || !/^https?:$/.test(url.protocol)) return 'This is no address that begins with http:// or https://.'
@@ -21,7 +21,7 @@ function isCovered({ protocol, hostname, port, origin }: URL, source: string): b
   return host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host
 }
 
-/** What stands before the names of each server's tools: its host, so that a conversation of yesterday still means the same server. */
+/** Prefix of each server's tool names: its host, so that stored conversations still refer to the same server. */
 export function serverPrefixes(addresses: readonly string[]): string[] {
   const taken = new Set<string>()
   return addresses.map((address) => {

@@ -7,11 +7,11 @@ import { tokenOwner } from './login-provider.ts'
 
 interface McpLoginProps {
   address: string
-  /** Somebody is known there now, or may be. */
+  /** Called when a login may be available. */
   onDone: () => void
 }
 
-/** A server that lets nobody in without a login: a person logs in in a window of its own, or enters a token. */
+/** A server that requires a login: in a separate window, or with a token. */
 export function McpLogin({ address, onDone }: McpLoginProps) {
   const fault = useSignal('')
   const waiting = useSignal<AbortController | undefined>(undefined)

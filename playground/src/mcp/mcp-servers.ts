@@ -7,7 +7,7 @@ import type { Settings } from '../settings/settings.ts'
 import { credentialsOf, identityOf, introduction } from './login-provider.ts'
 import { addressRefusal, serverPrefixes } from './mcp-address.ts'
 
-/** What a server offers, or why it cannot be used. */
+/** The tools of a server, or why it is unusable. */
 export type McpOffer = { isThere: true; tools: readonly string[] } | { isThere: false; why: string; wantsLogin: boolean }
 
 /** How a server is used; the connections of the page are kept by it. */
@@ -27,7 +27,7 @@ interface Opened {
 /** Shared by all conversations of the page, for as long as the settings name the server. */
 const open = new Map<string, Opened>()
 
-// Who is forgotten is not spoken for any longer.
+// A removed server is no longer reported.
 keyOwners.subscribe(() => {
   for (const [key, { address, identity }] of open) if (identity !== identityOf(address)) letGo(key)
 })
@@ -88,7 +88,7 @@ async function connect({ address, prefix, asksBeforeWriting }: Use): Promise<Mcp
 const isWriting = ({ annotations }: { annotations?: { readOnlyHint?: boolean | undefined } | undefined }) =>
   annotations?.readOnlyHint !== true
 
-/** Asks a server for its tools, for the settings. Never rejects. */
+/** Loads the tools of a server for the settings. Never rejects. */
 export async function mcpOffer(address: string): Promise<McpOffer> {
   try {
     const [prefix = ''] = serverPrefixes([address])

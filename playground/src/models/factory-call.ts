@@ -15,9 +15,9 @@ export interface FactoryCall {
     contextWindow?: number
     cost?: CostConfig
   }
-  /** Tools that the service runs, for `serverTools`; absent where none was chosen. */
+  /** Provider-executed tools, for `serverTools`; absent without any. */
   serviceTools?: { kit: ServiceToolKit; names: readonly string[] }
-  /** Where a program finds the key; absent where none is needed. */
+  /** Variable of the key in a program; absent if none is needed. */
   keyVariable?: string
 }
 
@@ -37,7 +37,7 @@ export function factoryCall(choice: ModelChoice): FactoryCall {
   return { entry, factory, modelId, options, keyVariable: source === 'proxy' ? 'PROXY_TOKEN' : keyVariable, ...chosenTools(choice) }
 }
 
-/** Only what the service offers: the names may be those of another. */
+/** Only those of the provider: the names may belong to another one. */
 function chosenTools(choice: ModelChoice): Pick<FactoryCall, 'serviceTools'> {
   const kit = serviceToolKit(choice)
   const names = Object.keys(kit?.tools ?? {}).filter((name) => choice.serviceTools.includes(name))
@@ -56,7 +56,7 @@ function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : ''
 }
 
-/** What most services ask for cached tokens: a tenth to read them, a quarter more to write them. */
+/** Usual rates of cached tokens: a tenth for reads, a quarter more for writes. */
 function costOf(inputPerMillion: number, outputPerMillion: number): CostConfig {
   return { inputPerMillion, outputPerMillion, cacheReadPerMillion: inputPerMillion / 10, cacheWritePerMillion: inputPerMillion * 1.25 }
 }

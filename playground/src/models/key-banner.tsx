@@ -1,6 +1,6 @@
 import { forgetKeys, keyOwners } from './key-vault.ts'
 
-/** Says that this page holds secrets, for as long as it does. */
+/** Shows that this page holds secrets. */
 export function KeyBanner() {
   if (keyOwners.value.length === 0) return null
   return (

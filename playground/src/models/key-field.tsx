@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { areKeysKept, forgetKeys, keepKeys, keyOwners, setKey } from './key-vault.ts'
 
-/** Takes a secret, says where it is kept, and forgets it. What was entered is not shown again. */
+/** Enters a secret, says where it is stored, and removes it. It is never shown again. */
 export function KeyField({ owner, label, hint }: { owner: string; label: string; hint?: string }) {
   const text = useSignal('')
   const isKnown = keyOwners.value.includes(owner)

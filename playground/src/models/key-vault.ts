@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** Whose secret it is: a service, a proxy, a local server, or the server that sessions live on. */
+/** Owner of a secret: a provider, a proxy, a local server, or the server of sessions. */
 export type KeyOwner = string
 
 const place = 'phi-playground-keys'

@@ -4,10 +4,10 @@ import { type FactoryCall, factoryCall, keyOwnerOf } from './factory-call.ts'
 import { keyOf } from './key-vault.ts'
 import { makeModel } from './make-model.ts'
 
-/** What a service said when it was asked which models this key may use: the cheapest question, which costs no token. */
+/** The result of listing a provider's models with this key: the cheapest request, without tokens. */
 export type ModelList = { isThere: true; ids: readonly string[] } | { isThere: false; why: string }
 
-/** Where the list is, beside the address that models are called at, and how a key is given. */
+/** URL of the list, relative to the model's URL, and the form of the key. */
 interface ListCall {
   path: string
   headers: (key: string) => Record<string, string>
@@ -17,7 +17,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const chat: ListCall = { path: '/models', headers: bearer }
 const google: ListCall = { path: '/models', headers: (key) => ({ 'x-goog-api-key': key }) }
 
-/** By factory; absent where a service has no such list, or its key is no key of a header. */
+/** By factory; absent if a provider has no list, or does not take its key in a header. */
 const lists: Partial<Record<FactoryCall['factory'], ListCall>> = {
   anthropic: {
     path: '/v1/models?limit=1000',
@@ -31,7 +31,7 @@ const lists: Partial<Record<FactoryCall['factory'], ListCall>> = {
   google,
 }
 
-/** Asks the service of `choice` for its models with the key that is in this page: so one learns whether the key works. Never rejects. */
+/** Lists the models of the provider of `choice` with this page's key, which verifies the key. Never rejects. */
 export async function listModels(choice: ModelChoice): Promise<ModelList> {
   const list = lists[factoryCall(choice).factory]
   if (list === undefined) return { isThere: false, why: 'This service has no list of models that a page can ask for.' }
@@ -51,7 +51,7 @@ export async function listModels(choice: ModelChoice): Promise<ModelList> {
   }
 }
 
-/** What the service said, in its words; nothing of it where it is about a key, which services echo. */
+/** The provider's message; none if it is about the key, which providers echo. */
 async function refusalOf(response: Response): Promise<string> {
   if (response.status === 401 || response.status === 403) return `The key was refused (${response.status}).`
   const body: unknown = await response.json().catch(() => undefined)

@@ -2,12 +2,12 @@ import type { JsonObject } from '../../../src/index.ts'
 import type { ModelChoice } from '../settings/settings.ts'
 import type { Service, ServiceId } from './services.ts'
 
-/** Tools that a service runs by itself, as the SDK declares them. */
+/** Provider-executed tools, as the SDK declares them. */
 export interface ServiceToolKit {
-  /** Where the SDK has them: `phi-core/providers/…`, and what it exports. */
+  /** Their module, `phi-core/providers/…`, and its export. */
   entry: Service['entry']
   kit: string
-  /** What people call each, by the name of its constructor in the kit. */
+  /** Display names by the name of the constructor. */
   tools: Readonly<Record<string, string>>
   /** The declarations of those of `names` that are in the kit, in its order. */
   declare(names: readonly string[]): Promise<JsonObject[]>
@@ -46,7 +46,7 @@ const googleKit = toolKit(
 )
 const chat = () => import('../../../src/providers/openai.ts')
 
-/** By service. Absent where it runs none, or none that the SDK has a constructor for. Source: docs/concepts/tools.md */
+/** By provider. Absent if it has none, or none with a constructor in the SDK. Source: docs/concepts/tools.md */
 const kits: Partial<Record<ServiceId, ServiceToolKit>> = {
   anthropic: toolKit(
     'anthropic',
@@ -79,7 +79,7 @@ const kits: Partial<Record<ServiceId, ServiceToolKit>> = {
   ),
 }
 
-/** What the service of `choice` offers; a server on this machine and the scripted model offer nothing. */
+/** The tools of the provider of `choice`; none for local servers and the scripted model. */
 export function serviceToolKit({ source, service }: Pick<ModelChoice, 'source' | 'service'>): ServiceToolKit | undefined {
   return source === 'direct' || source === 'proxy' ? kits[service] : undefined
 }

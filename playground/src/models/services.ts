@@ -1,7 +1,7 @@
-/** Whether a service answers pages of other origins. */
+/** Whether a provider accepts cross-origin calls. */
 export type BrowserAccess = 'allowed' | 'refused' | 'unknown'
 
-/** A service that models are called at, and which factory of the SDK calls it. */
+/** A provider, and its factory in the SDK. */
 export interface Service {
   name: string
   /** `phi-core/providers/…`, and what it exports. */
@@ -17,7 +17,7 @@ export interface Service {
   needsAddress?: true
 }
 
-/** The services that the page knows, in the order in which it offers them. Source: docs/guides/keys-and-proxies.md */
+/** The known providers in display order. Source: docs/guides/keys-and-proxies.md */
 export const services = {
   anthropic: {
     ...{ name: 'Anthropic', entry: 'anthropic', factory: 'anthropic', modelId: 'claude-sonnet-4-6' },

@@ -58,13 +58,13 @@ function requestAfter(view: MessageView | undefined, requests: readonly Captured
   const message = view?.message
   if (message === undefined || message.role === 'extension' || message.turnId === undefined) return undefined
   const { loopId, turnIndex } = message.turnId
-  // What a user said is there before the request of its turn, a result after it.
+  // A user message precedes the request of its turn, a result follows it.
   const first = message.role === 'user' ? turnIndex : turnIndex + 1
   const before = requests.findLastIndex((turn) => turn.loopId === loopId && turn.turnIndex < first)
   return requests.slice(before + 1).find((turn) => !turn.loopId.includes('.sub.'))
 }
 
-/** What a message says, without the number that goes before it where the agent can go back. */
+/** Returns the text of a message, without its node number. */
 function wordsOf({ content }: Message): string {
   return textOf(content)
     .replace(/^<<\w{8} \[n\d+\] \w{8}>>\s*/, '')

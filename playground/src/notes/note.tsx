@@ -12,7 +12,7 @@ interface NoteProps {
   requests: readonly CapturedTurn[]
 }
 
-/** What happened between two messages to that which the model is sent. The conversation on screen stays whole; opening shows what is not sent. */
+/** A change of the context between two messages. The displayed conversation stays whole; opening shows what is no longer sent. */
 export function Note({ note, messages, requests }: NoteProps) {
   const isOpen = useSignal(false)
   const detail = detailOf(note)
@@ -33,7 +33,7 @@ export function Note({ note, messages, requests }: NoteProps) {
   )
 }
 
-/** What is not sent any more, and what is sent instead of it. */
+/** Messages that are no longer sent, and their replacement. */
 function Hidden({ note, messages, requests }: NoteProps) {
   const { hidden: hiddenMessages, instead } = hiddenBy(note, messages, requests)
   return (

@@ -6,7 +6,7 @@ import type { Notice } from '../state/notices/notices.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { RemedyButton } from './remedy-button.tsx'
 
-/** What the page has to say, with what can be done about it; of conversations only what concerns the one that is shown, or leads to another one. */
+/** Notices with possible actions; of conversations, only those of the shown one, or that link to another. */
 export function NoticeList({ appState, act }: { appState: AppState; act: (remedy: Remedy, sessionId?: string) => void }) {
   const { sessionId } = appState.current.value
   const concerns = (notice: Notice) => notice.remedies.includes('open') || (notice.sessionId ?? sessionId) === sessionId

@@ -14,7 +14,7 @@ const labels: Record<Remedy, string> = {
   open: 'Open it',
 }
 
-/** What a person can do about a failure. */
+/** An action against a failure. */
 export function RemedyButton({ remedy, onClick }: { remedy: Remedy; onClick: () => void }) {
   return (
     <button type="button" class="small" onClick={keepPlace(onClick)}>

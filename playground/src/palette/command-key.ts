@@ -1,4 +1,4 @@
-/** What the key of commands is called here. */
+/** The name of the command key on this platform. */
 export const commandKey = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl '
 
 /** Whether the key opens the commands. */

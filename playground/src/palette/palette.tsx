@@ -23,7 +23,7 @@ export function Palette({ appState, open, onClose }: PaletteProps) {
   function run(command: Command | undefined): void {
     if (command === undefined) return
     onClose()
-    // After the focus is back where it was: what the command focuses stays focused.
+    // After the focus is restored, so that a command's own focus stays.
     queueMicrotask(command.run)
   }
 

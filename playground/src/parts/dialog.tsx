@@ -8,14 +8,14 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** A modal dialog of the browser: Escape and a click beside it close it, and the focus goes back to where it was. */
+/** A modal dialog: Escape and a click outside close it, and the focus is restored. */
 export function Dialog({ label, onClose, class: name = '', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
     return () => {
-      // Where the browser has closed it, the focus is back already, and may have gone on.
+      // If the browser closed it, the focus is restored already, and may have moved on.
       const isLost = document.activeElement === null || document.activeElement === document.body
       if (isLost && before instanceof HTMLElement) before.focus()
     }

@@ -1,4 +1,4 @@
-/** What an error says in its own words, whatever was thrown. */
+/** Returns the text of any thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -10,7 +10,7 @@ export const count = (value: number): string => integers.format(value)
 /** 812, 8.1k, 1.2M. */
 export function short(value: number): string {
   if (Math.round(value) < 1000) return String(Math.round(value))
-  // What would be rounded to 1000.0k is 1.0M.
+  // 1000.0k is shown as 1.0M.
   return value < 999_950 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`
 }
 
@@ -34,10 +34,10 @@ export function dollars(value: number): string {
   return value === 0 ? '$0' : value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`
 }
 
-/** Dollars; a dash where nobody knows. */
+/** Dollars; a dash if unknown. */
 export const dollarsOf = (value: number | undefined): string => (value === undefined ? '–' : dollars(value))
 
-/** What one answer that used `usage` cost in dollars; a dash where nobody knows the prices. */
+/** The cost of a response with this `usage` in dollars; a dash without prices. */
 export function costOf(usage: Usage, cost: CostConfig): string {
   return dollarsOf(usage.reportedCost !== undefined || hasRates({ cost }) ? estimatedCost(usage, cost) : undefined)
 }

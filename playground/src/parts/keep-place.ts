@@ -1,9 +1,9 @@
 /**
- * What a button does that goes away when it is pressed: who pressed it by keyboard goes on where one writes, or reads. Otherwise the focus would be lost with it.
+ * Moves the focus of a button that disappears when pressed by keyboard to the input or the conversation; otherwise the focus would be lost.
  */
 export function keepPlace(act: () => void): (event: MouseEvent) => void {
   return ({ detail }) => {
-    // A pointer presses at least once; nobody who points wants the keyboard of a phone.
+    // A pointer press has a count; touch users do not want the on-screen keyboard.
     if (detail === 0) focusPlace()
     act()
   }

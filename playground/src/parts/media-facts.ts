@@ -1,10 +1,10 @@
 import type { FileContent, ImageContent } from '../../../src/index.ts'
 import { bytesOf } from './figures.ts'
 
-/** What shows itself and nothing else. An SVG is a document, and can hold scripts. */
+/** Types that only display themselves. An SVG is a document, and can contain scripts. */
 const picture = /^image\/(png|jpeg|gif|webp)$/
 
-/** What it is called, or what kind of picture it is. */
+/** The name, or the kind of image. */
 export function mediaName(block: ImageContent | FileContent): string {
   if (block.type === 'file') return block.name ?? 'file'
   return `picture.${picture.exec(block.mimeType)?.[1] ?? 'bin'}`

@@ -22,12 +22,12 @@ export function Media({ block, alt }: { block: ImageContent | FileContent; alt: 
   )
 }
 
-/** How a person gets the bytes, where they can be had. */
+/** How to get the bytes, if possible. */
 function Fetch({ block }: { block: ImageContent | FileContent }) {
   const failure = useSignal('')
   const { data, url, mimeType } = block
   if (url !== undefined) {
-    // What a service or a file of a session says is no address until it is looked at.
+    // A value from a provider or a session file is checked before it is used as a URL.
     if (!/^https?:\/\//i.test(url)) return null
     return (
       <a class="external" href={url} target="_blank" rel="noopener noreferrer nofollow">

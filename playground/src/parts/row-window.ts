@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useLayoutEffect } from 'preact/hooks'
 
-/** Rows beyond the edges that are there already when somebody scrolls. */
+/** Rows beyond the edges that are rendered in advance. */
 const overscan = 12
 
 /** Which rows of a long list are near enough to be seen; all have the same height. Thousands of rows cost as much as fifty. */
@@ -17,7 +17,7 @@ export interface RowWindow {
   reveal: (row: number) => void
 }
 
-/** `isFollowing`: the newest row is kept in sight, as long as nobody scrolls away from it. */
+/** `isFollowing`: the newest row stays visible until the user scrolls away. */
 export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, rowHeight: number, isFollowing: boolean): RowWindow {
   const place = useSignal({ top: 0, height: 600 })
   const isAtEnd = useSignal(true)

@@ -3,7 +3,7 @@ import type { Race } from '../state/race/race.ts'
 import { RaceColumns } from './race-column.tsx'
 import { verdictText } from './verdict.ts'
 
-/** Several answers to one prompt beside each other, and which of them the judge chose. */
+/** Responses to one prompt side by side, with the judge's selection. */
 export function RaceCard({ race }: { race: Race }) {
   const { loopIds, runs, marks, selectedLoopId, verdict, prompt } = race
   return (

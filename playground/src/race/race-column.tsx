@@ -4,7 +4,7 @@ import { dollars, duration, short } from '../parts/figures.ts'
 import type { RaceMarks } from '../state/race/race-marks.ts'
 import '../styles/conversation/race.css'
 
-/** One answer of several, as it streams, and what it took. */
+/** One streaming response, with its figures. */
 export interface RaceEntry {
   loopId: string
   run: RunState | undefined
@@ -26,7 +26,7 @@ const figures: readonly Figure[] = [
   { name: 'Cost', value: ({ cost }) => cost, show: dollars },
 ]
 
-/** Answers beside each other. The best figure of each kind is marked once all have ended. */
+/** Responses side by side. The best figure of each kind is marked when all have ended. */
 export function RaceColumns({ entries, chosen }: { entries: readonly RaceEntry[]; chosen: string | undefined }) {
   const all = entries.flatMap(({ marks }) => (marks?.endedAt === undefined ? [] : [marks]))
   const isOver = all.length === entries.length && entries.length > 1

@@ -5,7 +5,7 @@ import { marked, type RaceMarks } from '../state/race/race-marks.ts'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'
 import { verdictText } from './verdict.ts'
 
-/** The branches that were tried beside the one that the conversation went on with. */
+/** The branches next to the selected one. */
 export function RecordedRace({ record, loop }: { record: Session; loop: LoopRecord }) {
   const siblings = parallelSiblings(record, loop.loopId)
   const verdict = loop.parallelGroup?.reason

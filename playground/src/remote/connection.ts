@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { RemoteSessionOptions } from '../../../src/client.ts'
 
-/** The word for a connection that is lost and tried again, or was given up. It stands in the place of how the run stands: nobody here knows that then. */
+/** Label of a lost connection, during retries or after them. It replaces the status of the run, which is unknown then. */
 export type LostConnection = 'Reconnecting' | 'Not connected'
 
 /** A connection, and the options of the session that it is read from. */

@@ -1,2 +1,2 @@
-/** Where the agent of this page is, when a server shows the page for its agent alone, as `phi serve` does: a path on that server. */
+/** The path of the agent if the server hosts this page for it, as `phi serve` does. */
 export const endpoint: string | undefined = document.querySelector<HTMLMetaElement>('meta[name="phi-endpoint"]')?.content

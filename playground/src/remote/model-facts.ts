@@ -2,7 +2,7 @@ import { compactsAt, unknownCost } from '../../../src/context.ts'
 import type { CostConfig, TokenRates } from '../../../src/index.ts'
 import type { ModelFacts } from '../state/backend/chat-port.ts'
 
-/** What the server says of its model; what it does not say is unknown. */
+/** The server's facts of its model; missing ones are unknown. */
 export function factsFrom(about: unknown): ModelFacts {
   const { model, isScripted, contextTokens, cost } = Object(about)
   const tokens = typeof contextTokens === 'number' && contextTokens > 0 ? contextTokens : 200_000
@@ -10,7 +10,7 @@ export function factsFrom(about: unknown): ModelFacts {
     name: typeof model === 'string' ? model : 'Server',
     isScripted: isScripted === true,
     contextTokens: tokens,
-    // As an agent does that was told nothing else.
+    // The default of an agent.
     compactsAt: compactsAt({ maxContextTokens: tokens }, { contextWindow: tokens, maxTokens: 0 }) ?? tokens,
     cost: isCost(cost) ? cost : unknownCost,
   }

@@ -11,7 +11,7 @@ import { factsFrom } from './model-facts.ts'
 import { type ServerCalls, serverCalls } from './server-calls.ts'
 import { serverOwner, serverUrl } from './server-url.ts'
 
-/** Conversations behind `createAgentApp`: their agents run there, and go on when this page is closed. Rejects where it is not reached. */
+/** Conversations behind `createAgentApp`: their agents run on the server, and continue when this page closes. Rejects if it is unreachable. */
 export async function openRemoteBackend(settings: Settings): Promise<Backend> {
   const url = serverUrl(settings)
   const headers = () => {
@@ -19,7 +19,7 @@ export async function openRemoteBackend(settings: Settings): Promise<Backend> {
     return token === undefined ? {} : { authorization: `Bearer ${token}` }
   }
   const calls = serverCalls(url, headers)
-  // Whoever may not ask for the list may not talk either.
+  // A caller without access to the list has none to conversations.
   await calls.json('/sessions?limit=1')
   return new RemoteBackend(url, headers, calls, factsFrom(await calls.json('/about').catch(() => undefined)))
 }
@@ -46,7 +46,7 @@ class RemoteBackend implements Backend {
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
     const connection = watchedConnection()
     const agent = this.#agent(sessionId, connection)
-    // Read before the run that is on is listened to: whoever shows it must miss nothing of that.
+    // Read before subscribing to the current run, so that no event is missed.
     const session = await this.read(sessionId).catch(undefinedWhereUnknown)
     await agent.load(loopId === undefined ? {} : { loopId })
     const isOutdated = agent.currentRun === undefined && session?.loops.at(-1)?.status === 'running'
@@ -59,7 +59,7 @@ class RemoteBackend implements Backend {
 
   #port(agent: RemoteSession, { state: connection }: WatchedConnection, session?: Session): ChatPort {
     let opened = session
-    // Several answers at once are only in what was brought here: their events do not change.
+    // Races exist only in imported conversations: their events do not change.
     const groups = new Map(session?.loops.flatMap((loop) => (loop.parallelGroup === undefined ? [] : [[loop.loopId, loop.events]])))
     const recorded = async () => {
       const { loops, ...rest } = await this.read(agent.sessionId, { events: false })
@@ -73,7 +73,7 @@ class RemoteBackend implements Backend {
       async recorded() {
         const known = opened
         opened = undefined
-        // Nobody has to ask about what was never said.
+        // An empty conversation needs no request.
         return known ?? (agent.messages.length === 0 ? undefined : recorded().catch(undefinedWhereUnknown))
       },
       close: async () => agent.close(),
@@ -99,7 +99,7 @@ class RemoteBackend implements Backend {
   }
 
   async isOpen(): Promise<boolean> {
-    // The server is the only writer, whoever looks on.
+    // The server is the only writer.
     return false
   }
 

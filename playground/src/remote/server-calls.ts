@@ -7,7 +7,7 @@ export interface ServerCalls {
   send(method: 'POST' | 'DELETE', path: string, body?: string | object): Promise<void>
 }
 
-/** Asks the server at `url`; `headers` are asked for before each request. Rejects with an error that says what the server said. */
+/** Sends requests to the server at `url`; `headers` is called before each. Rejects with the server's message. */
 export function serverCalls(url: string, headers: () => Record<string, string>): ServerCalls {
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     const response = await fetch(`${url}${path}`, { ...init, headers: { ...headers(), ...init.headers } }).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import type { Settings } from '../settings/settings.ts'
 
-/** Where the sessions of the server are. */
+/** The base URL of the server's sessions. */
 export function serverUrl({ serverUrl: given }: Pick<Settings, 'serverUrl'>): string {
   return (given.trim() === '' ? location.origin : given.trim()).replace(/\/+$/, '')
 }

@@ -5,7 +5,7 @@ import { speeds } from './replay.ts'
 import { longestPause } from './timeline.ts'
 import './replay.css'
 
-/** Where a replay is, and how it goes on: as it was, ten times as fast, or by hand. */
+/** Position and speed of a replay: original, ten times, or manual. */
 export function ReplayBar({ replay, onLeave }: { replay: Replay; onLeave: () => void }) {
   const { timeline, position, isPlaying, speed } = replay
   const { length, moments, turns } = timeline

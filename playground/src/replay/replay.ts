@@ -87,7 +87,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
       record: signal(session),
       race: signal(undefined),
       queued: signal([]),
-      // What is not said yet waits for the conversation itself.
+      // Shares the draft with the live conversation, so that unsent text is kept.
       draft: draftOf(session.sessionId),
       isSending: signal(false),
     },
@@ -111,7 +111,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
   }
 }
 
-/** What had been said when a loop began that goes back behind something. */
+/** Messages before a loop that returns to an earlier point. */
 function beforeLoop(session: Session, loopId: string) {
   const own = new Set(session.loops.find((loop) => loop.loopId === loopId)?.messages.map(({ id }) => id))
   const records = recordsOf(session).map((record, at) => ({ ...record, at: record.at ?? 0, epoch: 1, seq: at + 1 }))

@@ -2,7 +2,7 @@ import type { ChatAgent } from '../../../src/client.ts'
 import type { AgentRun, Receipt } from '../../../src/index.ts'
 import type { ChatPort, ModelFacts } from '../state/backend/chat-port.ts'
 
-/** The port of a conversation that is over: it says nothing, asks nobody, and refuses what would. */
+/** The port of a finished conversation: it emits nothing, and rejects every action. */
 export function silentPort(sessionId: string, model: ModelFacts): ChatPort {
   const refuse = (): AgentRun & Receipt => {
     throw new Error('This is a replay: nothing is sent.')

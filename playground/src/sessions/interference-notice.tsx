@@ -1,6 +1,6 @@
 import type { AppState } from '../state/app/app-state.ts'
 
-/** Says that another tab has gone on with the conversation, or has deleted it, and what can be done here. */
+/** Reports that another tab continued or deleted the conversation, with possible actions. */
 export function InterferenceNotice({ appState }: { appState: AppState }) {
   const kind = appState.interference.value
   if (kind === undefined) return null

@@ -8,7 +8,7 @@ export interface Hit {
   excerpt?: string
 }
 
-/** What was said in conversations that were read already, by id, as of the time of their last record. */
+/** Texts of conversations that were read, by id, as of their last record. */
 const texts = new Map<string, { at: number; text: string }>()
 const [before, after] = [20, 80]
 

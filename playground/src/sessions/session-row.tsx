@@ -9,16 +9,16 @@ import { RenameSession } from './rename-session.tsx'
 interface SessionRowProps {
   session: StoredSession
   isCurrent: boolean
-  /** What it does, in this tab. */
+  /** Its status in this tab. */
   activity: Activity | undefined
-  /** Something is written there that is not sent: beside what was said, or alone. */
+  /** It has unsent input. */
   draft: 'beside' | 'alone' | undefined
-  /** Where a search found its words. */
+  /** The match of a search. */
   excerpt: string | undefined
   /** Absent while none are chosen. */
   chosen: { is: boolean; onChange: (is: boolean) => void } | undefined
   onOpen: () => void
-  /** Absent where there is nothing to name. */
+  /** Absent if renaming is unavailable. */
   onRename: ((title: string) => void) | undefined
   onDelete: () => void
   /** The loops of the conversation that is shown. */

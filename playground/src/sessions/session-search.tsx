@@ -15,7 +15,7 @@ export function SessionSearch({ appState, hits }: { appState: AppState; hits: Si
     }
     await appState.notices.attempt({ topic: 'search', failure: 'The conversations cannot be searched' }, async () => {
       for await (const found of searchSessions(appState.backend, text)) {
-        // Somebody may have typed on meanwhile.
+        // The user may have typed more.
         if (query.value !== text) return
         hits.value = found
       }

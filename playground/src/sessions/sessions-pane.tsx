@@ -156,7 +156,7 @@ interface ChosenBarProps {
   onCancel: () => void
 }
 
-/** What can be done with the conversations that were chosen. */
+/** Actions on the selected conversations. */
 function ChosenBar({ count, onAll, onDelete, onCancel }: ChosenBarProps) {
   const isSure = useSignal(false)
   const ask = () => {

@@ -1,4 +1,4 @@
-/** What the browser keeps for this page, in bytes; absent where it does not say. */
+/** Storage use of this page in bytes; absent if unknown. */
 export interface StorageFigures {
   used?: number
   allowed?: number
@@ -12,7 +12,7 @@ export async function storageFigures(): Promise<StorageFigures> {
   return { isPersistent, ...(usage !== undefined && { used: usage }), ...(quota !== undefined && { allowed: quota }) }
 }
 
-/** Asks the browser not to clear it on its own. Resolves with whether it promised. */
+/** Requests persistent storage. Resolves with whether it was granted. */
 export async function askToPersist(): Promise<boolean> {
   return (await navigator.storage?.persist?.().catch(() => false)) ?? false
 }

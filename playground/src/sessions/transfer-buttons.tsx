@@ -78,7 +78,7 @@ export function TransferButtons({ appState, onStorage }: { appState: AppState; o
   )
 }
 
-/** Where conversations are kept, as far as that is known. */
+/** The place of conversations, if known. */
 function Kept({ appState: { backend }, onStorage }: { appState: AppState; onStorage: () => void }) {
   if (backend.settings.value.place === 'server')
     return endpoint === undefined ? <>Kept on the server. To compare set-ups, take it home.</> : <>Kept by phi, on this machine.</>
@@ -93,7 +93,7 @@ function Kept({ appState: { backend }, onStorage }: { appState: AppState; onStor
   )
 }
 
-/** Takes the conversation to the other place, with everything that waits in it. */
+/** Moves the conversation to the other place with its queue. */
 function HandOverButton({ appState }: { appState: AppState }) {
   const settings = appState.backend.settings.value
   const isHere = settings.place === 'tab'

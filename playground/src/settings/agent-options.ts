@@ -2,7 +2,7 @@ import type { AgentOptions, JsonObject } from '../../../src/index.ts'
 import { errorText } from '../parts/error-text.ts'
 import type { RequestChoice, Settings } from './settings.ts'
 
-/** What `new Agent` takes besides model and tools: plain data, the same in the page and in the program that "view code" gives. */
+/** Options of `new Agent` besides model and tools: plain data, the same in the page and in the program of "view code". */
 export type PlainOptions = Required<Pick<AgentOptions, 'systemPrompt' | 'thinking'>> &
   Pick<AgentOptions, 'limits' | 'contextConfig' | 'maxTokens' | 'temperature' | 'stopSequences' | 'toolChoice' | 'responseFormat'>
 
@@ -20,7 +20,7 @@ export function plainOptions({ systemPrompt, thinking, limits, compaction, reque
   }
 }
 
-/** Only what was chosen: all else is the service's. Throws for a schema that is no JSON object. */
+/** Only chosen settings; others are the provider's. Throws for an invalid JSON Schema. */
 function requestOptions({ maxTokens, temperature, stop, toolChoice, schema }: RequestChoice): Partial<PlainOptions> {
   return {
     ...(maxTokens > 0 && { maxTokens }),

@@ -60,7 +60,7 @@ export function toolsOf({ tools, asksBeforeWriting }: Pick<Settings, 'tools' | '
   return tools.flatMap((name) => makers[name]())
 }
 
-/** The files of this origin, kept by the browser; in memory where it has no such place. A new one gets the small logbook. */
+/** The files of this origin in browser storage; in memory if unavailable. A new one gets a small logbook. */
 export async function openWorkspace(): Promise<Workspace> {
   const kept = opfsWorkspace({ directory: 'phi-playground' })
   try {

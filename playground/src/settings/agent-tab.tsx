@@ -6,7 +6,7 @@ import { RequestFields } from './request-fields.tsx'
 import { type Settings, toolNames } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
 
-/** What the agent is told, what it may do, and when it stops. */
+/** Instructions, permissions and limits of the agent. */
 export function AgentTab({ draft, onChange }: TabProps) {
   const { tools, limits, compaction, thinking } = draft
   const change = (part: Partial<Settings>) => onChange({ ...draft, ...part })

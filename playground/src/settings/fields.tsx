@@ -3,7 +3,7 @@ import '../styles/fields.css'
 
 interface FieldProps {
   label: string
-  /** What it is for, or where its value comes from. */
+  /** Its purpose, or the source of its value. */
   hint?: ComponentChildren
   children: ComponentChildren
 }

@@ -10,7 +10,7 @@ interface ModelNameProps {
   onChange: (modelId: string) => void
 }
 
-/** The name of the model, with those that are known: of the catalogue of the SDK, and of the service, which also says whether the key works. */
+/** The name of the model, with known ones from the SDK's catalogue and from the provider, which also verifies the key. */
 export function ModelName({ model, onChange }: ModelNameProps) {
   const known = useSignal<readonly string[]>([])
   const asked = useSignal<ModelList | 'asking' | undefined>(undefined)

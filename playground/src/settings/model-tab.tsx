@@ -25,7 +25,7 @@ const sources = {
   local: ['Local server', 'Ollama, LM Studio, vLLM, llama.cpp.'],
 } as const
 
-/** Where the agent runs, which model answers, and with whose key. */
+/** Place of the agent, model, and key. */
 export function ModelTab({ draft, onChange }: TabProps) {
   const choose = (part: Partial<ModelChoice>) => onChange({ ...draft, model: { ...draft.model, ...part } })
   const { place, model } = draft

@@ -21,7 +21,7 @@ export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend
   try {
     return new PlacedBackend(await places.of(settings), settings, places)
   } catch (error) {
-    // What was chosen stays chosen: the server may be there after a reload.
+    // The selection stays: the server may be available after a reload.
     const here: Settings = { ...settings, place: 'tab', model: { ...settings.model, source: 'scripted' } }
     const warning = `${errorText(error)} The scripted model answers in this tab instead.`
     return new PlacedBackend(await places.of(here), here, places, warning)
@@ -34,7 +34,7 @@ async function chosenSettings(): Promise<Settings> {
   return kept === undefined ? defaultSettings : (await import('./parse-settings.ts')).parseSettings(kept)
 }
 
-/** Where conversations can be; what a place needs is loaded when it is first chosen. */
+/** Possible places of conversations; the code of a place loads when it is first selected. */
 class Places {
   readonly #onOtherTab: OnOtherTab
   #setUp: () => AgentSetup = demoSetup
@@ -47,7 +47,7 @@ class Places {
   async of(settings: Settings): Promise<Backend> {
     if (settings.place === 'server') return (await import('../remote/remote-backend.ts')).openRemoteBackend(settings)
     this.#local ??= localBackend(() => this.#setUp(), this.#onOtherTab)
-    // Both come at once. Who needs what keeps conversations hears where it does not come.
+    // Both load in parallel. A failure goes to the parts that need the storage.
     this.#local.opened().catch(() => undefined)
     this.#setUp = await setUpFor(settings)
     return this.#local

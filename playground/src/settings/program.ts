@@ -153,7 +153,7 @@ function literal(value: unknown, indent: number): string {
   return `{\n${fields.map((field) => `${pad}  ${field},\n`).join('')}${pad}}`
 }
 
-/** As people write it: in quotes where it is no identifier. */
+/** Quotes a property name that is not an identifier. */
 function nameOf(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
 }

@@ -6,7 +6,7 @@ interface RequestFieldsProps {
   onChange: (part: Partial<RequestChoice>) => void
 }
 
-/** What is asked of each request: what the model does not take is left out, and the page says so. */
+/** Request settings: unsupported ones are omitted, and the page says so. */
 export function RequestFields({ request, onChange }: RequestFieldsProps) {
   const { maxTokens, temperature, stop, toolChoice, schema } = request
   return (

@@ -7,7 +7,7 @@ interface ServiceToolFieldsProps {
   onChange: (serviceTools: readonly string[]) => void
 }
 
-/** The tools that the chosen service runs by itself; nothing where it has none. */
+/** The provider-executed tools of the selected provider; empty without any. */
 export function ServiceToolFields({ model, onChange }: ServiceToolFieldsProps) {
   const kit = serviceToolKit(model)
   if (kit === undefined) return null

@@ -16,7 +16,7 @@ import './settings.css'
 const tabs = { model: 'Model', agent: 'Agent', tools: 'Own tools', code: 'View code' } as const
 export type SettingsTab = keyof typeof tabs
 
-/** What can be chosen, as a draft until it is applied. Loaded when it is first opened. */
+/** Settings as a draft until they are applied. Loaded when first opened. */
 export function SettingsDialog({ appState, tab: first, onClose }: { appState: AppState; tab: SettingsTab; onClose: () => void }) {
   const { settings: chosen = appState.backend.settings.value, snippets: written = toolSnippets.value } = draft.value
   const isKept = useSignal(Object.keys(draft.value).length > 0)
@@ -48,7 +48,7 @@ export function SettingsDialog({ appState, tab: first, onClose }: { appState: Ap
       drop()
       return
     }
-    // What was written stays, to be mended.
+    // The input stays, so that it can be corrected.
     toolSnippets.value = before
     fault.value = appState.notices.list.value.find(({ topic }) => topic === 'settings')?.text
   }

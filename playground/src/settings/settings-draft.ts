@@ -4,7 +4,7 @@ import { settingsFrom } from './parse-settings.ts'
 import type { Settings } from './settings.ts'
 import { keepChanges, keptChanges } from './unapplied.ts'
 
-/** What was changed and is neither applied nor cancelled: there again when the dialog is opened again, also after a reload. */
+/** Unapplied changes: restored when the dialog is opened again, also after a reload. */
 export interface SettingsDraft {
   settings?: Settings
   snippets?: readonly ToolSnippet[]

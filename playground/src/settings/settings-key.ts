@@ -1,2 +1,2 @@
-/** Where the browser keeps what was chosen. */
+/** The storage key of the settings. */
 export const settingsKey = 'phi-playground-settings'

@@ -4,31 +4,31 @@ import { settingsKey } from './settings-key.ts'
 
 export const modelSources = ['scripted', 'direct', 'proxy', 'local'] as const
 type ToolChoiceWord = Extract<ToolChoice, string>
-/** What a model may, or must, do about tools, as the dialog calls it. */
+/** Tool choices in the dialog. */
 export const toolChoices: Readonly<Record<ToolChoiceWord, string>> = { auto: 'as it likes', none: 'no tools', required: 'one at least' }
 export const toolChoiceWords = Object.keys(toolChoices) as ToolChoiceWord[] // the keys of the table above
 export const toolNames = ['list_files', 'read_file', 'search', 'write_file', 'edit_file', 'prun', 'revert'] as const
 export type ToolName = (typeof toolNames)[number]
 
-/** Which model answers, and how it is reached: scripted, with the visitor's own key, through a proxy that holds the key, on this machine. */
+/** How a model is reached: scripted, with the visitor's own key, through a proxy that holds the key, or on this machine. */
 export interface ModelChoice {
   source: (typeof modelSources)[number]
   service: ServiceId
   modelId: string
-  /** Of the proxy with the name of its upstream, of the local server, or of the visitor's resource. Empty: the service's own. */
+  /** URL of the proxy with the name of its upstream, of the local server, or of the visitor's resource. Empty: the provider's own. */
   address: string
   /** Tokens. 0: what the factory assumes. */
   contextWindow: number
   /** USD per million tokens. 0: unknown. */
   inputPrice: number
   outputPrice: number
-  /** Tools that the service runs, by the names of `models/service-tools.ts`. */
+  /** Provider-executed tools, by the names of `models/service-tools.ts`. */
   serviceTools: readonly string[]
 }
 
 /** An MCP server of the settings. */
 export interface McpServerChoice {
-  /** Where it speaks Streamable HTTP. */
+  /** Its Streamable HTTP URL. */
   address: string
   isOn: boolean
 }
@@ -36,24 +36,24 @@ export interface McpServerChoice {
 /** The most MCP servers. */
 export const mostServers = 10
 
-/** What is asked of each request, beside the conversation. */
+/** Request settings. */
 export interface RequestChoice {
-  /** Tokens of an answer. 0: what the model's factory assumes. */
+  /** Maximum response tokens. 0: the default of the model's factory. */
   maxTokens: number
-  /** Undefined: the service's own. */
+  /** Undefined: the provider's default. */
   temperature?: number | undefined
-  /** Texts that end an answer. */
+  /** Stop sequences. */
   stop: readonly string[]
   toolChoice: ToolChoiceWord
-  /** JSON Schema that an answer must fit, as text. Empty: none. */
+  /** JSON Schema of the response, as text. Empty: none. */
   schema: string
 }
 
 /** Everything a visitor can choose. Holds no secret: keys are in `models/key-vault.ts`. */
 export interface Settings {
-  /** Where the agent runs. */
+  /** Place of the agent. */
   place: 'tab' | 'server'
-  /** Where `createAgentApp` is. Empty: where the page came from. */
+  /** URL of `createAgentApp`. Empty: the origin of the page. */
   serverUrl: string
   model: ModelChoice
   request: RequestChoice
@@ -92,7 +92,7 @@ export const defaultSettings: Settings = {
   compaction: { isOn: true, maxContextTokens: 0, compactAt: 90, keepRecentTurns: 10 },
 }
 
-/** What was chosen when the page was here last, as it was kept; `undefined` where nothing was. */
+/** The stored settings; `undefined` without any. */
 export function keptSettings(): string | undefined {
   try {
     return localStorage.getItem(settingsKey) ?? undefined

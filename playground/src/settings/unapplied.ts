@@ -1,13 +1,13 @@
 import type { Notices } from '../state/notices/notices.ts'
 import { keepInTab, textOfTab } from '../state/tab-storage.ts'
 
-/** What was changed in the settings and is neither applied nor cancelled, as the tab keeps it; `undefined` where nothing is. */
+/** Unapplied changes in the tab's storage; `undefined` without any. */
 export const keptChanges = (): string | undefined => textOfTab(place)
 
 /** Keeps it with the tab: another one has changes of its own. There is no key in it. */
 export const keepChanges = (text: string | undefined): void => keepInTab(place, text)
 
-/** Says that changes wait to be applied, as long as some do. */
+/** Reports unapplied changes. */
 export function tellOfChanges(notices: Notices): void {
   notices.dismiss('unapplied')
   if (keptChanges() === undefined) return

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals'
 
-/** Where the agent's files are; empty until somebody has looked. */
+/** The place of the agent's files; empty until it is known. */
 export const workspaceNote = signal('')

@@ -14,9 +14,9 @@ interface AnnouncerProps {
   isElsewhere: boolean
 }
 
-/** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. Nothing of a conversation that goes on elsewhere. */
+/** Announces milestones to screen readers, never tokens. Always rendered, or the first one would be missed. Silent for background conversations. */
 export function Announcer({ state, misfits, race, isElsewhere }: AnnouncerProps) {
-  // What came of a race is said although the conversation is opened anew at its end.
+  // The result of a race is announced although the conversation is reopened at its end.
   const ofLastRace = useRef('')
   if (race !== undefined) ofLastRace.current = ofRace(race)
   else if (state.runId !== undefined) ofLastRace.current = ''

@@ -9,7 +9,7 @@ const texts: Readonly<Record<LostConnection, string>> = {
   'Not connected': `${server} did not respond. Start it again if it has ended, then send your message again or reload this page.`,
 }
 
-/** Says that the server of the conversation is not reached. */
+/** Reports that the server of the conversation is unreachable. */
 export function ConnectionNotice({ connection }: { connection: LostConnection }) {
   return (
     <p class="retry" data-testid="connection">

@@ -4,7 +4,7 @@ import { asksWord } from '../state/app/open-conversations.ts'
 import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 
-/** What the conversation that is shown is doing, and what others do out of sight. */
+/** Status of the shown conversation, and of background ones. */
 export function RunStatus({ appState, onAway }: { appState: AppState; onAway: () => void }) {
   const { state, race, sessionId, log, chat } = appState.current.value
   const isRacing = race.value?.isRunning === true

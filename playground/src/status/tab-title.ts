@@ -2,7 +2,7 @@ import { effect } from '@preact/signals'
 import type { AppState } from '../state/app/app-state.ts'
 import type { Activity } from '../state/app/open-conversations.ts'
 
-/** What the tab shows before its name, the most urgent of all conversations first. */
+/** Prefix of the tab title, most urgent first. */
 const signs: readonly (readonly [Activity['kind'], string])[] = [
   ['needsYou', '(!)'],
   ['running', '…'],
@@ -10,7 +10,7 @@ const signs: readonly (readonly [Activity['kind'], string])[] = [
   ['done', '•'],
 ]
 
-/** Has the tab say what its conversations do: a person who looks elsewhere sees it. Gives back how to stop. */
+/** Shows the status of conversations in the tab title. Returns a function that stops it. */
 export function nameTab({ activity }: AppState): () => void {
   return effect(() => {
     const doing = [...activity.value.values()]

@@ -24,7 +24,7 @@ export function ApprovalRequestCard({ request, decisions }: { request: PendingAp
   )
 }
 
-/** The buttons go away with the answer: the focus stays at the call. */
+/** The buttons disappear with the decision: the focus stays at the call. */
 function answer({ currentTarget }: { currentTarget: HTMLElement }, act: () => void): void {
   currentTarget.closest('details')?.querySelector('summary')?.focus()
   act()

@@ -3,7 +3,7 @@ import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { duration, plural } from '../parts/figures.ts'
 import { runWords, toolWords } from '../state/log/run-words.ts'
 
-/** What an agent within a call says and calls, as it happens. */
+/** Output and calls of a nested agent. */
 export function ChildRun({ run }: { run: RunState }) {
   const messages = allMessages(run).filter(({ role }) => role === 'assistant')
   return (

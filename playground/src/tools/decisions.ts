@@ -1,9 +1,9 @@
 import type { InputAnswer, PendingApproval, PendingInput } from '../../../src/index.ts'
 
-/** What a person can say about a request: about what its card shows, and nothing else. */
+/** Decisions about exactly the request that a card shows. */
 export interface Decisions {
   approve(request: PendingApproval): void
   deny(request: PendingApproval): void
-  /** Answers what a running call asks. */
+  /** Responds to a request of a running call. */
   answer(question: PendingInput, answer: InputAnswer): void
 }

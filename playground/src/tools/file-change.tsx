@@ -12,7 +12,7 @@ interface Change {
   after: string
 }
 
-/** What a call would change, or has changed, of a file; `undefined` where it changes none. */
+/** The file change of a call; `undefined` without one. */
 export function changeOf(toolName: string, args: JsonObject | undefined): Change | undefined {
   const { path, content, old_text: before, new_text: after } = args ?? {}
   if (typeof path !== 'string') return undefined

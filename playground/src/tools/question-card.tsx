@@ -6,13 +6,13 @@ import type { Decisions } from './decisions.ts'
 import { contentOf, fieldsOf, type QuestionField } from './question-fields.ts'
 import '../styles/fields.css'
 
-/** What a running call asks a person: a form by its schema, or a page to go to. Where its tool wrote it, nothing in it is trusted. */
+/** An input request of a running call: a form by its schema, or a URL. Its content is untrusted. */
 export function QuestionCard({ question, decisions }: { question: PendingInput; decisions: Decisions | undefined }) {
   const { toolName, subAgent, message, url, problem } = question
   const fields = fieldsOf(question)
   const fault = useSignal('')
 
-  /** The form goes away with the answer: the focus stays at the call. */
+  /** The form disappears when submitted: the focus stays at the call. */
   function answer(element: HTMLElement, given: InputAnswer): void {
     element.closest('details')?.querySelector('summary')?.focus()
     decisions?.answer(question, given)

@@ -15,13 +15,13 @@ export interface QuestionField {
   choices: readonly FieldChoice[]
   isNeeded: boolean
   preset: JsonValue | undefined
-  /** What the browser checks before it sends. */
+  /** Constraints that the browser checks. */
   bounds: { min?: number; max?: number; step?: number | 'any'; minLength?: number; maxLength?: number }
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** What is to be filled in, by the schema that a tool or its server wrote: nothing in it is trusted. */
+/** The fields, from an untrusted schema of a tool or its server. */
 export function fieldsOf({ schema, url }: Pick<PendingInput, 'schema' | 'url'>): QuestionField[] {
   if (url !== undefined) return []
   const { properties, required }: Schema = Object(schema)
@@ -67,7 +67,7 @@ function choicesOf({ enum: values, enumNames, oneOf, anyOf }: Schema): FieldChoi
   })
 }
 
-/** What was filled in. Throws a `SyntaxError` for what should be JSON and is none. */
+/** Returns the values. Throws a `SyntaxError` for invalid JSON. */
 export function contentOf(fields: readonly QuestionField[], filled: FormData): JsonObject {
   const content: JsonObject = Object.create(null)
   for (const field of fields) {

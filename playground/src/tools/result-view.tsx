@@ -6,7 +6,7 @@ import { scrollable } from '../parts/scrollable.ts'
 /** Characters that are shown of a text at first. */
 const shownLength = 20_000
 
-/** What a tool gave: text, pictures and files. */
+/** The result of a tool: text, images and files. */
 export function ResultView({ name, result }: { name: string; result: ToolResult }) {
   const text = textOf(result.content)
   return (

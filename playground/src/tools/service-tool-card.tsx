@@ -30,14 +30,14 @@ const decisions: Partial<Record<ToolView['status'], Status>> = { done: 'allowed'
 
 interface ServiceToolCardProps {
   block: ServiceToolContent
-  /** What was decided about it, where it waits for a person. */
+  /** The decision about it, if it needs one. */
   decided: ToolView | undefined
   /** The call's own request. */
   asked: readonly PendingApproval[]
   decisions: Decisions | undefined
 }
 
-/** A tool that the service ran by itself: its name, where it is, and on opening what went in and what came out. */
+/** A provider-executed tool: name, status, and on opening its input and output. */
 export function ServiceToolCard({ block, decided, asked, decisions: actions }: ServiceToolCardProps) {
   const { name, input, output, error } = block
   const own = (block.status === 'running' && decided && decisions[decided.status]) || block.status

@@ -18,7 +18,7 @@ interface ToolCardProps {
   argumentsText: string
   /** The call's own request, or those of the sub-agent that it is. */
   asked: readonly PendingApproval[]
-  /** What the call, or the sub-agent that it is, wants to know of a person. */
+  /** Requests of the call, or of its sub-agent. */
   questions: readonly PendingInput[]
   /** The loop that the call runs. */
   child: RunState | undefined
@@ -47,7 +47,7 @@ function backgroundText({ backgroundId, status, durationMs }: NonNullable<ToolVi
   return `${escapeControls(backgroundId)} in the background: ${stateOf(status, durationMs)}`
 }
 
-/** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
+/** A tool call: name, status, and on opening its input and output. Invisible and reordering characters are shown. */
 export function ToolCard({ tool, argumentsText, asked, questions, child, decisions, onSelect }: ToolCardProps) {
   const choice = useSignal<boolean | undefined>(undefined)
   const { status, toolName, durationMs, progress, reason, background } = tool

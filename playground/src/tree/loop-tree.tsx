@@ -32,12 +32,12 @@ interface LoopTreeProps {
   current: string | undefined
   selected: string | undefined
   onSelect: (loopId: string) => void
-  /** Goes on from a loop: what is said next is a branch there. */
+  /** Continues from a loop: the next prompt creates a branch there. */
   onOpen: (loopId: string) => void
 }
 
 /**
- * The loops of a conversation as a tree (the APG pattern): arrows move, Enter shows a loop, Space goes on from it. The newest ones; earlier
+ * The loops of a conversation as a tree (the APG pattern): arrows move, Enter shows a loop, Space continues from it. The newest ones; earlier
  * ones on demand, or when one of them is selected.
  */
 export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTreeProps) {
@@ -112,7 +112,7 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
 
 const wordOf = ({ status }: TreeRow) => (status === 'chosen' ? 'chosen' : runWords[status].toLowerCase())
 
-/** How long it is, and how it ended where it is not done. */
+/** Its length, and its status unless it is done. */
 function factsOf(row: TreeRow): string {
   const turns = row.turns > 0 && row.status !== 'chosen' ? [plural(row.turns, 'turn')] : []
   return [...turns, ...(row.status === 'completed' ? [] : [wordOf(row)])].join(' · ')

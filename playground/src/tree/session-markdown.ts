@@ -24,7 +24,7 @@ function section(message: LlmMessage, marks: Marks, misfits: Misfits): string {
   return `${heading}\n\n${message.content.map((block) => blockText(block, message)).join('\n\n')}\n`
 }
 
-/** What a person said of it. */
+/** The user's rating. */
 function marked(mark: Marks[string] | undefined): string {
   return mark === undefined ? '' : ` (marked as ${mark})`
 }
@@ -33,7 +33,7 @@ function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
   return message.role === 'assistant' ? message.model : (originLabel(message) ?? 'User')
 }
 
-/** How an answer ended that is no whole one. */
+/** The end of an incomplete response. */
 function ended(message: LlmMessage, misfits: Misfits): string {
   const word = stopWord({ message }, misfits)
   return word === undefined ? '' : ` (${word})`

@@ -1,6 +1,6 @@
 import { textFromBase64 } from '../parts/base64.ts'
 
-/** Where a page that was made to be shared has its conversation, as base64. */
+/** Position of the base64 conversation in a shared page. */
 export const sharedOpening = '<script type="application/x-phi-session">'
 
 /** The session in a page that was shared; any other text as it is. */

@@ -12,11 +12,11 @@ export interface TreeRow {
   /** Whether the conversation that is shown goes through it. */
   isOnPath: boolean
   turns: number
-  /** A sub-agent's loop is told by the call that ran it; it cannot be gone on from. */
+  /** The loop of a sub-agent belongs to its call; it cannot be continued. */
   canOpen: boolean
 }
 
-/** The loops of a session, each behind the one that it goes on from; what leaves the path that is shown is indented. */
+/** The loops of a session, each after its parent; loops outside the shown path are indented. */
 export function treeRows(session: Session, current: string | undefined): TreeRow[] {
   const path = new Set(loopChainTo(session, current ?? lastLoopOf(session) ?? ''))
   const rows: TreeRow[] = []
@@ -29,7 +29,7 @@ export function treeRows(session: Session, current: string | undefined): TreeRow
     show(loop, depth)
     const children = childrenOf(session, loop.loopId)
     const main = children.find(({ loopId }) => path.has(loopId)) ?? children[0]
-    // Answers that were tried at once are a group, and the chosen one is in it: what it is gone on with stands beside the group again.
+    // Parallel responses are a group with the selected one in it; its continuation is next to the group again.
     if (main?.parallelGroup !== undefined) for (const child of children) show(child, depth + 1)
     for (const child of children) if (child !== main) walk(child, depth + 1)
     if (main !== undefined) walk(main, depth)
@@ -66,7 +66,7 @@ function subAgentRows({ childLoopRefs }: LoopRecord, depth: number): TreeRow[] {
   })
 }
 
-/** What was asked in it; else what it is. */
+/** Its prompt; else its kind. */
 function labelOf({ messages, continuationKind, config, parallelGroup, status }: LoopRecord): string {
   const asked = messages.find((message) => message.role === 'user')
   if (parallelGroup !== undefined) return config?.name ?? 'branch'

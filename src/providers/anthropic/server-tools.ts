@@ -33,7 +33,7 @@ export interface AnthropicMcpOptions {
   name: string
   /** `https` URL of a server with Streamable HTTP. */
   url: string
-  /** Sent to the provider with each request, and to nobody else. */
+  /** Sent only to the provider, with each request. */
   authorizationToken?: string | undefined
   /** Tools that the model may call. Default: all. */
   allowedTools?: readonly string[] | undefined

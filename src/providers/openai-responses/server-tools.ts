@@ -34,7 +34,7 @@ export interface OpenAiMcpOptions {
   label: string
   /** `https` URL of the server. */
   url: string
-  /** Sent to the provider with each request, and to nobody else. */
+  /** Sent only to the provider, with each request. */
   authorization?: string | undefined
   /** Tools that the model may call. Default: all. */
   allowedTools?: readonly string[] | undefined

@@ -17,7 +17,7 @@ const ours = { extra: 'native' } as const
 const orNull = { absent: null } as const
 const fromZero = { ...extra, missing: () => 0 } as const
 
-/** What a loop ran with, as far as it is known. */
+/** The configuration of a loop, as far as it is known. */
 /**
  * Rust's words for unknown kinds, which would make the file unreadable there. In a message, where Rust ignores the key, the kind stays.
  */

@@ -40,7 +40,7 @@ export function openWithTimeout<T>(
       (opened) => {
         isOver = true
         stopTimer()
-        // Nobody is left to receive this error.
+        // This error has no further recipient.
         if (isLate) void release(opened).catch(() => undefined)
         else resolve(opened)
       },

@@ -4,7 +4,7 @@ import type { CaughtUp } from '../../types/session/session-store.ts'
 import { type ResumableSnapshot, snapshotOf } from '../views/snapshot-of.ts'
 import type { HistoryEnds } from './history-ends.ts'
 
-/** What this process knows of a log. */
+/** This process's knowledge of a log. */
 export interface KnownLog {
   /** The last `seq` at the previous takeover. Other records, except those of that writer, come from other processes. */
   seq: number

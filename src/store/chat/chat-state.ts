@@ -89,7 +89,7 @@ export interface ChatActions {
   stop(): void
   /** Continues after a run that was stopped, failed or was abandoned. */
   proceed(options?: ChatOptions): Promise<boolean>
-  /** Lets the call run that was shown: an entry of `approvals`. Where its run has ended `paused`, it is continued. */
+  /** Allows a shown call: an entry of `approvals`. If its run has ended `paused`, it is continued. */
   approve(request: ApprovalRef): Promise<void>
   /** Refuses a call that waits. */
   deny(request: ApprovalRef, reason?: string): Promise<void>
@@ -97,7 +97,7 @@ export interface ChatActions {
   answer(request: InputRef | string, answer: InputAnswer): void
   /** Replaces the user message with this id by `input`. The old branch becomes one of `branches`. */
   edit(messageId: string, input: PromptInput, options?: ChatOptions): Promise<boolean>
-  /** Has the last question answered again, or that which the message `messageId` belongs to. */
+  /** Regenerates the last response, or that of the message `messageId`. */
   regenerate(options?: ChatOptions & { messageId?: string }): Promise<boolean>
   /** Restores one of `branches`; the current one becomes one of them. */
   goTo(branchId: string): Promise<void>

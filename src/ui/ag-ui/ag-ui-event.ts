@@ -7,7 +7,7 @@ export type AgUiPart = { type: 'text'; text: string } | { type: AgUiMediaType; s
 /** The source of an image or a file. */
 export type AgUiMediaType = 'image' | 'audio' | 'video' | 'document'
 
-/** Its bytes, its address, or its id at the service that has it. */
+/** Its bytes, its URL, or its id at the provider. */
 export type AgUiSource = { type: 'data'; value: string; mimeType: string } | { type: 'url' | 'file'; value: string; mimeType?: string }
 
 /** A call as an assistant message holds it; `arguments` is the text the model wrote. */

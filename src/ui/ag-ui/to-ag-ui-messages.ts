@@ -49,13 +49,13 @@ export class CallIds {
     return this.current(toolCallId)
   }
 
-  /** The id of the last call that the service gave this one. */
+  /** The id of the last call with this provider id. */
   current(toolCallId: string): string {
     const count = this.#counts.get(toolCallId) ?? 1
     return `${this.#prefix}${toolCallId}${count === 1 ? '' : `#${count}`}`
   }
 
-  /** The id of a call that the service runs: it is new unless an earlier message has left it open. */
+  /** The id of a provider-executed call: new unless an earlier message has left it open. */
   service(toolCallId: string): { id: string; isNew: boolean } {
     const open = this.#services.get(toolCallId)
     if (open !== undefined) return { id: open, isNew: false }
@@ -217,7 +217,7 @@ interface ShownCall {
   id: string
 }
 
-/** The calls that `message` makes, and what those of the service gave: also of a call that an earlier message has left open. */
+/** The calls of `message`, and results of provider-executed calls, also of those that an earlier message has left open. */
 function callsIn(message: AssistantMessage, ids: CallIds): { calls: ShownCall[]; results: ToolMessage[] } {
   const calls: ShownCall[] = []
   const results: ToolMessage[] = []

@@ -10,7 +10,7 @@ export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[
   })
 }
 
-/** A picture or a file, inline or by its address; none where only a service has it. */
+/** An image or a file, inline or by URL; none if only a provider has it. */
 export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   const { data, url, mimeType } = block
   const address = data === undefined ? url : `data:${mimeType};base64,${data}`

@@ -112,7 +112,7 @@ export class OpenAnswer {
   readonly loops = new AnswerLoops()
   readonly #cost: CostOf | undefined
   readonly #open = new Map<string, OpenPart>()
-  /** Calls of the service that have not ended. */
+  /** Open provider-executed calls. */
   readonly #services = new Map<string, { at: number; block: ServiceToolContent }>()
   /** Start of the parts of the last model call. */
   #step = 0
@@ -139,7 +139,7 @@ export class OpenAnswer {
     return Array.from(this.#open.values(), ({ call }) => call)
   }
 
-  /** Calls of the service that have not ended. */
+  /** Open provider-executed calls. */
   get openServices(): ServiceToolContent[] {
     return Array.from(this.#services.values(), ({ block }) => block)
   }
@@ -188,7 +188,7 @@ export class OpenAnswer {
     if (isUnfinished) this.#end(call.toolCallId, { state: 'output-error', errorText: notRunText })
   }
 
-  /** A call of the service. The result of one that an earlier message has left open goes to its part. */
+  /** A provider-executed call. A result of a call that an earlier message has left open goes to its part. */
   #service(block: ServiceToolContent, isUnfinished: boolean): void {
     const { parts } = this.message
     const call = serviceCallOf(block)

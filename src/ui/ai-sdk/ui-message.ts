@@ -72,9 +72,9 @@ export interface UiToolCall {
   toolCallId: string
   toolName: string
   title?: string
-  /** An object, or the text that is no JSON object. A tool of a service takes any JSON. */
+  /** An object, or the text if it is not a JSON object. A provider-executed tool takes any JSON. */
   input: JsonValue
-  /** The service ran it. */
+  /** The provider executed it. */
   providerExecuted?: true
 }
 
@@ -129,7 +129,7 @@ export type UiChunk =
   | { type: 'abort'; reason?: string }
   | { type: 'finish'; finishReason: UiFinishReason; messageMetadata?: Partial<UiMetadata> }
 
-/** A file that the model or a tool of its service made. */
+/** A file that the model or a provider-executed tool created. */
 export interface UiFileChunk {
   type: 'file'
   mediaType: string

@@ -39,7 +39,7 @@ export interface ClientFile {
   mimeType: string | undefined
   /** Base64. */
   data?: string | undefined
-  /** A `data:` address, or an `https:` one for the service. Nothing is fetched here. */
+  /** A data URL, or an https URL for the provider. Nothing is fetched here. */
   url?: string | undefined
   name?: string | undefined
 }

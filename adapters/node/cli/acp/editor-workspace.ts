@@ -7,7 +7,7 @@ import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 export interface EditorFiles {
   /** Returns the text of a file in the editor, saved or not; `undefined` if the editor does not provide it. */
   read?: (path: string, signal: AbortSignal | undefined) => Promise<string | undefined>
-  /** Has the editor show a text that was written. */
+  /** Shows a written text in the editor. */
   write?: (path: string, text: string, signal: AbortSignal | undefined) => Promise<void>
 }
 

@@ -11,7 +11,7 @@ export interface CommandHost {
   readonly isBusy: boolean
   /** Follows a run that the command started. */
   begin(run: AgentRun): void
-  /** Puts a text into the input line. */
+  /** Restores a text to the input line. */
   giveBack(text: string): void
   leave(): void
 }

@@ -15,7 +15,7 @@ export interface KnownModel {
 /** Default URLs of local servers. */
 const localServers = Object.entries<Backend>(compatPresets).filter(([, { isLocal }]) => isLocal === true)
 
-/** How long a local server may take to answer, in ms. */
+/** Timeout of a local server in milliseconds. */
 const localMs = 800
 
 /** Returns available models: of providers with a key and of running local servers, whose name contains `filter`. */

@@ -21,7 +21,7 @@ export interface Question {
   readonly prompt: string
   /** Shows the question. */
   show(): void
-  /** Takes a line that was typed; `undefined` while more is asked. */
+  /** Handles an input line; returns `undefined` if more input is needed. */
   answer(text: string): Decision | undefined
   /** Called if the question ends without a response. */
   refuse(reason: string): Decision

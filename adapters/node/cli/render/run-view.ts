@@ -185,7 +185,7 @@ export class RunView {
     for (const line of attachmentLines(message.content, this.#screen.paint)) this.#screen.line(line)
   }
 
-  /** A call that the service runs itself. */
+  /** A provider-executed call. */
   #serviceTool({ id, name, input, status, output, error }: ServiceToolContent, at: number): void {
     const subject = subjectOf(Object(input ?? {})) // any JSON
     if (status === 'running') {

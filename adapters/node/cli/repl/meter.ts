@@ -31,7 +31,7 @@ export class Meter {
   #answers: Usage[] = []
   /** Usage of runs without a reported cost other than responses: sub-agents, compactions. */
   #otherUsage: Usage = emptyUsage()
-  /** Answers of the run that is on. */
+  /** Usage of the current run's responses. */
   #running: Usage[] = []
   #context = 0
 

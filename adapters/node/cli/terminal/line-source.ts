@@ -17,9 +17,9 @@ export interface LineSource {
   take(): string
   /** Inserts text at the cursor. */
   insert(text: string): void
-  /** Has a line found again, by arrow keys and Ctrl-R. */
+  /** Adds a line to the history, for the arrow keys and Ctrl-R. */
   remember(line: string): void
-  /** Runs a program that takes the terminal meanwhile; see `TerminalMode`. */
+  /** Runs a program that takes the terminal; see `TerminalMode`. */
   lend(command: string, args: readonly string[]): Promise<number | undefined>
   close(): void
 }

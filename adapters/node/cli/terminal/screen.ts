@@ -11,7 +11,7 @@ export interface InputView {
 
 /** Output streams of a screen. */
 export interface ScreenStreams {
-  /** For data: answers. */
+  /** Standard output: responses. */
   out: NodeJS.WriteStream
   /** For everything else. */
   err: NodeJS.WriteStream

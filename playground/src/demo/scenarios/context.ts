@@ -3,7 +3,7 @@ import { inTurn, type Scenario } from '../scenario.ts'
 
 const months = Object.keys(archive)
 
-/** What the model is sent of a conversation: shortened, pruned, reverted. And how long it may become. */
+/** Scenarios about the context: compaction, prune, revert, and its size. */
 export const contextScenarios: readonly Scenario[] = [
   {
     name: 'Compaction',

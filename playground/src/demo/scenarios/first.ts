@@ -16,7 +16,7 @@ const rises = (hull: { round: boolean }, ice: number) => (hull.round ? ice * 0.6
 
 She stands in Oslo today, and you can walk her deck.`
 
-/** What an answer is made of: text, thinking, tools, and what goes wrong. */
+/** Scenarios about parts of a response: text, thinking, tools, and failures. */
 export const firstScenarios: readonly Scenario[] = [
   {
     name: 'Text',

@@ -1,9 +1,9 @@
 import { inTurn, type Scenario } from '../scenario.ts'
 
-/** What they play is loaded when it is asked for: it holds pictures. */
+/** The script is loaded on demand, because it contains images. */
 const answers = () => import('../media-answers.ts')
 
-/** Pictures, files, and what an answer rests on. */
+/** Scenarios about images, files and citations. */
 export const mediaScenarios: readonly Scenario[] = [
   {
     name: 'A PDF with page citations',

@@ -5,7 +5,7 @@ import { topicOf } from '../../state/notices/failure-words.ts'
 
 const triggers = { user: 'begun by you', subAgent: 'begun by an agent', continuation: 'goes on', branch: 'branch' } as const
 
-/** What an event says, in a few words. */
+/** Summarizes an event. */
 export function gist(event: AgentEvent): string {
   switch (event.type) {
     case 'agentStart':

@@ -1,6 +1,6 @@
 import type { AnnotatedRequest } from '../../../../src/context.ts'
 
-/** The request as a command for a shell. Keys are not in it: whoever runs it puts theirs in. */
+/** Returns the request as a shell command, without keys. */
 export function curlOf(request: AnnotatedRequest): string {
   const { http, api } = request
   if (api === 'scripted') return '# The model is scripted: there is no service to send this to. Copy it as JSON.'
@@ -14,7 +14,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** What was sent, as JSON: the body itself where it was captured. */
+/** Returns the request as JSON: the body itself if it was captured. */
 export function bodyOf(request: AnnotatedRequest): string {
   const { http, ...rest } = request
   if (http === undefined) return JSON.stringify(rest, undefined, 2)

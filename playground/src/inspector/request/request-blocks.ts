@@ -9,12 +9,12 @@ import {
 } from '../../../../src/context.ts'
 import type { Message } from '../../../../src/index.ts'
 
-/** A part of a request: where it came from, how long it is, and whether the request before began with it too. */
+/** A part of a request: its origin, its length, and whether the previous request had it in its prefix too. */
 export interface RequestBlock {
   id: string
   number: number
   origin: string
-  /** More of where it came from. */
+  /** Details of its origin. */
   detail: string
   role: string
   text: string
@@ -31,7 +31,7 @@ export interface RequestBlock {
   isBreak: boolean
 }
 
-/** The blocks of a request in the order in which services cache them: tools, system prompt, messages. */
+/** The blocks of a request in the order of provider caches: tools, system prompt, messages. */
 export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest | undefined): RequestBlock[] {
   const diff = previous && diffTurnRequests(previous, request)
   const { systemPrompt, tools, messages, provenance } = request
@@ -95,7 +95,7 @@ function messageBlock(message: Message, origin: BlockProvenance = { kind: 'unkno
   }
 }
 
-/** Where a block came from, in words that fit what it is. */
+/** Describes the origin of a block. */
 export function originOf(origin: BlockProvenance, message: Pick<Message, 'role'>): { origin: string; detail: string } {
   switch (origin.kind) {
     case 'loopTurn':

@@ -9,7 +9,7 @@ import { selectedRequest } from '../request/selected-request.ts'
 /** How many of its newest blocks are listed. */
 const listed = 6
 
-/** What the selected turn was sent, in short: where each block came from, and how long it is. */
+/** A summary of the selected turn's request: origin and length of each block. */
 export function RequestGlance({
   requests,
   selection,

@@ -10,7 +10,7 @@ export interface TraceRow {
   root: Span
 }
 
-/** What is drawn of a row. Shares are of the time of its loop. */
+/** Layout of a row. Fractions are of the time of its loop. */
 interface TraceBar {
   /** 0 to 1. */
   from: number
@@ -41,7 +41,7 @@ export function traceRows(roots: readonly Span[], isFolded: (span: Span, sibling
   return rows
 }
 
-/** Only rows in sight have one. `now` ends what still goes on. */
+/** Only for visible rows. `now` is the end of unfinished spans. */
 export function barOf({ span, root }: TraceRow, now: number): TraceBar {
   // Between two loops a person may think for hours: each has a scale of its own.
   const whole = Math.max(1, (root.endedAt ?? now) - root.startedAt)

@@ -10,7 +10,7 @@ import { Waterfall } from './waterfall.tsx'
 /** When what happened: loops, turns, model calls, tools, and what held them up; below it, what the selected turn was sent. */
 export function TraceTab({ appState, conversation }: TabProps) {
   const { log } = conversation
-  // What a person has opened or folded; all others are as they begin.
+  // Rows that the user expanded or collapsed; others have their default.
   const choices = useSignal<ReadonlySet<string>>(new Set())
   const turned = choices.value
   const version = log.version.value

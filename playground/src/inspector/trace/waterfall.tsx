@@ -12,7 +12,7 @@ const rowHeight = 26
 
 interface WaterfallProps {
   rows: readonly TraceRow[]
-  /** Epoch ms: ends what still goes on. */
+  /** Epoch milliseconds: the end of unfinished spans. */
   now: number
   isSelected: (span: Span) => boolean
   isFolded: (row: TraceRow) => boolean

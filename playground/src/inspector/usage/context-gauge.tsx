@@ -4,7 +4,7 @@ import type { Conversation } from '../../state/conversation/conversation.ts'
 import { promptTokens } from '../../state/log/prompt-tokens.ts'
 import { blocksOf } from '../request/request-blocks.ts'
 
-/** What fills the context, and from where on older turns are sent in short. */
+/** The content of the context, and when it is compacted. */
 export function ContextGauge({ conversation }: { conversation: Conversation }) {
   const { model } = conversation.chat
   const used = promptTokens(conversation.state.value)
@@ -44,7 +44,7 @@ export function ContextGauge({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** What a request is made of; tokens are estimates. */
+/** Parts of a request; tokens are estimates. */
 function partsOf(request: AnnotatedRequest) {
   const blocks = blocksOf(request, undefined)
   return [

@@ -6,7 +6,7 @@ import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'
 
-/** What the conversation used and cost, and how full its context is. */
+/** Usage and cost of the conversation, and how full its context is. */
 export function UsageTab({ appState, conversation }: TabProps) {
   const state = conversation.state.value
   const { model } = conversation.chat

@@ -27,7 +27,7 @@ export function storeToCome(coming: () => Promise<SessionStore>, isAhead: () => 
   }
 }
 
-/** What comes before the first answer of a conversation. */
+/** Parts that precede the first response of a conversation. */
 const beforeAnswer: readonly string[] = [
   'sharedState',
   'loopStart',
@@ -40,7 +40,7 @@ class JournalToCome implements SessionJournal {
   readonly #coming: () => Promise<SessionJournal>
   readonly #isAhead: () => boolean
   readonly #seen = new WeakMap<JournaledConversation, SeenConversation>()
-  /** What was said before the store was there. */
+  /** Messages before the store was available. */
   #waiting: ((journal: SessionJournal) => unknown)[] = []
   #arriving: Promise<SessionJournal> | undefined
   #journal: SessionJournal | undefined
@@ -53,7 +53,7 @@ class JournalToCome implements SessionJournal {
 
   async open(place: LoopPlace, conversation: JournaledConversation) {
     if (this.#journal !== undefined) return this.#journal.open(place, this.#seenOf(conversation))
-    // Nobody else has written to what has just begun.
+    // A new conversation has no other writer.
     this.#pass(conversation, (journal, seen) => journal.open(place, seen)).catch(() => undefined)
     return undefined
   }
@@ -63,7 +63,7 @@ class JournalToCome implements SessionJournal {
     const written = this.#pass(conversation, (journal, seen) => ({ written: journal.append(record, seen) })).then(({ written }) => written)
     this.#hasAnswered ||= !beforeAnswer.includes(record.entry.type)
     if (this.#hasAnswered || !this.#isAhead()) return written
-    // What comes after it hears of it.
+    // Later listeners get it.
     written.catch(() => undefined)
     return Promise.resolve()
   }
@@ -71,7 +71,7 @@ class JournalToCome implements SessionJournal {
   event(event: AgentEvent): void {
     this.#journal?.event?.(event)
     if (this.#journal !== undefined) return
-    // The message of an answer that begins grows.
+    // The message of a started response grows.
     const snapshot = event.type === 'messageStart' ? structuredClone(event) : event
     this.#waiting.push((journal) => journal.event?.(snapshot))
   }
@@ -114,13 +114,13 @@ class JournalToCome implements SessionJournal {
   async #arrived(): Promise<SessionJournal> {
     try {
       const journal = await this.#coming()
-      // The list may grow meanwhile.
+      // The list may grow.
       for (const act of this.#waiting) await act(journal)
       this.#waiting = []
       this.#journal = journal
       return journal
     } catch (error) {
-      // What waits is told when it is tried again.
+      // Waiting records are sent with the next attempt.
       this.#arriving = undefined
       throw error
     }
@@ -139,7 +139,7 @@ interface Moment extends JournaledConversation {
   length: number
 }
 
-/** A conversation as it was at the moment that is told of, or as it is. */
+/** A conversation at the time of a record, or now. */
 class SeenConversation implements JournaledConversation {
   /** Absent: now. */
   moment: Moment | undefined

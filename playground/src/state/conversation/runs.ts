@@ -6,14 +6,14 @@ import type { Speech } from './speech.ts'
 
 /** Actions that continue a conversation without a new message. */
 export interface Runs {
-  /** Lets the call run that a card showed, and no other. */
+  /** Allows the call that a card showed. */
   approve(request: PendingApproval): void
   deny(request: PendingApproval): void
   /** Responds to a request of a running call. */
   answer(question: PendingInput, answer: InputAnswer): void
   /** Continues an interrupted run, or a truncated response. */
   goOn(): void
-  /** Has the last question answered again. */
+  /** Regenerates the last response. */
   regenerate(): void
   /** Retries: sends the draft if it was not delivered, else lets the model respond again from the last tool result. */
   retry(): void

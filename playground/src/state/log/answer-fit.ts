@@ -12,7 +12,7 @@ export interface Misfit {
   turn?: { loopId: string; turnIndex: number } | undefined
 }
 
-/** Answers that are not as they were asked for, by the id of the message. */
+/** Responses that violate their requested format, by message id. */
 export type Misfits = ReadonlyMap<string, Misfit>
 
 export const noMisfits: Misfits = new Map()

@@ -49,7 +49,7 @@ export class EventLog {
     return this.#followed(this.#dropped)
   }
 
-  /** Answers that are not as they were asked for. */
+  /** Responses that violate their requested format. */
   get misfits(): ReadonlySignal<Misfits> {
     return this.#misfits
   }

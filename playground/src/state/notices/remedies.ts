@@ -13,7 +13,7 @@ export type Remedy =
 
 /** Remedies by error code, of the SDK or of its cause. */
 const remedies: Readonly<Record<string, readonly Remedy[]>> = {
-  // Also a model that the service does not have, and a setting that it refuses.
+  // Also an unknown model, and a rejected setting.
   api: ['settings'],
   auth: ['settings'],
   unauthorized: ['settings'],

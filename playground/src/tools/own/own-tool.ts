@@ -6,7 +6,7 @@ import type { ToolSnippet } from './snippets.ts'
 /** After so long a call is ended. */
 const longestCallMs = 10_000
 
-/** The tools of these snippets beside `others`. Each call waits for a person. Throws for what is no tool, and for a name that is taken. */
+/** The tools of these snippets, in addition to `others`. Each call needs an approval. Throws for an invalid tool, and for a used name. */
 export function ownTools(snippets: readonly ToolSnippet[], others: readonly AgentTool[] = []): AgentTool[] {
   const taken = new Set(others.map(({ name }) => name))
   return snippets.map((snippet) => {

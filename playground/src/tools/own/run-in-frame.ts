@@ -34,7 +34,7 @@ export async function runInFrame(code: string, args: JsonObject, signal: AbortSi
   }
 }
 
-/** What the frame says is as untrusted as what runs in it. */
+/** Messages of the frame are as untrusted as its code. */
 function resultIn(data: unknown): JsonValue {
   const { value, error } = Object(data)
   try {

@@ -46,7 +46,7 @@ export function readResponseRequest(body: unknown, options: ReadOptions = {}): R
   return readingOf(() => responseRequest(value, options))
 }
 
-/** What the items of an input say besides messages. */
+/** Input items other than messages. */
 interface ParsedInput {
   conversation: CallerConversation
   decisions: ToolDecision[]

@@ -13,8 +13,8 @@ export interface SessionPlace {
 export type ReferenceKind = 'resp' | 'msg' | 'rs' | 'fc' | 'ig' | 'mcpr'
 
 /**
- * An id that says where in which session the thing stands that it names, so that nothing has to be kept for it. Whoever reads it may read that: it is no secret, and
- * opens no session of somebody else.
+ * An id that contains the session and position of its object, so that nothing has to be stored. It is not secret, and
+ * gives no access to a session.
  */
 export function referenceTo(kind: ReferenceKind, { sessionId, loopId }: SessionPlace, ...rest: (string | number)[]): string {
   const tail = loopId.startsWith(`${sessionId}.`) ? loopId.slice(sessionId.length + 1) : loopId
@@ -31,7 +31,7 @@ export function placeOf(id: string): SessionPlace | undefined {
 
 /** A response, as its id names it. */
 export interface NamedResponse extends SessionPlace {
-  /** The event of the run with which it begins, and how many answers the run had before. */
+  /** The first event of the response in its run, and the number of earlier responses. */
   seq: number
   answersBefore: number
   /** The name of the agent. */

@@ -54,12 +54,12 @@ export function responseEncoder(options: ResponseEncoderOptions): ResponseEncode
   return new Encoder(options)
 }
 
-/** What a log says of the loop of a response. */
+/** Log records of the loop of a response. */
 export interface RecordedAnswer
   extends Pick<AgentEndEvent, 'status' | 'usage' | 'error' | 'rejection' | 'pendingApprovals' | 'pendingClientCalls'> {
-  /** What the loop added to the history, in order. */
+  /** Messages that the loop added, in order. */
   messages: readonly AgentMessage[]
-  /** Whether the loop goes on: then there is no answer yet. */
+  /** Whether the loop continues: then there is no response yet. */
   isOn: boolean
 }
 
@@ -72,7 +72,7 @@ export function recordedResponse(named: NamedResponse, answer: RecordedAnswer, c
   return new Encoder(options).recorded(named, answer)
 }
 
-/** Where a run stands, as its events say it. */
+/** Status of a run from its events. */
 interface RunPlace extends SessionPlace {
   runId: string
   seq: number
@@ -126,7 +126,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
   }
 
   #asked(pending: PendingApproval): void {
-    // Nobody could come back to it.
+    // It could not be continued.
     if (!this.options.isStored || this.#place === undefined) return
     const id = referenceTo('mcpr', this.#place, approvalIdOf(pending))
     const { toolName: name, args } = pending

@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import type { Usage } from '../../../contract/model/usage.ts'
 import type { UrlCitation } from '../shared/url-citation.ts'
 
-/** A part of a message of an answer: text with its sources, or a refusal. */
+/** A content part: text with its sources, or a refusal. */
 export type ResponsePart =
   | { type: 'output_text'; text: string; annotations: UrlCitation[]; logprobs: [] }
   | { type: 'refusal'; refusal: string }
 
-/** One thing of an answer. */
+/** An output item. */
 export type ResponseItem =
   | { type: 'message'; id: string; status: ItemStatus; role: 'assistant'; content: ResponsePart[] }
   | { type: 'reasoning'; id: string; summary: { type: 'summary_text'; text: string }[] }
@@ -28,7 +28,7 @@ export interface ResponseUsage {
   total_tokens: number
 }
 
-/** What a response says again of its request. */
+/** Request fields that a response repeats. */
 export interface ResponseEcho {
   instructions: JsonValue
   max_output_tokens: JsonValue
@@ -44,7 +44,7 @@ export interface ResponseEcho {
   truncation: 'disabled'
 }
 
-/** What a request says that says nothing. */
+/** Request values that request nothing. */
 export const noEcho: ResponseEcho = {
   instructions: null,
   max_output_tokens: null,
@@ -75,7 +75,7 @@ export interface ResponseObject extends ResponseEcho {
   conversation?: { id: string }
 }
 
-/** Where a piece of an item belongs. */
+/** Position of a part of an item. */
 interface InItem {
   item_id: string
   output_index: number
@@ -89,7 +89,7 @@ interface InSummary extends InItem {
   summary_index: number
 }
 
-/** What a stream tells, without its number. */
+/** A stream event without its number. */
 export type ResponseEventBody =
   | { type: 'response.created' | 'response.in_progress'; response: ResponseObject }
   | { type: 'response.completed' | 'response.incomplete' | 'response.failed'; response: ResponseObject }

@@ -6,8 +6,8 @@ import { aJsonObject, listOf, type Shape } from '../../../../contract/shape/shap
  * Provider-executed tools, in the provider's own declaration: plain JSON, so that an agent file can name them.
  *
  * **Contract**
- * - They go into each request as they are. The factory refuses by name what its service would.
- * - Keys inside (`authorization`, `authorization_token`, `headers`) go to the service and nowhere else: they are in no configuration, capture or session.
+ * - They go into each request unchanged. The factory rejects invalid ones by name.
+ * - Keys inside (`authorization`, `authorization_token`, `headers`) go only to the provider: no configuration, capture or session has them.
  *
  * Source: docs/concepts/tools.md
  */
@@ -18,7 +18,7 @@ export const aServerToolList: Shape = listOf(aJsonObject)
 
 const secretFields: ReadonlySet<string> = new Set(['authorization', 'authorization_token', 'headers'])
 
-/** The texts inside of `tools` that nobody but the service may see. */
+/** Returns the secret texts inside `tools`. */
 export function serverToolSecrets(tools: readonly JsonValue[]): string[] {
   return tools.flatMap((tool) => secretsUnder(tool, false))
 }
@@ -30,7 +30,7 @@ function secretsUnder(value: JsonValue, isSecret: boolean): string[] {
   return Object.entries(value).flatMap(([name, each]) => secretsUnder(each, isSecret || secretFields.has(name)))
 }
 
-/** What a call with `tools` keeps out of messages: their secrets, and the credential. Nothing to add where they have none. */
+/** Returns the secrets of a call with `tools`: theirs, and the credential. Nothing to add without any. */
 export function hiddenBy(tools: ServerTools, credential: string | undefined): { secrets?: readonly string[] } {
   const secrets = serverToolSecrets(tools)
   return secrets.length === 0 ? {} : { secrets: credential === undefined ? secrets : [...secrets, credential] }

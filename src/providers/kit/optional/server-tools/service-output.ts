@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../../../contract/json.ts'
 import type { AssistantBuilder } from '../../decode/assistant-builder.ts'
 
-/** Characters of JSON that a person is shown of what a tool of a service gave. */
+/** Maximum characters of JSON shown of a provider-executed tool. */
 const maxShown = 65_536
 
-/** What a person is shown of `value`, which a service sent: nothing that is encrypted, and at most 64 KiB. What is left out is said. */
+/** Returns `value` of a provider for display: nothing encrypted, at most 64 KiB. Omissions are marked. */
 export function shownOutput(value: unknown): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   const shown = withoutEncrypted(value as JsonValue, 0) // Parsed JSON.
@@ -36,7 +36,7 @@ function cut(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '')}… (${text.length} characters)`
 }
 
-/** Says that a provider gave two of its tool calls one id: they are shown as one block. */
+/** Warns that a provider gave two of its calls one id: they are shown as one block. */
 export function warnOfRepeat(builder: AssistantBuilder, id: string): void {
   if (builder.serviceToolOf(id) === undefined) return
   builder.warn(`The service gave the id "${id.slice(0, 60)}" to two of its tool calls. The second one is shown in place of the first.`)
