@@ -108,7 +108,7 @@ describe('comments lead to what is there', () => {
 
   it('pages and their anchors', () => expect(inEach(missingPages)).toEqual([]))
   it('symbols', () => expect(inEach(brokenSymbolLinks)).toEqual([]))
-  it('in one form', () => expect(inEach(oddSources)).toEqual([]))
+  it('formats every source line the same way', () => expect(inEach(oddSources)).toEqual([]))
 })
 
 it('every example is run by a test', () => {

@@ -221,7 +221,7 @@ describe('the package', () => {
       expect(shown).toContain('**4 of 4** checks pass.')
     })
 
-    it('works in workerd, bundled, Node compatibility off', async () => {
+    it('runs bundled in workerd without Node compatibility', async () => {
       const served = await serveWorker(pathToFileURL(join(project, 'worker.js')), {})
       try {
         expect(await (await fetch(served.url)).text()).toBe('answer: It is 3.')

@@ -323,7 +323,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #closeOther({ key, wire = {}, raw }: OpenBlock): void {
     const kind = String(wire.type)
     const state = this.#own({ block: keptBlock(wire, raw) })
-    // Known parts of its deltas were emitted under its own key.
+    // Deltas with known content were already emitted under `key`, so the block needs a separate key.
     const own = `kept ${key}`
     if (kind === 'fallback') fellBackTo(this.builder.message, fallbackModel(wire))
     if (expectedKinds.has(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })

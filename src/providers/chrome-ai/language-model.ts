@@ -106,7 +106,7 @@ const codes: { readonly [name: string]: ProviderErrorCode } = {
 }
 
 const hints: { readonly [name: string]: string } = {
-  NotAllowedError: 'A page may begin the download of the model while its user acts on it: make the first call in the handler of a click.',
+  NotAllowedError: 'The browser downloads the model only after a user gesture. Make the first call in a click handler.',
   NotSupportedError: 'The browser does not take this language, medium or schema. availability() of phi-core/browser says so beforehand.',
 }
 

@@ -27,7 +27,7 @@ export function loopFromSpec(json: unknown, path: string): LoopRecord {
   return { ...whole, events: eventsFromSpec(found, whole, ids, `${path}.events`) }
 }
 
-/** Changes to the messages of a loop: those in its history, and others. */
+/** Transforms messages of a loop: `history` for its `messages`, `anywhere` for those in turns and in the compaction block. */
 interface MessageChange {
   history(messages: unknown): unknown
   anywhere(value: unknown): unknown

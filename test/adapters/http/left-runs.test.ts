@@ -106,7 +106,7 @@ describe.each([
     return messages.flatMap((message: { role: string; content: [] }) => (message.role === 'user' ? [textOf(message.content)] : []))
   }
 
-  it('reaches the next process once, with a readable receipt all the time', async () => {
+  it('is delivered once by the next process, and its status stays readable', async () => {
     const store = make()
     const { model, isAsked } = silent()
     const one = processOver(store, model)
