@@ -151,6 +151,13 @@ describe('tools', () => {
     })
   })
 
+  it('merges constants without a type into no type that excludes them', async () => {
+    const union = { anyOf: [{ properties: { a: { type: 'string', const: 'x' } } }, { properties: { a: { const: 7 } } }] }
+    const { toolConfig } = await bodyFor(request(llama, { tools: [tool('pick', union)] }))
+    const { inputSchema } = Object(toolConfig?.tools[0]?.toolSpec)
+    expect(inputSchema.json.properties).toEqual({ a: { anyOf: [{ type: 'string', const: 'x' }, { const: 7 }] } })
+  })
+
   it('keeps declaring tools that the history used after their removal', async () => {
     const messages = [user('x'), answer([call('a'), call('b', {}, 'odd name')]), result('a'), result('b')]
     const { toolConfig } = await bodyFor(request(llama, { messages }))

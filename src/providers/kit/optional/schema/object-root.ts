@@ -94,7 +94,7 @@ function anyForm(forms: readonly unknown[]): unknown {
   if (distinct.length === 1) return first
   if (!isObject(first) || !distinct.every(isEnumerated)) return { anyOf: distinct }
   const { const: _, enum: __, ...rest } = first
-  const types = new Set(distinct.flatMap(({ type }) => (type === undefined ? [] : [type])))
+  const types = new Set(distinct.map(({ type }) => JSON.stringify(type)))
   if (types.size > 1) return { anyOf: distinct }
   return { ...rest, enum: [...new Set(distinct.flatMap(valuesOf))] }
 }
