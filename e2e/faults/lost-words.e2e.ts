@@ -168,7 +168,7 @@ test('lists unsent drafts without their URL until they are sent', async ({ page,
   await crash(page)
   const next = await context.newPage()
   await next.goto(quickPage)
-  await expect(next.getByTestId('notice')).toContainText(`that was not sent: “${words}”`)
+  await expect(next.getByTestId('notice')).toContainText(`You have an unsent message: “${words}”`)
   await expect(next.getByTestId('draft')).toContainText(words)
   await next.getByTestId('notice').getByRole('button', { name: 'Open it' }).click()
   await expect(composer(next)).toHaveValue(words)

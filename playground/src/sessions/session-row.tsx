@@ -38,7 +38,7 @@ export function SessionRow({
   onDelete,
   children,
 }: SessionRowProps) {
-  // The button that is pressed goes away: the one that takes its place gets the focus.
+  // Pressing a button removes it, so the focus moves to its replacement.
   const asks = useSignal<'nothing' | 'delete' | 'name' | 'declined'>('nothing')
   const { startedAt, isOpen, loops, status } = session
   const title = session.title || 'Conversation'

@@ -15,7 +15,7 @@ export interface TabProps {
 
 const places = {
   tab: ['In this tab', 'The agent runs here; conversations stay in this browser.'],
-  server: ['On a server', 'The agent runs behind createAgentApp, and goes on when the page is closed.'],
+  server: ['On a server', 'The agent runs behind createAgentApp, and keeps running after you close the page.'],
 } as const
 
 const sources = {

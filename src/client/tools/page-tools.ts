@@ -241,7 +241,7 @@ export function runClientTools<Tools extends ToolTypesByName = AnyTools>(agent: 
   checkOptions(agent, withMethods('an Agent', 'subscribe', 'pendingClientCalls'), 'agent')
   const runOf = (): AgentRun => {
     const { currentRun } = agent
-    if (currentRun === undefined) throw new ConfigError('unknownCall', 'No run is on that waits for this call.')
+    if (currentRun === undefined) throw new ConfigError('unknownCall', 'The call cannot be handled: the agent has no active run.')
     return currentRun
   }
   const tools = new PageTools({

@@ -88,7 +88,9 @@ export function keyFault(key: string, name: string): string | undefined {
     /^bearer\s/i.test(key) && 'a word before it',
     !headerKey.test(key) && 'characters that no header may carry, such as a line break',
   ].find(Boolean)
-  return excess ? `${name} has ${excess}. Pass the key alone: a .env file or a header may have more than that.` : undefined
+  return excess
+    ? `${name} has ${excess}. Pass the key alone, without quotes, spaces or a prefix such as Bearer. Check your .env file.`
+    : undefined
 }
 
 /** A key. */

@@ -205,7 +205,7 @@ describe('agent.compact()', () => {
 })
 
 describe('a context overflow error', () => {
-  it('compacts once and retries, without counting as a retry', async () => {
+  it('compacts once and sends again without using up a retry', async () => {
     const { events, model, result, agent } = await playLong({ contextConfig: {}, retry: { maxRetries: 0 } }, [overflow, { text: 'fine' }])
     expect(result).toMatchObject({ status: 'completed', text: 'fine' })
     expect(only(events, [...compactions, 'providerRetry'])).toEqual(compactions)

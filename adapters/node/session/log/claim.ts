@@ -35,7 +35,7 @@ export async function noteRemoved(operations: FileOperations, root: string, epoc
   const path = join(folder, String(epoch))
   if (await createdFirst(operations, path)) await operations.close?.(path)
   await operations.syncDirectory(folder)
-  // One stays next to the newest: a concurrent listing may miss the new name, but must not miss both.
+  // Keeps the previous marker too, because a concurrent listing may miss the new one.
   for (const old of before.toSorted((a, b) => b - a).slice(1)) await operations.remove(join(folder, String(old))).catch(() => {})
 }
 

@@ -38,7 +38,7 @@ export function createDrafts(stored: StoredList): DraftList {
 export function tellOfDraft({ unsent }: DraftList, current: string, notices: Notices): void {
   const newest = unsent.value.find(({ sessionId }) => sessionId !== current)
   if (newest === undefined) return
-  const text = `You wrote something here that was not sent: “${titleOf(newest)}”`
+  const text = `You have an unsent message: “${titleOf(newest)}”`
   notices.tell({ topic: 'draft', sessionId: newest.sessionId, kind: 'news', text, remedies: ['open'] })
 }
 

@@ -12,7 +12,8 @@ export function wordsOf(error: unknown): string {
 /** Why a file is no conversation that can be taken in. */
 export function importWords(error: unknown): string {
   const { code, message } = Object(error)
-  if (code === 'newerSchema') return 'It comes from a newer version of this page. Import it there, or reload this page to get that version.'
+  if (code === 'newerSchema')
+    return 'A newer version of this page exported the file. Reload the page to update it, then import the file again.'
   if (code !== 'invalidSession') return wordsOf(error)
   return `It is no conversation that this page exported, or not all of one. Take a file that Export gave (phi, HTML or the Rust ledger). ${message}`
 }

@@ -74,7 +74,7 @@ describe('the web page of phi serve', () => {
     await page.getByTestId('request-block').filter({ hasText: 'Hello.' }).waitFor()
   })
 
-  it('calls the link token no key and offers no way to forget it', async (test) => {
+  it('does not treat the link token as an API key', async (test) => {
     test.skip(browser === undefined)
     const { page } = await served((response) => void response.end(frames.join('')))
     await say(page, 'Hello.')
