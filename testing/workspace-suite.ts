@@ -2,7 +2,7 @@ import { PhiError } from '../src/contract/errors.ts'
 import type { Workspace } from '../src/types/tool/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** Options of `workspaceSuite`. */
+/** Options of `workspaceSuite`: the workspace to test. */
 export interface WorkspaceSuiteOptions {
   /** Name in the test report. */
   name: string

@@ -11,7 +11,7 @@ import { connectMcpOver, connectTable, type McpConnection, type McpConnectOption
 import { boundedFetch, resumableFetch, tracedFetch } from './fetch-layers.ts'
 import { originFetch, originProvider } from './origin-fetch.ts'
 
-/** Options of `connectMcp`. */
+/** Options of `connectMcp`: URL, headers and login. */
 export interface McpHttpOptions extends McpConnectOptions {
   url: string | URL
   /** Headers for every request to the origin of `url`. No other origin receives them. */

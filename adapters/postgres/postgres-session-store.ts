@@ -6,7 +6,7 @@ import { postgresLogDriver } from './postgres-log-driver.ts'
 import { aPool, placeOf } from './schema.ts'
 import type { SqlPool } from './sql-pool.ts'
 
-/** Options of `postgresSessionStore`. */
+/** Options of `postgresSessionStore`: pool, schema, tenant and timeout. */
 export interface PostgresSessionStoreOptions {
   /** A `Pool` of `pg`, or any object with its `query`. The caller ends it. */
   pool: SqlPool

@@ -37,7 +37,7 @@ export interface ReconnectOptions {
 /** Headers of a request. Not `HeadersInit`, which projects for Node lack. */
 type RequestHeaders = Headers | Readonly<Record<string, string>>
 
-/** Options of `remoteSession`. */
+/** Options of `remoteSession`: URL, session, headers and reconnects. */
 export interface RemoteSessionOptions {
   /** Base URL of `createAgentApp`, such as `https://agents.example/api`. May be relative in a web page. */
   url: string

@@ -119,7 +119,7 @@ export interface OpenApiToolsOptions {
   logger?: Logger | false
 }
 
-/** Options of `readOpenApiTools`. */
+/** Options of `readOpenApiTools`: the workspace of the document, and limits. */
 export interface ReadOpenApiOptions extends OpenApiToolsOptions {
   /** Workspace that holds the file. */
   workspace: Workspace

@@ -11,7 +11,7 @@ import { maxFrontmatter, SkillError } from './frontmatter.ts'
 import { folderFault, parseSkill } from './parse-skill.ts'
 import { skillSet } from './skill-set.ts'
 
-/** Options of `loadSkills`. */
+/** Options of `loadSkills`: the limit and the signal. */
 export interface LoadSkillsOptions {
   /** Maximum skills per directory, in path order; more are an error. Default: 1,000. */
   maxSkills?: number

@@ -11,7 +11,7 @@ import { reduce } from './reduce.ts'
 import { restoredState, rewoundState } from './restored-state.ts'
 import { initialState, type RunState } from './state.ts'
 
-/** Options of `createStore`. */
+/** Options of `createStore`: when listeners are notified, and the initial state. */
 export interface StoreOptions {
   /** Calls `flush` once, soon. Default: `queueMicrotask`; in a browser pass `requestAnimationFrame`. */
   schedule?: (flush: () => void) => void

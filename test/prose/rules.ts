@@ -19,8 +19,14 @@ interface Avoided {
   use: string
 }
 
-const avoided: readonly Avoided[] = JSON.parse(readFileSync(new URL('words.json', import.meta.url), 'utf8'))
-const wordRules = avoided.map(({ avoid, use }) => ({ pattern: new RegExp(`\\b(?:${avoid})\\b`, 'i'), use }))
+/** words.json: phrases of comments, messages and docs, and words of identifiers. */
+interface WordList {
+  prose: readonly Avoided[]
+  identifiers: readonly string[]
+}
+
+const { prose, identifiers }: WordList = JSON.parse(readFileSync(new URL('words.json', import.meta.url), 'utf8'))
+const wordRules = prose.map(({ avoid, use }) => ({ pattern: new RegExp(`\\b(?:${avoid})\\b`, 'i'), use }))
 
 /** The words of the list in a sentence, with what to write instead. */
 function avoidedIn(text: string): string[] {
@@ -30,30 +36,14 @@ function avoidedIn(text: string): string[] {
   })
 }
 
-/** Words that identifiers must not contain. `Usage.beside` is a key on disk, and keeps its name. */
-const privateWords = readonlyWords(
-  'said',
-  'told',
-  'gone',
-  'desk',
-  'nobody',
-  'somebody',
-  'inTime',
-  'takeUp',
-  'oneByOne',
-  'keptByKey',
-  'carryOut',
+/** Matches the words of the list inside an identifier, in camel case. `Usage.beside` is a key on disk, and keeps its name. */
+const privateWord = new RegExp(
+  `(?:${identifiers.flatMap((word) => [`(?<![a-zA-Z])${word}`, `${word[0]?.toUpperCase()}${word.slice(1)}`]).join('|')})(?![a-z])`,
 )
-
-function readonlyWords(...words: string[]): RegExp {
-  const first = words.map((word) => `(?<![a-zA-Z])${word}`)
-  const later = words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
-  return new RegExp(`(?:${[...first, ...later].join('|')})(?![a-z])`)
-}
 
 /** Returns whether an identifier contains a word outside the field's terms. */
 export function isPrivateName(name: string): boolean {
-  return privateWords.test(name)
+  return privateWord.test(name)
 }
 
 const farNoun = 'it, far from its noun'

@@ -8,7 +8,7 @@ import { protocolTests } from './agent-endpoint-protocols.ts'
 import { type NoticesOf, noticeTests, scheduleTests } from './agent-endpoint-unattended.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, responseText } from './endpoint-client.ts'
 
-/** Options of `agentEndpointSuite`. */
+/** Options of `agentEndpointSuite`: the endpoint to test, and what it supports. */
 export interface AgentEndpointSuiteOptions {
   /** Name in the test report. */
   name: string

@@ -4,7 +4,7 @@ import type { SchemaIssue, SchemaValidator } from '../../src/types/standard-sche
 import type { TestRunner } from '../test-runner.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
 
-/** Options of `schemaValidatorSuite`. */
+/** Options of `schemaValidatorSuite`: the validator to test. */
 export interface SchemaValidatorSuiteOptions {
   /** Name in the test report. */
   name: string

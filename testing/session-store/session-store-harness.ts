@@ -1,7 +1,7 @@
 import { errorText, PhiError } from '../../src/contract/errors.ts'
 import type { SessionStore } from '../../src/types/session/session-store.ts'
 
-/** Options of `sessionStoreSuite`. */
+/** Options of `sessionStoreSuite`: the store to test, and how to damage it. */
 export interface SessionStoreSuiteOptions {
   /** Name of the group of tests. */
   name: string

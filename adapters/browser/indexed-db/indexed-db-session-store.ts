@@ -5,7 +5,7 @@ import { logSessionStore } from '../../../src/session.ts'
 import { claimWatch, lockedSessions } from './claim-watch.ts'
 import { indexedDbDriver } from './indexed-db-driver.ts'
 
-/** Options of `indexedDbSessionStore`. */
+/** Options of `indexedDbSessionStore`: the database, and callbacks for other tabs. */
 export interface IndexedDbSessionOptions {
   /** Name of the database. Default: `phi-core`. */
   name?: string

@@ -7,7 +7,7 @@ import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-
 import { type PeerOptions, peerOptions } from './forwarding/peers.ts'
 import type { SqlListen } from './wake-up.ts'
 
-/** Options of `postgresLiveSessions`. */
+/** Options of `postgresLiveSessions`: the pool, the listener, and timings of processes. */
 export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store'> {
   /**
    * Default: `postgresSessionStore` over the same pool. Another store must have the same sessions, such as `withEvents` of it.

@@ -11,7 +11,7 @@ import { geminiFiles } from './gemini.ts'
 import { anthropicFiles, chatFiles, responsesFiles } from './multipart.ts'
 import { accessOf, type FileService, type KeptFile, type Upload, type UploadProgress } from './service-call.ts'
 
-/** Options of `uploadFile`. */
+/** Options of `uploadFile`: name, type and expiry of the file, and progress. */
 export interface UploadFileOptions {
   /** Stops the upload. The caller owns it. */
   signal?: AbortSignal

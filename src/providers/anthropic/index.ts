@@ -18,7 +18,7 @@ export { anthropicTools } from './server-tools.ts'
 
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
-/** Options of `anthropicProvider`. */
+/** Options of `anthropicProvider`: browser calls, API version, OAuth and provider-executed tools. */
 export interface AnthropicProviderOptions extends TransportOptions {
   /** Sends the header that the API requires for calls from a browser. Anyone who opens the page can then read the key. */
   dangerouslyAllowBrowser?: boolean
@@ -34,7 +34,7 @@ export interface AnthropicProviderOptions extends TransportOptions {
   serverTools?: ServerTools
 }
 
-/** Options of `anthropic`. */
+/** Options of `anthropic`: model settings, and those of `anthropicProvider`. */
 export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProviderOptions
 
 const ownTable: OptionTable<AnthropicProviderOptions> = {

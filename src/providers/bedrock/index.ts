@@ -49,7 +49,7 @@ function checkServerTools(tools: ServerTools): void {
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
 export { bedrockRegion } from './sign.ts'
 
-/** Options of `bedrockProvider`. */
+/** Options of `bedrockProvider`: region, underlying model and provider-executed tools. */
 export interface BedrockProviderOptions extends TransportOptions {
   /** Region of the endpoint and of signatures. Default: that of an ARN, else that of an AWS `baseUrl`, else `us-east-1`. */
   region?: string
@@ -59,7 +59,7 @@ export interface BedrockProviderOptions extends TransportOptions {
   serverTools?: ServerTools
 }
 
-/** Options of `bedrock`. */
+/** Options of `bedrock`: model settings, credentials, and those of `bedrockProvider`. */
 export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & BedrockProviderOptions & BedrockKeys
 
 const ownTable: OptionTable<BedrockProviderOptions> = {

@@ -35,7 +35,7 @@ const cassetteShape = fieldsOf({ version: aNumber, calls: listOf(entryShape) })
 /** Recorded calls in order. Store it as a file: a diff shows what a change does to requests. */
 export type Cassette = Infer<typeof cassetteShape>
 
-/** Options of `recordFetch`. */
+/** Options of `recordFetch`: where the recording goes. */
 export interface RecordOptions {
   /** Called with the whole cassette after each completed response. */
   write: (cassette: Cassette) => void | Promise<void>

@@ -12,7 +12,7 @@ import type { StreamProvider, StreamRequest } from '../../types/model/provider.t
 import { answererOf, CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
-/** Options of `fallback`. */
+/** Options of `fallback`: which errors count, and how long a failed model is skipped. */
 export interface FallbackOptions {
   /**
    * Error codes that switch to the next model, or a function that decides. Default: all except `cancelled`, `contextOverflow` and

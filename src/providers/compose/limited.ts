@@ -10,7 +10,7 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { type Limiter, type LimiterAsk, type LimiterTurn, type Priority, priorityWord } from './limiter.ts'
 
-/** Options of `limited`. */
+/** Options of `limited`: priority, and maximum wait. */
 export interface LimitedOptions {
   /** Background calls wait while interactive ones do. Default: `person`. */
   priority?: Priority

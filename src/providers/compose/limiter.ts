@@ -30,7 +30,7 @@ export const priorityWord = oneOf('person', 'background')
 /** Priority of a call: interactive (`person`) or background. */
 export type Priority = Infer<typeof priorityWord>
 
-/** Request for a turn. */
+/** Request for a turn: the model, its estimated tokens, and the priority. */
 export interface LimiterAsk {
   /** Conversation of the call. Conversations take turns, regardless of how many calls each has. */
   key: string

@@ -9,7 +9,7 @@ import { aKeyText } from '../kit/provider-options.ts'
 import { CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
-/** Options of `rotateKeys`. */
+/** Options of `rotateKeys`: how long a failed key rests. */
 export interface RotateKeysOptions {
   /** Milliseconds for which a refused key is tried last. A longer `retry-after` wins. Default: 60,000. */
   coolDownMs?: number

@@ -13,7 +13,7 @@ import { checkServerTools } from './server-tools.ts'
 
 export { googleTools } from './server-tools.ts'
 
-/** Options of `googleProvider`. */
+/** Options of `googleProvider`: the place of the key, and provider-executed tools. */
 export interface GoogleProviderOptions extends TransportOptions, GeminiOutputOptions {
   /** Sends the key as `?key=`, for proxies that need it. The key then appears wherever URLs are logged. Default: a header. */
   keyInQuery?: boolean
@@ -21,7 +21,7 @@ export interface GoogleProviderOptions extends TransportOptions, GeminiOutputOpt
   serverTools?: ServerTools
 }
 
-/** Options of `google`. */
+/** Options of `google`: model settings, and those of `googleProvider`. */
 export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
 
 const ownTable: OptionTable<GoogleProviderOptions> = {

@@ -25,7 +25,7 @@ export {
   xaiTools,
 } from './server-tools.ts'
 
-/** Options of `openaiResponses`. */
+/** Options of `openaiResponses`: model settings, and those of its provider. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
 
 const factoryOptions = optionsOf<OpenAiResponsesOptions>({ ...modelTable, ...responsesTable })

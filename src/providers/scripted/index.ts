@@ -34,7 +34,7 @@ import { ScriptedProvider } from './scripted-provider.ts'
 export type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
 export { ScriptedProvider } from './scripted-provider.ts'
 
-/** Options of `scripted`. */
+/** Options of `scripted`: identity and pace of the model. */
 export interface ScriptedOptions {
   /** Model id. Default: `scripted`. */
   id?: string

@@ -12,7 +12,7 @@ import { aServerToolList, type ServerTools } from '../kit/optional/server-tools/
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
-/** Options of `vertexProvider`. */
+/** Options of `vertexProvider`: project, location, publisher and authentication. */
 export interface VertexProviderOptions extends TransportOptions, GeminiOutputOptions {
   /** Kind of `apiKey`: an OAuth access token, or an API key. Default: a token if the URL names a project, else a key. */
   auth?: 'bearer' | 'apiKey'
@@ -20,7 +20,7 @@ export interface VertexProviderOptions extends TransportOptions, GeminiOutputOpt
   serverTools?: ServerTools
 }
 
-/** Options of `vertex`. */
+/** Options of `vertex`: model settings, and those of `vertexProvider`. */
 export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexProviderOptions {
   /** Project to bill. Without one, `apiKey` is an express mode key. */
   project?: string

@@ -15,7 +15,7 @@ export interface ChatEngine {
   interruptGenerate?(): unknown
 }
 
-/** Options of `webLlm`. */
+/** Options of `webLlm`: the model, its context window and its media. */
 export interface WebLlmOptions {
   /** Model id of the engine, also used in records. Default: `web-llm`, with the loaded model. */
   model?: string

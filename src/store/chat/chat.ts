@@ -35,7 +35,7 @@ export interface WithTools<Tools extends ToolTypesByName> {
 /** An agent, here or on a server, or a chat of one, with the types of its tools if known. */
 export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName> = (ChatAgent | Chat) & WithTools<Tools>
 
-/** Timing of notifications. */
+/** Options of `createChat`: when listeners are notified. */
 export type CreateChatOptions = Pick<StoreOptions, 'schedule'>
 
 /** Any agent, by the methods that a chat needs. */

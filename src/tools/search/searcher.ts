@@ -1,7 +1,7 @@
 import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText, ToolError } from '../../contract/errors.ts'
 
-/** Query of a searcher. */
+/** Query of a searcher: the pattern, the files to search, and limits. */
 export interface SearchQuery {
   /** Regular expression. */
   pattern: string

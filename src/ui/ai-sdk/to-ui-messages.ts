@@ -25,7 +25,7 @@ import { blockId, fileParts, outputOf, partsOf, transcriptPart } from './parts.t
 import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
 
-/** Options of `toUiMessages`. */
+/** Options of `toUiMessages`: pending calls, and prices. */
 export interface UiMessageOptions {
   /**
    * Pending approvals. Default: those of a paused run. `run.pendingApprovals()` of a live run, else `agent.pendingApprovals()`,

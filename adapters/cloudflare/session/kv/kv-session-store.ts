@@ -21,7 +21,7 @@ import { logKeys, readLines, writeLines } from './kv-log.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 import { bytesOf, maxAgentIdBytes, summaryFrom, summaryMetadata } from './kv-summary.ts'
 
-/** Options of `kvSessionStore`. */
+/** Options of `kvSessionStore`: the size limit of a value. */
 export interface KvSessionStoreOptions {
   /** Bytes of a value; longer records are split. Default: 25 MiB, the limit of KV. */
   maxValueBytes?: number

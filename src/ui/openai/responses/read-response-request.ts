@@ -11,7 +11,7 @@ import { callerFormat, callerTools } from '../shared/caller-tools.ts'
 import { approvalIn, placeOf } from './reference.ts'
 import { noEcho, type ResponseEcho } from './response.ts'
 
-/** A parsed `POST /v1/responses`. */
+/** A parsed `POST /v1/responses`: messages, settings and decisions. */
 export interface ResponseRequest extends CallerRequest {
   /** The conversation to continue: a session, and its loop if the request names a response or an item of one. */
   place?: { sessionId: string; loopId?: string }
