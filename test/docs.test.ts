@@ -52,6 +52,11 @@ function brokenSymbolLinks(code: string): string[] {
   )
 }
 
+/** Lines of comments in which an example begins behind something else: no reader and no site shows it as code then. */
+function crowdedExamples(code: string): string[] {
+  return Array.from(code.matchAll(/^[ \t]*\*[ \t](?:```\w+[ \t]+\S.*|@example[ \t]+\S.*)$/gm), ([line]) => line.trim())
+}
+
 /** Lines that say where a contract comes from in another form than `Source: docs/a.md, docs/b.md#c` or `Source: https://…`. */
 function oddSources(code: string): string[] {
   const form = /^Source: (?:(?:docs\/[\w/-]+\.md(?:#[\w-]+)?(?:, (?=docs)|$))+|https:\/\/\S+|FIPS .+)$/
@@ -109,6 +114,7 @@ describe('comments lead to what is there', () => {
   it('pages and their anchors', () => expect(inEach(missingPages)).toEqual([]))
   it('symbols', () => expect(inEach(brokenSymbolLinks)).toEqual([]))
   it('formats every source line the same way', () => expect(inEach(oddSources)).toEqual([]))
+  it('begins each example on a line of its own', () => expect(inEach(crowdedExamples)).toEqual([]))
 })
 
 it('every example is run by a test', () => {
@@ -278,6 +284,10 @@ describe('this test can fail', () => {
     expect(missingPages('/** Source: docs/README.md, docs/README.md#concepts */')).toEqual([])
     expect(brokenSymbolLinks("import { a, type B } from 'c'\nfunction d() {}\n/** {@link a} {@link B.b} {@link d} {@link e} */")).toEqual([
       'e',
+    ])
+    expect(crowdedExamples(' * ```ts\n * a()\n * ```\n * @example\n * b()\n * ```ts const a = 1\n * @example const b = 2')).toEqual([
+      '* ```ts const a = 1',
+      '* @example const b = 2',
     ])
     expect(oddSources('/** A. Source: docs/a.md. */')).toEqual(['Source: docs/a.md.'])
     expect(oddSources(' * Source: spec/a.md\n * Source: docs/a.md, docs/b.md#c\n/** Source: https://a.example */')).toEqual([

@@ -43,7 +43,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
  * @example
  * ```ts
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL })
- * await migrate(pool)
+ * await migrate({ pool })
  * const store = postgresSessionStore({ pool })
  * ```
  */

@@ -39,8 +39,9 @@ const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethod
  *
  * Source: docs/guides/structured-output.md
  *
- * @example const weather = z.object({ city: z.string(), degrees: z.number() }) const { degrees } = await parseOutput(await
- * agent.prompt('Oslo?', { responseFormat: weather }).result, weather)
+ * @example
+ * const weather = z.object({ city: z.string(), degrees: z.number() })
+ * const { degrees } = await parseOutput(await agent.prompt('Oslo?', { responseFormat: weather }).result, weather)
  */
 export function parseOutput<Schema extends StandardSchema>(
   from: RunResult | Message | AgentMessage,

@@ -1,7 +1,8 @@
 /**
  * Gemini models, over the Gemini API or Vertex AI.
  *
- * ```ts const model = google('gemini-3.1-pro', { apiKey })
+ * ```ts
+ * const model = google('gemini-3.1-pro', { apiKey })
  * ```
  *
  * @module

@@ -1,8 +1,10 @@
 /**
  * Models with an OpenAI API: Chat Completions (OpenAI, OpenRouter, local servers, compatible providers), Responses, and Azure.
  *
- * ```ts const model = openai('gpt-6-sol', { apiKey }) const small = local('qwen3') const grok = openaiCompatible('grok-4', { backend:
- * 'xai', apiKey })
+ * ```ts
+ * const model = openai('gpt-6-sol', { apiKey })
+ * const small = local('qwen3')
+ * const grok = openaiCompatible('grok-4', { backend: 'xai', apiKey })
  * ```
  *
  * @module

@@ -2,7 +2,8 @@
  * Providers by protocol name, for configuration. Each is loaded with its first call. Programs that know their model use its factory
  * instead.
  *
- * ```ts const model = new ProviderRegistry().createModel(config, { credentials: apiKey })
+ * ```ts
+ * const model = new ProviderRegistry().createModel(config, { credentials: apiKey })
  * ```
  *
  * @module

@@ -7,7 +7,7 @@ import { createdFirst, type EpochFile, isAbsent, listEpochs, newestEpoch, withEp
 import { removeFiles } from './log/snapshot.ts'
 
 /**
- * Deletes a session's folder with all that is in it; resolves with whether there was a record.
+ * Deletes a session's folder with its content. Resolves with whether there was a record.
  *
  * **Contract**
  * - Takes effect at once and permanently, when `deleted.<newest epoch>` appears. A writer of an older log sees that file, or that its own

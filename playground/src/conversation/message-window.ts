@@ -31,8 +31,8 @@ interface Windowed {
 }
 
 /**
- * Which messages of a long conversation are near enough to be seen. They may be of any height: one that was not seen yet is taken to be as tall as the
- * others are average, and the visible part does not move when an estimate turns out to be wrong.
+ * Returns the messages of a long conversation that are near the viewport. Heights vary: an unmeasured message counts with the average
+ * height, and the visible part does not move when an estimate was wrong.
  */
 export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): MessageWindow {
   /** The rendered messages. */

@@ -11,7 +11,7 @@ interface CameBack {
 }
 
 /**
- * Logs a person in at the server at `address`: its page is shown in `popup`, which was opened by their click, and `mcp-login.html` tells what came back.
+ * Logs the user in at the server at `address`: its page is shown in `popup`, which a click opened, and `mcp-login.html` returns the result.
  * Rejects if the server has no login, if it denies it, and with the reason of `signal`.
  */
 export async function logIn(address: string, popup: Window, signal: AbortSignal): Promise<void> {

@@ -157,7 +157,8 @@ const parameters: JsonSchema = {
  *
  * Source: docs/concepts/several-agents.md
  *
- * @example const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })
+ * @example
+ * const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })
  * const agent = new Agent({ model, tools: [researcher] })
  */
 export class SubAgentTool implements AgentTool {

@@ -47,10 +47,11 @@ const handlers = recordOf(
 )
 
 /**
- * Runs the calls that a run has for pages, in this one.
+ * Runs client calls of a run in this client.
  *
  * **Contract**
- * - Each call is claimed before it is run, and once at a time: what another page runs is left to it, and asked for again when that has not answered for half a minute.
+ * - Each call is claimed before it runs, so only one client runs it. If another client has no result after half a minute, this one claims
+ *   it again.
  * - A result is kept until the server has recorded it: after a restart, a repeated request gets it without another run.
  * - If a handler throws, the model gets its message. A handler that ignores its signal is abandoned, and its late result dropped.
  */

@@ -107,8 +107,8 @@ export function compactsAt(config: Partial<ContextConfig> | false | undefined, m
 }
 
 /**
- * Returns the default of `maxContextTokens`: the window minus the output limit. The output limit counts at most 32,000 and at most
- * half of the window is kept; 100,000 where the window is unknown. Source: docs/concepts/context.md
+ * Returns the default of `maxContextTokens`: the window minus the output limit, or 100,000 for an unknown window. The output limit
+ * counts as at most 32,000 tokens, and at most half of the window. Source: docs/concepts/context.md
  */
 export function contextLimitOf({ contextWindow, maxTokens }: ModelLimits): number {
   if (!(contextWindow > 0 && Number.isFinite(contextWindow))) return defaultMaxTokens

@@ -95,8 +95,8 @@ export interface ParallelResult {
  *
  * Source: docs/concepts/several-agents.md
  *
- * @example const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config:
- * deep }), emit, signal })
+ * @example
+ * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
  */
 export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
   const { prompt, first } = checkParallel(options)

@@ -2,7 +2,8 @@ import { unknownCost } from '../../contract/model/usage.ts'
 /**
  * A model that plays a script, for demos, tests and examples. Needs no key and no network, and runs on any runtime.
  *
- * ```ts const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }])
+ * ```ts
+ * const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }])
  * ```
  *
  * @module

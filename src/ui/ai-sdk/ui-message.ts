@@ -86,7 +86,7 @@ export type Interjection =
   | { type: 'steering-message'; id: string; parts: (UiTextPart | UiFilePart)[] }
   | { type: 'data-phi-notice'; data: { text: string } }
 
-/** A part of a `UiMessage`: text, file, source, thinking, tool call or data. */
+/** A part of a `UiMessage`: text, file, source, thinking, tool call, step, or steering message. */
 export type UiPart = UiTextPart | UiFilePart | UiSourcePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
 
 /** A message as `useChat` stores it. One response may be several messages of our history. */

@@ -24,8 +24,7 @@ const colourMs = 1000
 const longestTable = 200
 
 /**
- * Formats streaming markdown line by line: complete lines are written once, so a long response costs linear
- * long.
+ * Formats streaming markdown line by line. Complete lines are written once, so the cost is linear in the length of a response.
  */
 export class MarkdownLines {
   readonly #painter: Painter

@@ -36,8 +36,7 @@ export class Meter {
   #context = 0
 
   /**
-   * Starts with the logged usage of the session's loops, because undone messages are missing in the history, but their cost is
-   * spent all the same.
+   * Starts with the logged usage of the session's loops, because undone messages are not in the history but were paid for.
    */
   begin(agent: Pick<Agent, 'messages' | 'lastLoopId' | 'currentRun'>, loops: readonly LoopRecord[]): void {
     this.#usage = emptyUsage()

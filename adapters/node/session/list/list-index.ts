@@ -29,11 +29,11 @@ export interface KnownEnds {
   madeAt: number
 }
 
-/** When an index is worth its making. */
+/** When a new index is worthwhile. */
 export interface IndexLimits {
-  /** More folders than these were to be looked into. */
+  /** Number of folders to inspect above which a new index is worthwhile. */
   looks: number
-  /** Maximum age of an index in milliseconds: after that, all writers mark their sessions again. */
+  /** Age of the last index in milliseconds above which a new one is worthwhile. Every writer then marks its session again. */
   ageMs: number
 }
 
@@ -55,8 +55,8 @@ const mostTries = 10
  * any time.
  *
  * **Contract**
- * - `.lists/index.N` says where each session ended when generation N began, or later, and how it stood there, where somebody has read that. `.lists/marks.N` holds an empty file for each session that was
- *   claimed since. An index counts while its marks are there.
+ * - `.lists/index.N` contains the end of each session when generation N started, or later, and its status if that was read.
+ *   `.lists/marks.N` contains an empty file for each session that was claimed since. An index is valid while its marks exist.
  * - A writer marks its session in the newest generation before its first acknowledgement, and checks for a newer one after each write, before the
  *   acknowledgement. An index starts a generation before it reads the marked sessions. So for each acknowledged record, the index
  *   contains it, or its session is marked.

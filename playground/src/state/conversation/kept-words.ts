@@ -12,7 +12,7 @@ const place = (sessionId: string) => `phi-playground-draft ${sessionId}`
 const most = 30
 
 /**
- * The words of a conversation: those of this tab, after a reload; otherwise those that were written last, in a tab that is closed.
+ * The draft of a conversation: after a reload, that of this tab; otherwise the latest one of a closed tab.
  * Without storage, drafts live as long as the page.
  */
 export function keptWords(sessionId: string): Words {
