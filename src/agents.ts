@@ -1,9 +1,9 @@
 /**
- * Builds on agents: sub-agents as tools, parallel branches of a conversation, profiles and system prompts.
+ * Composes agents: sub-agents as tools, parallel conversation branches, profiles and system prompts.
  *
  * @example
  * ```ts
- * const research = new SubAgentTool({ name: 'research', description: 'Looks things up.', model, tools: [searchTool] })
+ * const research = new SubAgentTool({ name: 'research', description: 'Looks things up.', model, tools: [search] })
  * ```
  *
  * @module

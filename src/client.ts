@@ -1,5 +1,5 @@
 /**
- * Connects a browser client to a session on a server: the agent's surface over HTTP, client tools, and the native wire format.
+ * Connects a browser client to a session on a server: the agent interface over HTTP, client tools, and the native wire format.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Stores conversations: session logs, the building blocks of a store, the memory store, messages as JSON text, and shared state.
+ * Stores conversations: session logs, building blocks for custom stores, the memory store, message serialization and shared state.
  *
  * @example
  * ```ts

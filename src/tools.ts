@@ -1,9 +1,9 @@
 /**
- * Defines tools and their dependencies: file tools over a workspace, tool search, client tools, skills and argument validators.
+ * Defines tools: file tools for a workspace, tool search, client tools, skills and argument validators.
  *
  * @example
  * ```ts
- * const agent = new Agent({ model, tools: [readFileTool(workspace), editFileTool(workspace)] })
+ * const agent = new Agent({ model, tools: [readFileTool({ workspace }), editFileTool({ workspace })] })
  * ```
  *
  * @module

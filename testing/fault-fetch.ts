@@ -1,5 +1,6 @@
 /**
- * Numbers in [0, 1) that are the same for the same seed on every platform (mulberry32), so that a random failure can be repeated.
+ * Creates a generator of numbers in [0, 1) that are the same for the same seed on every platform (mulberry32), so that random failures are
+ * reproducible.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0
@@ -11,42 +12,42 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** Script of one call: a response and its faults. Offsets count bytes of the body after `duplicate` was applied. */
+/** Script for one call: a response and its faults. Offsets are byte offsets in the body after `duplicate` is applied. */
 export interface FaultScript {
   /** Default: empty. */
   body?: string | Uint8Array
   /** Default: 200. */
   status?: number
   headers?: Record<string, string>
-  /** Chunks of the body: of so many bytes, or of random sizes from 1 byte up. Default: one chunk. */
+  /** How the body is split into chunks: chunks of this many bytes, or of random sizes from 1 byte. Default: one chunk. */
   split?: number | { seed: number }
   /** Sends the bytes from `from` (inclusive) to `to` (exclusive) twice. */
   duplicate?: { from: number; to: number }
-  /** Ends the body after `at` bytes: as if complete (`end`), or with a broken connection (`reset`). */
+  /** Ends the body after `at` bytes, as if it were complete (`end`) or with a broken connection (`reset`). */
   cut?: { at: number; how: 'end' | 'reset' }
   /** Sends nothing after `at` bytes until the call is aborted. `onStall` runs when the reader asks for more. */
   stall?: { at: number; onStall?: () => void }
-  /** Rejects with a `TypeError` of this message, as `fetch` does without a connection. */
+  /** Rejects with a `TypeError` that has this message, like `fetch` without a connection. */
   networkError?: string
 }
 
-/** A call that `faultFetch` has received. */
+/** A call that `faultFetch` received. */
 export interface RecordedCall {
   url: string
   method: string
   headers: Headers
   /** The body, if it was text. */
   body: string
-  /** The `redirect` of the call; `follow` by default. */
+  /** The call's `redirect` option. Default: `follow`. */
   redirect: string
 }
 
 /** A `fetch` that follows a script of faults. */
 export interface FaultFetch {
   (input: Request | string | URL, init?: RequestInit): Promise<Response>
-  /** In call order. */
+  /** The received calls, in order. */
   readonly calls: readonly RecordedCall[]
-  /** Bodies that are neither read to the end, nor broken, nor cancelled. */
+  /** Number of bodies that were neither fully read, broken nor cancelled. */
   readonly openStreams: number
 }
 
@@ -62,7 +63,7 @@ function applyDuplicate(script: FaultScript): Uint8Array {
   return result
 }
 
-/** Sizes of the chunks to come. Random ones favour the small: that is where decoders break. */
+/** Sizes for the next chunks. Random sizes are mostly small, because small chunks reveal bugs in decoders. */
 function chunkSizes(split: FaultScript['split'], total: number): () => number {
   if (typeof split === 'number') return () => split
   if (split === undefined) return () => total
@@ -123,10 +124,10 @@ function recorded(input: Request | string | URL, init: RequestInit | undefined):
 }
 
 /**
- * Creates a `fetch` that runs the first script for its first call, and so on; the last script serves all further calls.
+ * Creates a `fetch` that runs the first script for its first call, and so on. The last script serves all further calls.
  *
  * **Contract**
- * - Behaves as a platform's `fetch`: the call and its body reject with the signal's reason when aborted.
+ * - Behaves like the platform's `fetch`: when aborted, the call and its body reject with the signal's reason.
  * - Creates chunks as they are read. Uses no timers.
  *
  * Source: docs/guides/testing.md
@@ -152,5 +153,5 @@ export function faultFetch(first: FaultScript, ...more: readonly FaultScript[]):
   return Object.defineProperties(respond, {
     calls: { value: calls },
     openStreams: { get: () => openStreams },
-  }) as FaultFetch // defineProperties does not add its properties to the type
+  }) as FaultFetch // `defineProperties` does not add its properties to the type
 }

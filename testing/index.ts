@@ -1,5 +1,6 @@
 /**
- * A scripted model, a `fetch` that fails by script, and conformance suites for your own implementations. The suites import no test runner: pass yours.
+ * A scripted model, a `fetch` with scripted faults, and conformance suites for your own implementations. The suites import no test runner.
+ * Pass your own.
  *
  * @example
  * ```ts

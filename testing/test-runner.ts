@@ -5,11 +5,11 @@ export interface Expectation {
 }
 
 /**
- * The part of a test runner that the suites use; vitest, Jest, Bun and (with an `expect`) `node:test` and Deno have it.
+ * The part of a test runner that the suites use. Vitest, Jest and Bun have it, and so do `node:test` and Deno with an `expect`.
  *
  * **Contract**
  * - `it` fails if `body` throws or rejects, or after its own time limit.
- * - `expect` compares: `toBe` by identity, `toEqual` by content; keys with `undefined` are ignored.
+ * - `toBe` compares by identity, and `toEqual` by content, ignoring keys with `undefined`.
  */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown

@@ -2,7 +2,7 @@ import { PhiError } from '../src/contract/errors.ts'
 import type { Workspace } from '../src/types/tool/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** Options of `workspaceSuite`: the workspace to test. */
+/** Options for `workspaceSuite`: the workspace to test. */
 export interface WorkspaceSuiteOptions {
   /** Name in the test report. */
   name: string
@@ -13,7 +13,7 @@ export interface WorkspaceSuiteOptions {
 const text = (value: string) => new TextEncoder().encode(value)
 const decode = (value: Uint8Array) => new TextDecoder().decode(value)
 
-/** The code a call is refused with, or `fulfilled`. */
+/** Returns the error code of a call, or `fulfilled`. */
 async function codeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call
@@ -40,7 +40,7 @@ const refusedPaths = [
   'com1',
 ]
 
-/** Tests the contract of the `Workspace` port. Source: docs/guides/files-and-bash.md */
+/** Tests the `Workspace` contract. Source: docs/guides/files-and-bash.md */
 export function workspaceSuite(runner: TestRunner, options: WorkspaceSuiteOptions): void {
   runner.describe(`Workspace: ${options.name}`, () => {
     readingAndWriting(runner, options)

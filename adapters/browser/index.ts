@@ -1,10 +1,9 @@
 /**
- * Browser features: sessions in IndexedDB, files in the origin private file system, models in the browser, and the tools of
- * WebMCP.
+ * Browser features: sessions in IndexedDB, files in the origin private file system, models in the browser, and WebMCP tools.
  *
  * @example
  * ```ts
- * const store = indexedDbSessionStore({ onTakenOver: () => showNotice('This conversation goes on in another tab.') })
+ * const store = indexedDbSessionStore({ onTakenOver: () => alert('This conversation continues in another tab.') })
  * const agent = new Agent({ model, session: store })
  * ```
  */

@@ -22,7 +22,7 @@ export function button(part: string, label: string, act: () => unknown): HTMLBut
 /** The distance in CSS pixels that a pointer may move between press and release. */
 const slack = 24
 
-/** Creates a button that also works if layout moves it during the press: browsers then fire no click. `act` may run twice. */
+/** Creates a button that also works if layout moves it during the press, when browsers fire no click. `act` may run twice. */
 export function steadyButton(part: string, label: string, act: () => unknown): HTMLButtonElement {
   const element = button(part, label, act)
   element.addEventListener('pointerdown', ({ clientX: x, clientY: y, pointerId, button: key }) => {

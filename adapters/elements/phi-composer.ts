@@ -70,7 +70,7 @@ export class PhiComposerElement extends ChatElement {
       void this.#send(chat)
     })
     this.#input.addEventListener('keydown', (event) => {
-      // Enter confirms the candidate of an input method; some browsers report that only by key code 229.
+      // Enter confirms an input method's candidate. Some browsers report this only by key code 229.
       const isComposing = event.isComposing || event.keyCode === 229
       if (event.key !== 'Enter' || event.shiftKey || isComposing) return
       event.preventDefault()

@@ -3,7 +3,7 @@ import { ChatElement } from './chat-element.ts'
 import { make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'
 
-/** The element `<phi-message>`: author and parts of one message. The attribute `message` is its id. */
+/** The element `<phi-message>`: the author and parts of one message. The `message` attribute is the message's id. */
 export class PhiMessageElement extends ChatElement {
   #shown: ChatMessage | undefined
   #parts: readonly ChatPart[] = []
@@ -34,7 +34,7 @@ export class PhiMessageElement extends ChatElement {
     const isSameKind = shown !== undefined && before?.type === part.type
     if (isSameKind && part.type === 'text') write(shown, part.text)
     else if (isSameKind && part.type === 'thinking') write(shown.lastElementChild ?? shown, part.text)
-    // `<phi-tool>` subscribes by itself.
+    // `<phi-tool>` subscribes to its call by itself.
     if (isSameKind && (part.type === 'text' || part.type === 'thinking' || part.type === 'tool')) return
     const element = partElement(id, part, index, labels)
     if (shown === undefined) this.append(element)
@@ -42,7 +42,7 @@ export class PhiMessageElement extends ChatElement {
   }
 }
 
-/** Updates the text of an element; appends if the text only grew. Model output is never HTML. */
+/** Updates an element's text. Appends if the text only grew. Model output is never HTML. */
 function write(element: Element, text: string): void {
   const node = element.firstChild
   const before = node instanceof Text ? node.data : undefined
@@ -69,7 +69,7 @@ function partElement(id: string, part: ChatPart, index: number, labels: Words): 
       return tool
     }
     case 'image':
-      // An image URL is never loaded: the request would reveal the reader to its host.
+      // An image URL is never loaded, because the request would reveal the reader to the host.
       if (part.data !== undefined) return make('img', 'image', { alt: '', src: `data:${part.mimeType};base64,${part.data}` })
   }
   return make('p', 'hidden', {}, `${part.type}: ${labels.hidden}`)

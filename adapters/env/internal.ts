@@ -1,5 +1,5 @@
 /**
- * Shares code with other adapters. Not an entry of the package: names here may change.
+ * Code shared with other adapters. Not a public entry point: names may change.
  *
  * @module
  */

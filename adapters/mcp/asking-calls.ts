@@ -6,22 +6,22 @@ import type { McpRequestOptions } from '../../src/mcp/client-like.ts'
 interface AskingCall {
   caller: string | undefined
   ask: NonNullable<McpRequestOptions['onelicit']>
-  /** Pauses the timeout of the call; returns how to resume it. */
+  /** Pauses the call's timeout. Returns a function that resumes it. */
   pause(): () => void
 }
 
 /**
- * The calls of one connection and the elicitation requests during them.
+ * One connection's calls, and the elicitation requests during them.
  *
  * **Contract**
- * - A server does not name the call of its request. If all active calls belong to one agent, its user is asked, for the newest
- *   call. With calls of several agents no user is asked, because the request could reach the wrong one.
- * - During a request the timeouts of all active calls are paused: any of them may be waiting.
+ * - A server does not say which call its request belongs to. If all active calls belong to one agent, that agent's user is asked, for the
+ *   newest call. If they belong to several agents, no user is asked, because the request could reach the wrong one.
+ * - The timeouts of all active calls are paused during a request, because any of them may be waiting.
  */
 export class AskingCalls {
   readonly #calls = new Set<AskingCall>()
 
-  /** Returns the options of a call; its timeout is paused during requests. Call `end` with its response. */
+  /** Returns the options of a call whose timeout is paused during requests. Call `end` when the call has settled. */
   begin({ onelicit, caller, isRepeatable: _, pause: pauseCaller, timeout = 60_000, signal, ...others }: McpRequestOptions): {
     options: McpRequestOptions
     end(): void
@@ -58,7 +58,7 @@ export class AskingCalls {
     return { options: { ...others, signal: controller.signal, timeout: timerMs(Infinity) }, end }
   }
 
-  /** Asks the user of the active calls; `undefined` if there is none, or could be several. */
+  /** Asks the user of the active calls. Returns `undefined` if there is no user, or if there could be several. */
   async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult | undefined> {
     let answer: ElicitResult | undefined
     for (;;) {
@@ -66,9 +66,9 @@ export class AskingCalls {
       const call = [...this.#calls].at(-1)
       if (call === undefined || callers.size !== 1) return answer
       const { action, content } = await this.pausing(() => call.ask(params, signal), signal)
-      // A valid form is flat: the server cannot ask for anything else.
+      // Valid forms are flat, so the server cannot ask for anything else.
       answer = { action, ...(content !== undefined && { content: content as NonNullable<ElicitResult['content']> }) }
-      // An ended call withdraws its request, but the server asks for another call.
+      // An ended call withdraws its request, but here the server is asking for another call.
       if (action !== 'cancel' || signal.aborted || this.#calls.has(call)) return answer
     }
   }

@@ -1,4 +1,4 @@
-// The entry `phi-core/node`. It needs no optional peer dependency; code that needs one is a separate entry.
+// The entry `phi-core/node`. It needs no optional peer dependency. Code that needs one is in a separate entry.
 export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/bash-settings.ts'
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'

@@ -9,18 +9,18 @@ import { type ProtectionOptions, protectionTable } from './policy/workspace-poli
 import { ripgrepSearcher } from './search/ripgrep.ts'
 import { nodeWorkspace } from './workspace/node-workspace.ts'
 
-/** Options of `nodeTools`: root directory, protection and `bash` settings. */
+/** Options for `nodeTools`: root directory, protection and `bash` settings. */
 export interface NodeToolsOptions extends ProtectionOptions {
   /** The directory that confines all tools. */
   root: string
-  /** Settings of `bash`, or `false` to omit it. Default: sandboxed, with approval. */
+  /** Settings for `bash`, or `false` to omit the tool. Default: sandboxed, with approval. */
   bash?: Partial<Omit<BashOptions, 'root' | 'programs' | keyof ProtectionOptions>> | false
   /** Absolute paths of host programs that replace the system defaults. */
   programs?: HostPrograms
 }
 
 const { root: _root, programs: _programs, unprotected: _names, allowSystemRoot: _any, ...ofBash } = bashTable
-/** The option table of `nodeTools`. */
+/** The option table for `nodeTools`. */
 export const nodeToolTable: OptionTable<NodeToolsOptions> = {
   ...protectionTable,
   root: bashTable.root,
@@ -37,7 +37,8 @@ const nodeToolOptions = optionsOf<NodeToolsOptions>(nodeToolTable)
  *
  * - `search` uses ripgrep if it is installed.
  * - `bash` and the file tools share one policy of protected names.
- * - Throws the errors of `nodeWorkspace` and `bashTool`: `SandboxUnavailable` without bubblewrap, unless `bash` is `false` or has `sandbox: 'none'`.
+ * - Throws the same errors as `nodeWorkspace` and `bashTool`, such as `SandboxUnavailable` without bubblewrap, unless `bash` is `false` or
+ *   has `sandbox: 'none'`.
  */
 export function nodeTools(options: NodeToolsOptions): AgentTool[] {
   checkOptions(options, nodeToolOptions)

@@ -7,12 +7,12 @@ import { capturedInput, capturedInstructions, capturedOutput } from './content.t
 import { cancelled, chatAttributes, finishReason, type LoopFacts, type ModelFacts, nameOf, usageAttributes } from './conventions.ts'
 import type { InstrumentName, Operation, Tracing } from './tracing.ts'
 
-/** One model call of a loop, with its retries: the span `chat {model}` and the metrics of `gen_ai.client.*`. */
+/** One model call in a loop, with its retries: the span `chat {model}` and the `gen_ai.client.*` metrics. */
 export class ChatTrace {
   readonly #tracing: Tracing
   readonly #operation: Operation
   readonly #attributes: ReturnType<typeof chatAttributes>
-  /** Usage of attempts that failed after output. */
+  /** Usage by attempts that failed after output. */
   #usage: Usage = emptyUsage()
   #hasBegun = false
 
@@ -53,7 +53,7 @@ export class ChatTrace {
     if (this.#operation.isRecording) this.#operation.set({ 'gen_ai.response.time_to_first_chunk': this.#operation.elapsed(at) })
   }
 
-  /** Adds the usage of an attempt that failed after output. */
+  /** Adds the usage by an attempt that failed after output. */
   failedAttempt(usage: Usage): void {
     this.#usage = combineUsage(this.#usage, usage)
   }

@@ -1,17 +1,17 @@
-// Content of messages in the JSON format of the conventions. Bounded, because trace backends refuse large attributes.
+// Message content in the JSON format of the conventions. Its size is limited, because trace backends reject large attributes.
 
 import { headOf } from '../../src/base/text/characters.ts'
 import { wordsOf } from '../../src/contract/message/block-words.ts'
 import type { AgentMessage, Content, Message, StopReason } from '../../src/index.ts'
 import { finishReason, nameOf } from './conventions.ts'
 
-/** UTF-16 units of an attribute. */
+/** Maximum UTF-16 units per attribute. */
 const maxUnits = 65_536
 
-/** Overhead of a part. */
+/** Overhead per part. */
 const partUnits = 32
 
-/** Remaining room of an attribute. */
+/** Remaining room in an attribute. */
 interface Room {
   units: number
 }
@@ -31,7 +31,7 @@ export function capturedInstructions(text: string): string {
   return JSON.stringify([{ type: 'text', content: captured(text) }])
 }
 
-/** `gen_ai.input.messages`: the newest that fit, in order. */
+/** `gen_ai.input.messages`: the newest messages that fit, in order. */
 export function capturedInput(messages: readonly (Message | AgentMessage)[]): string {
   const room = { units: maxUnits }
   const shown: object[] = []
@@ -50,7 +50,7 @@ export function capturedOutput(message: Message & { stopReason: StopReason }): s
   return JSON.stringify([{ role: 'assistant', parts, finish_reason: finishReason(message.stopReason) }])
 }
 
-/** Returns the text of a tool result. */
+/** Returns a tool result's text. */
 export function capturedResult(content: readonly Content[]): string {
   const room = { units: maxUnits }
   return content.map((block) => taken(textOfBlock(block), room)).join('')
@@ -75,7 +75,7 @@ function partOf(block: Content, room: Room): object {
   return { type: 'tool_call', id: nameOf(id), name: nameOf(name), arguments: fits ? block.arguments : text }
 }
 
-/** Pictures are named, not included. */
+/** Images are mentioned, but not included. */
 function textOfBlock(block: Content): string {
   if (block.type === 'text') return block.text
   return wordsOf(block) ?? ''

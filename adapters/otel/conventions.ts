@@ -1,5 +1,5 @@
-// Names of OpenTelemetry's semantic conventions for generative AI, as of their repository in 2026, and our data for them. Names
-// without a convention begin with `phi.`.
+// Names from OpenTelemetry's semantic conventions for generative AI, as of 2026, and the data we report for them. Names outside the
+// conventions begin with `phi.`.
 
 import type { Attributes } from '@opentelemetry/api'
 import { headOf } from '../../src/base/text/characters.ts'
@@ -7,7 +7,7 @@ import { ownOf } from '../../src/contract/json.ts'
 import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
 import type { ApiProtocol } from '../../src/providers.ts'
 
-/** The agent and model of a loop: from `LoopObserver`, or from `agentStart`. A parallel loop has no model. */
+/** A loop's agent and model, from `LoopObserver` or from `agentStart`. A parallel loop has no model. */
 export interface LoopFacts {
   runId: string
   loopId: string
@@ -17,10 +17,10 @@ export interface LoopFacts {
   model?: ModelFacts
 }
 
-/** The model data of a trace. */
+/** A trace's model data. */
 export type ModelFacts = Pick<ModelConfig, 'id' | 'provider' | 'api' | 'baseUrl'>
 
-/** Longer names are cut: names and ids come from providers and models. */
+/** Longer names are truncated, because names and ids come from providers and models. */
 const maxName = 256
 
 /** Returns a name or an id as an attribute. */
@@ -42,7 +42,7 @@ function providerName({ provider, api }: ModelFacts): string {
   return byApi[api] ?? ownOf(byProvider, provider) ?? nameOf(provider)
 }
 
-/** Returns the server of a base URL; nothing for an invalid one, such as that of a scripted model. */
+/** Returns the server in a base URL. Returns nothing for an invalid URL, such as a scripted model's. */
 function serverOf(baseUrl: string): Attributes {
   const url = URL.parse(baseUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) return {}
@@ -50,14 +50,14 @@ function serverOf(baseUrl: string): Attributes {
   return { 'server.address': url.hostname, 'server.port': port }
 }
 
-/** Returns the attributes that spans and metrics of a model share. */
+/** Returns the attributes that a model's spans and metrics share. */
 export function modelAttributes(model: ModelFacts): Attributes {
   return { 'gen_ai.provider.name': providerName(model), 'gen_ai.request.model': nameOf(model.id), ...serverOf(model.baseUrl) }
 }
 
-/** Attributes of all calls of a model: created once and shared, so do not change them. */
+/** Attributes for all calls to a model. They are created once and shared, so do not change them. */
 interface ChatAttributes {
-  /** For the duration. */
+  /** Attributes for the duration metric. */
   common: Attributes
   /** For tokens. */
   input: Attributes
@@ -66,7 +66,7 @@ interface ChatAttributes {
 
 const ofModels = new WeakMap<ModelFacts, ChatAttributes>()
 
-/** As {@link modelAttributes}, for calls. */
+/** Like {@link modelAttributes}, for calls. */
 export function chatAttributes(model: ModelFacts): ChatAttributes {
   const known = ofModels.get(model)
   if (known !== undefined) return known
@@ -80,7 +80,7 @@ export function chatAttributes(model: ModelFacts): ChatAttributes {
   return made
 }
 
-/** `gen_ai.usage.*`, if the provider reported it: the whole prompt is input, cached or not. */
+/** `gen_ai.usage.*`, if the provider reported usage. The whole prompt counts as input, cached or not. */
 export function usageAttributes({
   input,
   output,
@@ -106,7 +106,7 @@ export function usageAttributes({
   }
 }
 
-/** Returns the reached limit of a run: name, maximum and used amount. */
+/** Returns the limit that a run reached: its name, maximum and used amount. */
 export function limitAttributes({ name, max, used }: NonNullable<RunResult['limit']>): Attributes {
   return {
     'phi.run.limit.name': name,
@@ -122,21 +122,21 @@ export function finishReason(stopReason: StopReason): string {
   return finishReasons[stopReason] ?? stopReason
 }
 
-/** `error.type` of a run, a model call or a tool that was stopped. */
+/** `error.type` for a run, a model call or a tool that was stopped. */
 export const cancelled = 'cancelled'
 
-/** Returns `error.type`: the code of our error, else the name of its class; never a message. */
+/** Returns `error.type`: the code if it is our error, otherwise its class name, but never a message. */
 export function errorType(error: unknown): string {
   if (PhiError.isInstance(error)) return nameOf(error.code)
   return error instanceof Error && /^[A-Za-z_$][\w$.]{0,63}$/.test(error.name) ? error.name : '_OTHER'
 }
 
-/** Returns `error.type` of an abort: the code of a timeout, regardless of the caller's reason. */
+/** Returns `error.type` for an abort: the code of a timeout, regardless of the caller's reason. */
 export function stopType(reason: unknown): string {
   return PhiError.isInstance(reason) ? nameOf(reason.code) : cancelled
 }
 
-/** As `isToolName`, for provider-executed tools: those of MCP servers have dots in their names. */
+/** Like `isToolName`, for provider-executed tools. MCP server tools have dots in their names. */
 export function isServiceToolName(name: string): boolean {
   return /^[a-zA-Z0-9_.-]{1,128}$/.test(name)
 }

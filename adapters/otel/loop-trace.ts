@@ -13,12 +13,12 @@ import { ToolTrace } from './tool-trace.ts'
 import type { Operation, Tracing } from './tracing.ts'
 import { WaitTraces } from './wait-traces.ts'
 
-/** The position of a loop in a trace. */
+/** A loop's position in a trace. */
 export interface LoopPlace {
   parent: Context
   /** All open traces. */
   open: Set<ReadTrace>
-  /** Epoch milliseconds, for a loop that is read from its events. Default: now, for a loop that runs here. */
+  /** Start in epoch milliseconds, for a loop that is read from its events. Default: now, which suits a loop that runs here. */
   at?: number
   /** Whether the loop runs inside another one whose cost includes its own. */
   isInner?: boolean
@@ -27,11 +27,11 @@ export interface LoopPlace {
 type AssistantEntry = Extract<AgentMessage, { role: 'assistant' }>
 
 /**
- * Spans of one loop: `invoke_agent`, and below it `chat`, `execute_tool` and waits. Watches a loop that runs here; another one is
- * read from its events, and its `chat` begins when the model could have been called.
+ * The spans of one loop: `invoke_agent`, and below it `chat`, `execute_tool` and waits. A loop that runs here is observed. Any other loop
+ * is read from its events, and its `chat` begins when the model could have been called.
  *
  * **Contract**
- * - Every span ends, with the loop at the latest. Nothing throws.
+ * - Every span ends no later than the loop. Nothing throws.
  */
 export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #tracing: Tracing
@@ -42,11 +42,11 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #waits: WaitTraces
   readonly #tools = new Map<string, ToolTrace>()
   readonly #serviceTools: ServiceToolTraces
-  /** Loops of calls that are read from their events, by call. */
+  /** Loops that calls started and that are read from their events, by call. */
   readonly #children = new Map<string, ReadLoops>()
   /** Calls whose loops continue as background tasks. */
   readonly #background = new Set<string>()
-  /** Runs of loops of calls that are watched themselves. */
+  /** Runs of tool calls whose loops are observed directly. */
   readonly #watched = new Set<string>()
   #chat: ChatTrace | undefined
   /** For a loop that is read: a failed response. Later events show whether the call continues. */
@@ -121,7 +121,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       callbacks.settled?.()
     }
     let hasRun = false
-    // Never throws: the caller of `work` gets its error.
+    // Never throws, because the caller of `work` gets its error.
     const run = (): void => {
       if (hasRun) return
       hasRun = true
@@ -138,7 +138,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       }
     }
     this.#tracing.quietly(() => context.with(inside, run))
-    // If the context manager failed to.
+    // Runs `work` here if the context manager did not run it.
     run()
   }
 
@@ -212,7 +212,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     }
   }
 
-  /** Ends all spans now: the loop was lost, or tracing stops. */
+  /** Ends all spans now, because the loop was lost or tracing stops. */
   cut(at?: number): void {
     if (!this.#isOpen) return
     this.#closeInner('_OTHER', at)

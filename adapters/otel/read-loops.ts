@@ -7,13 +7,13 @@ import type { InstrumentName } from './tracing.ts'
 /** The trace of a loop that is read from events. */
 export interface ReadTrace {
   event(event: AgentEvent): void
-  /** Ends it now. */
+  /** Ends the trace now. */
   cut(at?: number): void
 }
 
 /**
- * Loops that are known by their events only: those of a remote session, and those that a tool started. Each is traced from its
- * `agentStart` to its `agentEnd`; a loop without a seen start is not traced.
+ * Loops that are known only from their events, such as those of a remote session or those started by a tool. Each is traced from its
+ * `agentStart` to its `agentEnd`. A loop whose start was not seen is not traced.
  */
 export class ReadLoops {
   readonly #begin: (facts: LoopFacts, at: number) => ReadTrace
@@ -36,7 +36,7 @@ export class ReadLoops {
     if (event.type === 'agentEnd') this.#open.delete(runId)
   }
 
-  /** Ends open traces, except that of the run `except`. */
+  /** Ends open traces, except the trace of the run `except`. */
   cut(at?: number, except?: string): void {
     for (const [runId, trace] of this.#open) {
       if (runId === except) continue
@@ -46,16 +46,16 @@ export class ReadLoops {
   }
 }
 
-/** Metrics of a loop's duration. */
+/** Metrics for a loop's duration. */
 export interface Measured {
   name: InstrumentName
   attributes: Attributes
 }
 
-/** The name of every parallel loop; they have no own name. */
+/** The name of all parallel loops, which have no name of their own. */
 const parallelLoop = 'parallel_loop'
 
-/** Returns name, initial attributes and metrics of a loop's span. */
+/** Returns the name, initial attributes and metrics of a loop's span. */
 export function beginningOf({ agentName, model, sessionId, agentId, runId, loopId }: LoopFacts) {
   const ids = { 'gen_ai.conversation.id': nameOf(sessionId), 'phi.run.id': nameOf(runId), 'phi.loop.id': nameOf(loopId) }
   if (model === undefined) {

@@ -12,7 +12,7 @@ interface Stop {
   readonly reason: unknown
 }
 
-/** `error.type` of a tool that failed without throwing, or without a known error. */
+/** `error.type` for a tool that failed without throwing, or without a known error. */
 const toolError = 'tool_error'
 
 /** Traces one tool call: the span `execute_tool {tool}` and its duration. */
@@ -22,13 +22,13 @@ export class ToolTrace {
   readonly #attributes: Attributes
   #stop: Stop | undefined
   #thrown: string | undefined
-  /** Whether it has run: then the name is that of a real tool. */
+  /** Whether the tool has run, which means that the name belongs to a real tool. */
   #hasRun = false
 
   constructor(tracing: Tracing, event: ToolExecutionStartEvent, place: { parent: Context; at?: number | undefined }) {
     const { toolCallId, toolName, args } = event
     const isNamed = isToolName(toolName)
-    // Other names may be any text of a model.
+    // Other names may be arbitrary model output.
     const shown = isNamed || tracing.capturesContent ? nameOf(toolName) : '_OTHER'
     this.#tracing = tracing
     this.#attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': shown, 'gen_ai.tool.type': 'function' }
@@ -55,7 +55,7 @@ export class ToolTrace {
     this.#operation.set({ 'gen_ai.tool.description': captured(description) })
   }
 
-  /** The tool itself failed; the outcome of the call follows. */
+  /** The tool itself failed. The call's outcome follows. */
   threw(error: unknown): void {
     this.#thrown = errorType(error)
   }
@@ -78,7 +78,7 @@ export class ToolTrace {
   #end(ending: Parameters<Operation['end']>[0]): void {
     const took = this.#operation.end(ending)
     if (took === undefined) return
-    // Names that models make up would be series without end.
+    // Names that models invent would create an unlimited number of series.
     const name = this.#hasRun || ending?.error === undefined ? {} : { 'gen_ai.tool.name': '_OTHER' }
     const failed = ending?.error === undefined ? {} : { 'error.type': ending.error.type }
     this.#tracing.record('gen_ai.execute_tool.duration', took, { ...this.#attributes, ...name, ...failed })

@@ -9,12 +9,12 @@ import { type TraceOptions, Tracing } from './tracing.ts'
 
 /** A handle that stops tracing. */
 export interface AgentTrace {
-  /** Ends all open spans now and starts no more. Safe to call twice. */
+  /** Ends all open spans now and starts no more. You can call it twice. */
   stop(): void
   [Symbol.dispose](): void
 }
 
-/** Traces the loops that have it in their `observers`. */
+/** Observer that traces the loops it is passed to in `observers`. */
 export interface LoopTracer extends LoopObserver, AgentTrace {}
 
 const traceOptions = optionsOf<TraceOptions>({
@@ -28,13 +28,13 @@ const traceOptions = optionsOf<TraceOptions>({
  * `execute_tool`, and their metrics. Spans of sub-agents and branches are children of the span that started them.
  *
  * **Contract**
- * - Records the text of users, models and tools only with `captureContent`, and never keys.
- * - Every span ends: with its operation, with the run, or with `stop`. A tracer that throws loses spans, not the run.
+ * - Records text from users, models and tools only with `captureContent`. Never records keys.
+ * - Every span ends with its operation, with the run, or with `stop`. A tracer that throws loses spans, not the run.
  * - Parents are passed explicitly. With a context manager, the run begins below the active span, and `execute` of tools and the
  *   model's `fetch` run inside their spans.
- * - An `Agent` gets an observer for later runs; agents made by `with` and `fork` inherit it. Another `ChatAgent`, such as a
- *   remote session, is traced from its events: times are those of the server, and data without an event is missing.
- * - Two calls trace twice.
+ * - An `Agent` gets an observer for later runs. Agents made by `with` and `fork` inherit it. Another `ChatAgent`, such as a
+ *   remote session, is traced from its events. The times are the server's, and data without an event is missing.
+ * - If called twice, it traces every run twice.
  * - Throws `ConfigError` `invalidOption`.
  *
  * Source: docs/reference/tracing.md
@@ -53,7 +53,7 @@ export function traceAgent(agent: Agent | ChatAgent, options: TraceOptions = {})
 
 /**
  * Creates the observer behind {@link traceAgent}, for loops without an agent:
- * `agentLoop(prompt, context, { model, observers: [traceLoops()] }, …)`, and the configurations of a parallel loop.
+ * `agentLoop(prompt, context, { model, observers: [traceLoops()] }, …)`, and a parallel loop's configurations.
  *
  * Source: docs/reference/tracing.md
  */
@@ -94,7 +94,7 @@ function traceEvents(agent: ChatAgent, options: TraceOptions): AgentTrace {
   const open = new Set<ReadTrace>()
   const loops = new ReadLoops((facts, at) => new LoopTrace(tracing, facts, { open, parent: tracing.active(), at }))
   const stopListening = agent.subscribe((event) => {
-    // One run at a time: the end of the previous one was lost.
+    // Only one run at a time, so the end of the previous run was lost.
     if (event.type === 'agentStart') loops.cut(event.at, event.runId)
     loops.event(event)
   })

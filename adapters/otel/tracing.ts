@@ -17,16 +17,16 @@ import {
 import type { TraceContext } from '../../src/loop.ts'
 import { captured } from './content.ts'
 
-/** Name of our spans' scope, and of the instruments. */
+/** Scope name of our spans and instruments. */
 const scope = 'phi-core'
 
-/** Options of tracing. Source: docs/reference/tracing.md */
+/** Options for tracing. Source: docs/reference/tracing.md */
 export interface TraceOptions {
   /** Default: the tracer of the global tracer provider. */
   tracer?: Tracer
   /** Default: the meter of the global meter provider. */
   meter?: Meter
-  /** Records the text of users, models and tools, as attributes of at most 65,536 UTF-16 units. Default: `false`. */
+  /** Whether to record text from users, models and tools, as attributes of at most 65,536 UTF-16 units. Default: `false`. */
   captureContent?: boolean
 }
 
@@ -34,7 +34,7 @@ export interface TraceOptions {
 export interface Ending {
   /** Computed only if the span is recorded. */
   attributes?: () => Attributes
-  /** `message` is content: it is recorded only with `captureContent`. */
+  /** `message` is content, so it is recorded only with `captureContent`. */
   error?: { type: string; message?: string | undefined }
   /** Epoch ms. Default: now. */
   at?: number | undefined
@@ -61,7 +61,7 @@ const instruments = {
   'gen_ai.client.operation.duration': seconds(...Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)),
   'gen_ai.invoke_agent.duration': seconds(...Array.from({ length: 13 }, (_, power) => 0.1 * 2 ** power)),
   'gen_ai.execute_tool.duration': seconds(...Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)),
-  // US dollars of a run with its sub-agents, if prices are known.
+  // Cost in US dollars of a run with its sub-agents, if prices are known.
   'phi.run.cost': { unit: 'USD', advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, power) => 0.0001 * 3 ** power) } },
   'gen_ai.workflow.duration': seconds(1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200),
 } as const
@@ -85,7 +85,7 @@ export class Tracing {
     this.capturesContent = options.captureContent === true
   }
 
-  /** Returns the caller's context; the root without a context manager. */
+  /** Returns the caller's context, or the root context if there is no context manager. */
   active(): Context {
     return this.quietly(() => context.active()) ?? ROOT_CONTEXT
   }
@@ -111,7 +111,7 @@ export class Tracing {
     })
   }
 
-  /** Returns the result of `act`; `undefined` if it throws. */
+  /** Returns the result of `act`, or `undefined` if it throws. */
   quietly<T>(act: () => T): T | undefined {
     try {
       return act()
@@ -127,12 +127,12 @@ export class Tracing {
     try {
       diag.warn('phi-core: tracing failed, the run continues. Spans or metrics may be missing.', error)
     } catch {
-      // There is no further recipient.
+      // There is no other way to report the failure.
     }
   }
 }
 
-/** An operation with one span that ends once. Never throws; records nothing after its end. */
+/** An operation with one span that ends once. Never throws. Records nothing after its end. */
 export class Operation {
   /** The parent context of nested operations. */
   readonly context: Context
@@ -151,7 +151,7 @@ export class Operation {
     this.#startedAt = at ?? performance.now()
   }
 
-  /** Its span in W3C Trace Context form; undefined without one, or after its end. */
+  /** Its span in W3C Trace Context form, or `undefined` without a span or after its end. */
   get trace(): TraceContext | undefined {
     const of = this.#span && this.#tracing.quietly(() => this.#span?.spanContext())
     if (of === undefined || !isSpanContextValid(of)) return undefined
@@ -160,7 +160,7 @@ export class Operation {
     return { traceparent, ...(tracestate !== undefined && tracestate !== '' && { tracestate }) }
   }
 
-  /** Returns seconds since its start; `at` is the time of an event. */
+  /** Returns the seconds since its start. `at` is an event's time. */
   elapsed(at?: number): number {
     return Math.max(0, (at ?? performance.now()) - this.#startedAt) / 1000
   }
@@ -174,7 +174,7 @@ export class Operation {
     if (this.isRecording) this.#tracing.quietly(() => this.#span?.addEvent(name, attributes, at))
   }
 
-  /** Ends it, and returns its duration in seconds; `undefined` if it has ended before. */
+  /** Ends the operation. Returns its duration in seconds, or `undefined` if it has already ended. */
   end({ attributes, error, at }: Ending = {}): number | undefined {
     if (!this.#isOpen) return undefined
     this.#isOpen = false
@@ -188,7 +188,7 @@ export class Operation {
         tracing.quietly(() => span.setAttribute('error.type', error.type))
         tracing.quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message: captured(message) }) }))
       }
-      // Whatever failed before.
+      // Ends the span regardless of earlier failures.
       tracing.quietly(() => span.end(at))
     }
     return this.elapsed(at)

@@ -51,7 +51,7 @@ export class WaitTraces {
     this.#compaction = undefined
   }
 
-  /** Ends what is open. */
+  /** Ends all open spans. */
   cut(at?: number): void {
     for (const wait of this.#asked.values()) wait.end({ at })
     this.#asked.clear()
@@ -60,7 +60,7 @@ export class WaitTraces {
   }
 }
 
-/** Sub-agents may ask about calls of the same id at once; first an approval, then a client call. */
+/** Sub-agents may ask about calls with the same id at the same time. The approval comes first, then the client call. */
 function keyOf({ type, toolCallId, subAgent }: Requested | Resolved): string {
   return JSON.stringify([type.startsWith('approval'), toolCallId, subAgent?.loopId])
 }

@@ -1,6 +1,6 @@
 /**
- * Sessions in PostgreSQL, stored and live, for any number of processes and machines. Needs a connection pool, such as that of
- * `pg`, and imports none.
+ * Sessions in PostgreSQL, stored and live, for any number of processes and machines. Pass a connection pool, such as a `Pool` from `pg`.
+ * This entry imports none.
  *
  * @module
  *

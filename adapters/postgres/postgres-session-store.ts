@@ -6,19 +6,19 @@ import { postgresLogDriver } from './postgres-log-driver.ts'
 import { aPool, placeOf } from './schema.ts'
 import type { SqlPool } from './sql-pool.ts'
 
-/** Options of `postgresSessionStore`: pool, schema, tenant and timeout. */
+/** Options for `postgresSessionStore`: pool, schema, tenant and timeout. */
 export interface PostgresSessionStoreOptions {
-  /** A `Pool` of `pg`, or any object with its `query`. The caller ends it. */
+  /** A `Pool` from `pg`, or any object with its `query` method. The caller ends the pool. */
   pool: SqlPool
   /** The schema that `migrate` created. Default: `phi`. */
   schema?: string
-  /** Owner of the sessions; those of other tenants are unreachable. At most 200 characters. Default: none. */
+  /** Owner of the sessions. Sessions of other tenants are inaccessible. At most 200 characters. Default: none. */
   tenant?: string
   /** Milliseconds until a statement fails, including the wait for a connection. Default: 30,000. */
   statementTimeoutMs?: number
 }
 
-/** Shapes of these options. */
+/** Validators for these options. */
 export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
   pool: required(aPool),
   schema: aText,
@@ -31,12 +31,12 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
  * when you deploy.
  *
  * **Contract**
- * - Each session has one writer at a time. The row of the session decides, so a writer that lost ownership gets no
- *   acknowledgement, whatever its clock says.
- * - An acknowledged record survives a power failure, as far as `synchronous_commit` of the database promises.
+ * - Each session has one writer at a time. The session's row decides which one, so a writer that lost ownership gets no acknowledgement,
+ *   whatever its clock says.
+ * - An acknowledged record survives a power failure, as far as the database's `synchronous_commit` setting promises.
  * - Each operation is one statement, so a pooler in transaction mode works.
  * - Rejects with `SessionError`: `quota` if there is no room, `io` if the database does not respond, `conflict`.
- * - Throws `ConfigError` `invalidOption` for a wrong option.
+ * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/choose-a-store.md
  *

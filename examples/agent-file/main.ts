@@ -3,7 +3,7 @@
  *
  *     node examples/agent-file/main.ts
  *
- * With ANTHROPIC_API_KEY it uses the models of the file. Without it, scripted models play them, and the first line says so.
+ * With ANTHROPIC_API_KEY it uses the models of the file. Without it, scripted models replace them, and the first line says so.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -26,7 +26,7 @@ const { config, warnings, host } = await loadConfigFile(join(root, 'agent.toml')
     NODE: process.execPath,
     FILES_SERVER: join(packageOf('@modelcontextprotocol/server-filesystem'), 'dist/index.js'),
   },
-  // The file may start its server, and nothing else.
+  // Trust the file to start its server, and nothing else.
   trust: ({ kind }) => kind === 'server',
   ...(isScripted && { createModel: scriptedTeam }),
 })

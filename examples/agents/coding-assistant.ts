@@ -1,7 +1,7 @@
 /**
- * A coding assistant in one file: all six tools over a directory, a prompt, an approval for each command. `phi` is this with a better screen, sessions and
- * a choice of models. The model is scripted, so that this runs without a key; the tools are real. Put `anthropic('claude-sonnet-4-6', { apiKey })` in its
- * place.
+ * A coding assistant in one file: all six tools for a directory, a prompt, and an approval for each command. `phi` adds a better interface, sessions
+ * and a choice of models. The model is scripted, so no key is needed; the tools are real. For a real model, use
+ * `anthropic('claude-sonnet-4-6', { apiKey })`.
  *
  *   node examples/agents/coding-assistant.ts [DIRECTORY]
  */
@@ -12,7 +12,7 @@ import type { StreamRequest } from 'phi-core/providers'
 import { escapeControls } from 'phi-core/store'
 import { type ScriptedStep, scripted } from 'phi-core/testing'
 
-/** All six; without a sandbox all but bash. */
+/** All six tools, or five without bash if there is no sandbox. */
 function toolsIn(root: string): AgentTool[] {
   try {
     return nodeTools({ root })
@@ -43,7 +43,7 @@ async function answer(agent: Agent, prompt: string, terminal: Interface): Promis
     if (event.type === 'toolExecutionStart') console.log(escapeControls(`⚙ ${event.toolName} ${JSON.stringify(event.args)}`))
     if (event.type !== 'approvalRequested') continue
     const shown = escapeControls(JSON.stringify(event.args))
-    // A closed input is no approval.
+    // A closed input denies the call.
     const reply = await terminal.question(`? ${event.toolName} ${shown}\n  Allow? [y/N] `).catch(() => '')
     if (reply.trim() === 'y') run.approve(event)
     else run.deny(event, 'The user did not allow this.')

@@ -1,4 +1,4 @@
 import type { UserConfig } from 'vite'
 
-/** A cache of its own, in this folder: two dev servers that share a cache delete each other's dependencies. */
+/** A separate cache in this folder: two dev servers that share a cache delete each other's dependencies. */
 export default { cacheDir: 'node_modules/.vite' } satisfies UserConfig

@@ -9,7 +9,7 @@ declare const Bun: {
 const model = scripted(() => ({ text: 'Hello from Bun.' }), { delayMs: 20 })
 const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
 const app = agentApp(model, token)
-// Bun ends a connection that is silent for 10 s. The server pings every 15 s.
+// Bun closes connections that are idle for 10 s. The server pings every 15 s.
 const idleTimeout = 60
 const server = Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000), idleTimeout, fetch: app.fetch })
 console.log(`http://127.0.0.1:${server.port}/runs`)

@@ -11,7 +11,7 @@ const app = sessionsApp(
   [],
   process.env.ACCESS_TOKEN,
 )
-// Bun ends a connection that is silent for 10 s. The server pings every 15 s.
+// Bun closes connections that are idle for 10 s. The server pings every 15 s.
 const idleTimeout = 60
 const { port } = Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000), idleTimeout, fetch: app.fetch })
 console.log(JSON.stringify({ port }))

@@ -18,7 +18,7 @@ export function attachComposer(chat: Chat, { form, field, stop, status }: Compos
     const text = field.value.trim()
     if (text === '' || field.readOnly) return
     field.readOnly = true
-    // The words stay where they are until they are in the conversation, or in its queue.
+    // The text stays in the field until the conversation or its queue contains it.
     const isHeard = await chat.actions.send(text)
     field.readOnly = false
     if (isHeard && field.value.trim() === text) field.value = ''
@@ -40,7 +40,7 @@ export function attachComposer(chat: Chat, { form, field, stop, status }: Compos
     void say()
   }
   const onKey = (event: KeyboardEvent) => {
-    // Enter may end the composition of a character (Japanese, Chinese, …): in WebKit only the key code tells.
+    // Enter can end an IME composition (Japanese, Chinese, …). In WebKit, only the key code shows this.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
     void say()

@@ -2,11 +2,11 @@ import type { Agent, SessionStore } from 'phi-core'
 import { type Chat, chatOf } from 'phi-core/store'
 import { openAgent } from './agent.ts'
 
-/** The conversation that is shown, and those that run while another one is. */
+/** The displayed conversation, and conversations that run in the background. */
 export class Conversations {
   readonly #store: SessionStore
   readonly #show: (chat: Chat) => void
-  /** By session: what runs belongs to its conversation, not to the view. */
+  /** Running agents by session, independent of the view. */
   readonly #open = new Map<string, Agent>()
   #current: Agent | undefined
   #shown: Promise<unknown> = Promise.resolve()
@@ -22,7 +22,7 @@ export class Conversations {
 
   /** Opens a conversation, or a new one. A running conversation continues in the background; an idle one is released. */
   show(sessionId?: string): Promise<void> {
-    // One after the other: the last click counts, and a double click opens nothing twice.
+    // Opens are serialized: the last click wins, and a double click opens a conversation only once.
     const shown = this.#shown.then(() => this.#go(sessionId))
     this.#shown = shown.catch(() => undefined)
     return shown
@@ -44,14 +44,14 @@ export class Conversations {
     await agent.close()
   }
 
-  /** Another tab has taken over this conversation. */
+  /** Called when another tab takes over this conversation. */
   lose(sessionId: string): boolean {
     this.#open.get(sessionId)?.abort()
     this.#open.delete(sessionId)
     return sessionId === this.currentId
   }
 
-  /** What the list shows: the newest first. */
+  /** Returns the conversations for the list, newest first. */
   async list(): Promise<{ sessionId: string; title: string; isRunning: boolean }[]> {
     const { sessions } = await this.#store.list({ limit: 100 })
     return sessions.map(({ sessionId, title = 'Conversation' }) => {

@@ -16,14 +16,14 @@ const field = find('#composer textarea', HTMLTextAreaElement)
 const status = find('#status', HTMLElement)
 const places = { form: find('#composer', HTMLFormElement), field, stop: find('#stop', HTMLButtonElement), status }
 
-// With two tabs, the tab that sends a prompt takes over; the other one shows that.
+// If two tabs open a conversation, the tab that sends a prompt takes over, and the other one shows a notice.
 const store = indexedDbSessionStore({
   name: 'phi-chat',
   onTakenOver: (sessionId) => void (conversations.lose(sessionId) && status.replaceChildren('This conversation goes on in another tab.')),
   onChange: () => attempt(drawList),
 })
 let leave: (() => void)[] = []
-/** Nothing fails unheard. */
+/** Shows every failure. */
 const attempt = (act: () => Promise<unknown>) => void act().catch((error: unknown) => status.replaceChildren(String(error)))
 const conversations = new Conversations(store, show)
 

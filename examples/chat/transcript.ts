@@ -1,6 +1,6 @@
 import type { Chat, ChatMessage, ChatPart, ToolPart } from 'phi-core/store'
 
-/** Shows the messages of `chat` in `list`, and each change of them. Returns how to stop. */
+/** Renders the messages of `chat` into `list` and keeps them up to date. Returns a function that stops it. */
 export function showTranscript(chat: Chat, list: HTMLElement): () => void {
   const rows = new Map<string, { of: ChatMessage; row: HTMLElement }>()
   list.replaceChildren()
@@ -46,7 +46,7 @@ function drawPart(part: ChatPart, chat: Chat): HTMLElement {
   return details
 }
 
-/** A call, and the question whether it may run. */
+/** Renders a tool call and its approval buttons. */
 function drawCall({ toolName, status, inputText, result, approval }: ToolPart, { actions }: Chat): HTMLElement {
   const section = element('section')
   section.setAttribute('aria-label', toolName)
@@ -54,7 +54,7 @@ function drawCall({ toolName, status, inputText, result, approval }: ToolPart, {
   section.append(element('p', `${toolName} ${inputText} (${status})`))
   for (const block of result?.content ?? []) if (block.type === 'text') section.append(element('p', block.text))
   if (approval === undefined) return section
-  // The decision holds for exactly the arguments that are shown.
+  // The decision applies to exactly the arguments shown.
   const allow = button('Allow', () => actions.approve(approval))
   const refuse = button('Deny', () => actions.deny(approval, 'The user denied the call.'))
   section.append(allow, refuse)

@@ -1,7 +1,7 @@
 // npx wrangler dev -c examples/cloudflare/live-sessions.toml
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono wrangler`, or `npm run build` in a clone.
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` next to the file.
-// Without an `ACCESS_TOKEN` of 8 characters or more, the server refuses every request.
+// Without an `ACCESS_TOKEN` of 8 characters or more, the server rejects every request.
 import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
@@ -16,7 +16,7 @@ interface Bindings {
   INDEX: ObjectNamespace
 }
 
-/** One object per session. Its agent runs here, also without a client. */
+/** One object per session. The agent runs here, even without a connected client. */
 export class Conversation extends LiveSessionObject<Bindings> {
   protected agentOptions() {
     const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: baseUrl } = this.env

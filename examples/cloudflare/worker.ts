@@ -1,7 +1,7 @@
 // npx wrangler dev -c examples/cloudflare/wrangler.toml
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono wrangler`, or `npm run build` in a clone.
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` next to wrangler.toml.
-// Without an `ACCESS_TOKEN` of 8 characters or more, every request is refused.
+// Without an `ACCESS_TOKEN` of 8 characters or more, the server rejects every request.
 import { Agent } from 'phi-core'
 import { bearer, createWorker } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'

@@ -14,12 +14,12 @@ export const isAttended = (): boolean => process.stdin.isTTY === true && process
 /** Asks the user. An abort counts as a refusal. */
 export async function askPerson(signal: AbortSignal): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // The interface takes Ctrl-C for itself.
+  // readline captures Ctrl-C.
   terminal.on('SIGINT', () => process.emit('SIGINT'))
   try {
     return /^y(es)?$/i.test((await terminal.question('  Allow? [y/N] ', { signal })).trim())
   } catch {
-    return false // stopped while it waited
+    return false // aborted while waiting
   } finally {
     terminal.close()
   }

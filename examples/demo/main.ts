@@ -1,7 +1,7 @@
 /**
- * `node examples/demo/main.ts ["your prompt"]`: an agent finds a bug in a small project, shows what it will change, asks, fixes it, and runs the
- * tests. No key, no network, no sandbox: the project is made in a folder of its own, and its tools reach nothing else. At the end stand the cost and the trace. The model
- * is scripted unless a key or a local server is there.
+ * `node examples/demo/main.ts ["your prompt"]`: an agent finds a bug in a small project, shows its change, asks for approval, fixes the bug and runs
+ * the tests. It needs no key, network or sandbox: the tools can access only a temporary project folder. At the end, it prints the cost and the trace.
+ * The model is scripted unless a key or a local server is available.
  */
 import { Agent } from 'phi-core'
 import { nodeTools } from 'phi-core/node'

@@ -23,15 +23,15 @@ test('takes off 10 at 100', () => assert.equal(total([40, 60]), 90))
 /** The edit that the demo script makes. */
 export const ownEdit = { path: 'total.js', old_text: 'return sum > 100 ?', new_text: 'return sum >= 100 ?' } as const
 
-/** A small project with a bug, in a folder of its own. */
+/** A small project with a bug, in a separate folder. */
 export interface Project {
   root: string
-  /** Runs its tests. Asks first once the code is neither as it was made nor as the script mends it. */
+  /** Runs the tests of the project. Requires approval if the code is neither the original nor the fix of the script. */
   runTests: AgentTool
   remove(): void
 }
 
-/** Makes the project. `remove` it at the end. */
+/** Creates the project. Call `remove` at the end. */
 export function makeProject(): Project {
   const root = mkdtempSync(join(tmpdir(), 'phi-demo-'))
   const files = { 'total.js': source, 'total.test.js': tests, 'package.json': '{ "type": "module" }\n' }
@@ -50,7 +50,7 @@ export function makeProject(): Project {
   return { root, runTests, remove: () => rmSync(root, { recursive: true, force: true }) }
 }
 
-/** What the tests print, without the times. */
+/** Returns the output of the tests, without times. */
 function outputOf(cwd: string, signal: AbortSignal): Promise<string> {
   const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env
   return new Promise((resolve, reject) => {
@@ -64,7 +64,7 @@ function outputOf(cwd: string, signal: AbortSignal): Promise<string> {
   })
 }
 
-/** One line per test, with the expected value of a failed one. */
+/** Formats one line per test, with the expected value of failed tests. */
 function shortened(tap: string): string {
   const lines = Array.from(tap.matchAll(/^ *(not ok|ok) \d+ - (.+)$|^ +(expected|actual): (.+)$/gm), ([, verdict, name, what, value]) =>
     verdict === undefined ? `     ${what} ${value}` : `${verdict === 'ok' ? 'ok  ' : 'FAIL'} ${name}`,

@@ -6,7 +6,7 @@ import { escapeControls } from 'phi-core/store'
 
 type Format = Parameters<typeof styleText>[0]
 
-/** Prints a run as it happens, nothing of it unescaped. Honours NO_COLOR and pipes, as `styleText` does. */
+/** Prints a run as it happens, with all text escaped. Respects NO_COLOR and pipes, as `styleText` does. */
 export function renderTo(out: WriteStream) {
   // Output of a model, a tool or a file must not move the cursor, set the title or reorder text.
   const style = (format: Format, text: string) => styleText(format, escapeControls(text), { stream: out })

@@ -3,12 +3,12 @@ import type { StreamRequest } from 'phi-core/providers'
 import type { ScriptedStep } from 'phi-core/testing'
 import { ownEdit } from './project.ts'
 
-/** What the demo asks itself. */
+/** Default prompt of the demo. */
 export const opening = 'A test fails. Find out why, and mend it.'
 
 /**
- * The scripted model of the demo: a fixed plan over real tools. It claims only what they returned. Tokens are counted roughly, so that there is a cost
- * to show.
+ * The scripted model of the demo: a fixed plan with real tools. It reports only what they returned. Token counts are estimates, so that the demo can
+ * show a cost.
  */
 export function story(request: StreamRequest): ScriptedStep {
   const asked = request.messages.findLastIndex((message) => message.role === 'user')
@@ -19,10 +19,10 @@ export function story(request: StreamRequest): ScriptedStep {
   return { ...step, usage: { input: tokens(JSON.stringify(request.messages)), output: tokens(output) } }
 }
 
-/** About four characters are a token. */
+/** Estimates one token per four characters. */
 const tokens = (text: string): number => Math.ceil(text.length / 4)
 
-/** Test, read, mend, test again, report. */
+/** Test, read, fix, test again, report. */
 function next(results: readonly ToolResultMessage[]): ScriptedStep {
   const [first, second] = results.filter(({ toolName }) => toolName === 'run_tests')
   const read = results.find(({ toolName }) => toolName === 'read_file')

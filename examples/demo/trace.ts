@@ -1,6 +1,6 @@
 import { type AgentEvent, estimatedCost, type Model, type Usage } from 'phi-core'
 
-/** One bar of the trace: a call of the model, or a tool. */
+/** One bar of the trace: a model call or a tool call. */
 interface Bar {
   name: string
   from: number
@@ -9,7 +9,7 @@ interface Bar {
 
 const width = 32
 
-/** Collects when what happened, and draws it at the end. */
+/** Records the time of each step, and draws the trace at the end. */
 export function traceOf(model: Model) {
   const bars: Bar[] = []
   const open = new Map<string, { name: string; from: number }>()

@@ -1,5 +1,5 @@
 // npx deno run --config examples/deno/deno.json --allow-net=127.0.0.1 --allow-env --unstable-no-legacy-abort examples/deno/sessions.ts
-// In a project of your own, `npm:` imports take the place of that configuration. No key needed, the model is scripted.
+// In your own project, use `npm:` imports instead of that configuration. No key needed, the model is scripted.
 import { scripted } from 'phi-core/testing'
 import { sessionsApp } from '../recipes/servers/http-sessions.ts'
 

@@ -2,7 +2,7 @@ import { imageContent, type PromptInput } from 'phi-core'
 import { type ChatOptions, remoteSession } from 'phi-core/client'
 import type { Tools } from './agent.ts'
 
-/** The conversation of this tab, also after a reload. Another tab joins it if the URL ends with `#` and its id. */
+/** The conversation of this tab, even after a reload. Another tab joins it if the URL ends with `#` and its id. */
 sessionStorage.chat ??= location.hash.slice(1) || crypto.randomUUID()
 sessionStorage.tab ??= crypto.randomUUID()
 export const session = remoteSession({ url: '/agent', sessionId: sessionStorage.chat, clientId: sessionStorage.tab })
@@ -15,7 +15,7 @@ session.tools<Pick<Tools, 'set_theme'>>({
   },
 })
 
-/** The message in a form, its image if it has one, and the model that the user picked. */
+/** Returns the message in a form, its image if any, and the model that the user picked. */
 export async function readForm(form: FormData): Promise<[PromptInput, ChatOptions]> {
   const [text, picture, model] = ['message', 'picture', 'model'].map((name) => form.get(name))
   const images = picture instanceof File && picture.size > 0 ? [await imageContent(picture)] : []
@@ -23,7 +23,7 @@ export async function readForm(form: FormData): Promise<[PromptInput, ChatOption
   return [[{ role: 'user', content, timestamp: Date.now() }], model === 'deep' ? { model } : {}]
 }
 
-/** The URL of an image with data. Images with a URL are not loaded: a request would reveal the user to another server. */
+/** Returns the URL of an image that contains its data. Images with a URL are not loaded, because a request would reveal the user to another server. */
 export function addressOf({ mimeType, data = '' }: { mimeType: string; data?: string }): string {
   return `data:${mimeType};base64,${data}`
 }

@@ -6,9 +6,9 @@ import solid from 'vite-plugin-solid'
 
 const pages = globSync(`${import.meta.dirname}/{react,vue,svelte,solid}/index.html`)
 
-/** All pages at once, each in its framework; the pages of React need no plugin. Yours has one of these. */
+/** Serves the pages of all frameworks; React needs no plugin. Your app needs only one of these. */
 export default defineConfig({
-  // Of these pages only: two dev servers that share a cache delete each other's dependencies.
+  // A separate cache: two dev servers that share a cache delete each other's dependencies.
   cacheDir: 'node_modules/.vite',
   plugins: [vue(), svelte({ configFile: false }), solid({ include: ['**/solid/*.tsx'] })],
   build: { rolldownOptions: { input: pages }, target: 'es2023' },

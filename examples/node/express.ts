@@ -10,5 +10,5 @@ const model = scripted(() => ({ text: 'Hello from Express.' }))
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
 const agents = createAgentApp({ sessions, authorize: bearer(process.env.ACCESS_TOKEN) })
 const app = express()
-app.use('/api', toNodeHandler(agents.fetch)) // before express.json(): it reads bodies itself
+app.use('/api', toNodeHandler(agents.fetch)) // before express.json(), because it reads bodies itself
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(JSON.stringify(server.address())))

@@ -14,7 +14,7 @@ const handler = toNodeHandler(new Hono().route('/api', agents).fetch)
 const app = fastify({ forceCloseConnections: true })
 app.register(async (api) => {
   api.removeAllContentTypeParsers()
-  api.addContentTypeParser('*', (_request, _body, done) => done(null)) // it reads bodies itself
+  api.addContentTypeParser('*', (_request, _body, done) => done(null)) // the handler reads bodies itself
   api.all('/api/*', (request, reply) => handler(request.raw, reply.hijack().raw))
 })
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) })

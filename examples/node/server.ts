@@ -8,7 +8,7 @@ import { agentApp } from '../recipes/servers/http-app.ts'
 const model = scripted(() => ({ text: 'Hello from Node.' }), { delayMs: 20 })
 const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
 
-/** Disposing it stops the server. */
+/** Dispose it to stop the server. */
 export const server: Listening = await serve(agentApp(model, token), { port: Number(process.env.PORT ?? 3000) })
 console.log(`${server.url}/runs`)
 if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)

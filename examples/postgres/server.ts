@@ -1,7 +1,7 @@
 // DATABASE_URL=… node examples/postgres/server.ts
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono pg`, or `npm run build` in a clone. It needs no key: the model is scripted.
 //
-// Start it any number of times, on any number of machines, behind any load balancer: each process serves every session.
+// Start it any number of times, on any number of machines, behind any load balancer: each process can serve every session.
 
 import { Pool } from 'pg'
 import { defineTool } from 'phi-core'

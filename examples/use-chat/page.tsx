@@ -4,13 +4,13 @@ import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalRespons
 import type { FormEvent } from 'react'
 import { createRoot } from 'react-dom/client'
 
-// The id of the session. Each tab has its own, and a reload continues it.
+// The session id. Each tab has a separate session, and a reload continues it.
 sessionStorage.chat ??= crypto.randomUUID()
 const id: string = sessionStorage.chat
 
 const transport = new DefaultChatTransport({
   api: '/chat',
-  // The server has the history, so the page sends its last two messages only.
+  // The server stores the history, so the page sends only its last two messages.
   prepareSendMessagesRequest: ({ id, messages, trigger, messageId, body }) => ({
     body: { ...body, id, messages: messages.slice(-2), trigger, messageId },
   }),
@@ -21,7 +21,7 @@ function Chat({ initial }: { initial: UIMessage[] }) {
     id,
     transport,
     messages: initial,
-    resume: true, // follows a run that is still on after a reload
+    resume: true, // reconnects to an active run after a reload
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -29,7 +29,7 @@ function Chat({ initial }: { initial: UIMessage[] }) {
     void sendMessage({ text: String(new FormData(event.currentTarget).get('text')) })
     event.currentTarget.reset()
   }
-  // `stop` closes the stream alone. The request stops the run on the server.
+  // `stop` only closes the stream. The request stops the run on the server.
   const stopRun = () => fetch(`/chat/${id}/stop`, { method: 'POST' }).then(stop)
   return (
     <>

@@ -13,7 +13,7 @@ const weather = defineTool<{ city: string }>({
   execute: ({ city }) => `${city}: 4 °C, rain`,
 })
 
-// A scripted model needs no key. For a real one: `const model = await modelFromEnv()` of phi-core/env.
+// A scripted model needs no key. For a real model, use `const model = await modelFromEnv()` from phi-core/env.
 const model = scripted(({ messages }) =>
   messages.at(-1)?.role === 'toolResult' ? { text: 'Take a coat.' } : { toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] },
 )

@@ -12,7 +12,7 @@ import { RunStatus } from './status/run-status.tsx'
 import { nameTab } from './status/tab-title.ts'
 import { TopBar } from './status/top-bar.tsx'
 
-/** The page: status on top, the stored conversations, the one that is shown, and what it is made of. `dialog` is open at first. */
+/** The page: the status bar, the stored conversations, the current conversation and the inspector. `dialog` is open initially. */
 export function App({ appState, dialog: first }: { appState: AppState; dialog?: DialogName | undefined }) {
   const dialog = useSignal(first)
   const conversation = appState.current.value
@@ -20,7 +20,7 @@ export function App({ appState, dialog: first }: { appState: AppState; dialog?: 
   const close = () => (dialog.value = undefined)
   const open = (which: DialogName) => (dialog.value = which)
 
-  // Before anything is painted: no key falls between the opening and the page.
+  // Runs before the first paint, so that no key press is lost between the opening and the page.
   useLayoutEffect(() => {
     const onKey = onKeysOf(appState, open)
     addEventListener('keydown', onKey)

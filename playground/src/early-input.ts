@@ -1,19 +1,19 @@
 import type { Scenario } from './demo/scenario.ts'
 import { isCommandKey } from './palette/command-key.ts'
 
-/** What a visitor does while the agent is still on its way. None of it is lost. */
+/** User input while the agent is still loading. None of it is lost. */
 export interface EarlyInput {
-  /** The scenario that was picked. */
+  /** The selected scenario. */
   picked: Scenario | undefined
-  /** Whether the commands were asked for. */
+  /** Whether the user opened the command palette. */
   wantsCommands: boolean
-  /** Resolves when no button is held down: what is under a click that is on its way must not move. */
+  /** Resolves when no pointer button is pressed, because the target of a click must not move. */
   released(): Promise<void>
   /** Stops listening. */
   end(): void
 }
 
-/** Listens until `end`. */
+/** Records input until `end` is called. */
 export function watchEarlyInput(): EarlyInput {
   const listening = new AbortController()
   const { signal } = listening
@@ -21,7 +21,7 @@ export function watchEarlyInput(): EarlyInput {
   let onReleased = (): void => {}
   const release = ({ pointerId }: PointerEvent): void => {
     pointers.delete(pointerId)
-    if (pointers.size === 0) setTimeout(onReleased) // the click comes behind its `pointerup`
+    if (pointers.size === 0) setTimeout(onReleased) // the click follows its `pointerup`
   }
   const input: EarlyInput = {
     picked: undefined,

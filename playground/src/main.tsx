@@ -14,12 +14,12 @@ for (const type of ['dragover', 'drop'] as const) addEventListener(type, allowFi
 
 const isFirst = isFirstVisit()
 if (isFirst) showOpening(root)
-// No top-level `await`: parts that are loaded meanwhile import this file's chunk, and would wait for it for ever.
+// No top-level `await`: parts that load in the meantime import this file's chunk, and would wait for it forever.
 void begin(root)
 
 async function begin(root: HTMLElement): Promise<void> {
   try {
-    // Nothing of the rest competes with the first picture.
+    // Nothing else must compete with the first paint.
     if (isFirst) await painted()
     const { start } = await import('./start.tsx')
     await start(root, early)
@@ -31,17 +31,20 @@ async function begin(root: HTMLElement): Promise<void> {
   }
 }
 
-/** Offline after the first load, where the page was built and came over https or from this machine; a page of a server ends with it. */
+/**
+ * Makes a production build available offline after the first load, over https or on this machine. A page that a server hosts for its agent
+ * needs the server anyway.
+ */
 async function keepOffline(): Promise<void> {
   if (!import.meta.env.PROD || endpoint !== undefined) return
   try {
     await navigator.serviceWorker.register('offline.js')
   } catch {
-    // There are none, or this page may have none: a frame without an origin may not even ask.
+    // Service workers are unavailable or not allowed. In a frame without an origin even the access throws.
   }
 }
 
-/** Otherwise a browser lets nothing be dropped but text into a field, or leaves the page for the file. */
+/** Otherwise browsers accept only text dropped into a field, or navigate to the file. */
 function allowFiles(event: DragEvent): void {
   if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
 }
@@ -54,7 +57,7 @@ function showOpening(root: HTMLElement, hasFailed = false): void {
   render(<Opening onPick={onPick} hasFailed={hasFailed} />, root)
 }
 
-/** Resolves when what was rendered is seen. A page that nobody sees is not painted: then soon. */
+/** Resolves after the next paint, or after 200 ms, because a hidden page is never painted. */
 function painted(): Promise<void> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve))
@@ -62,7 +65,7 @@ function painted(): Promise<void> {
   })
 }
 
-/** Whether what comes is known: the scripted model, in a new conversation. */
+/** Returns whether the page starts with the scripted model in a new conversation, so that its content is known. */
 function isFirstVisit(): boolean {
   try {
     return endpoint === undefined && location.hash.length < 2 && localStorage.getItem(settingsKey) === null

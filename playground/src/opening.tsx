@@ -6,11 +6,11 @@ import { Panes } from './layout/panes.tsx'
 
 interface OpeningProps {
   onPick: (scenario: Scenario) => void
-  /** What should come does not. */
+  /** Whether loading has failed. */
   hasFailed: boolean
 }
 
-/** What a visitor who comes for the first time sees while the agent is still on its way: the scenarios, of which one can be picked already. */
+/** Shown on the first visit while the agent is still loading: the scenarios, which can already be selected. */
 export function Opening({ onPick, hasFailed }: OpeningProps) {
   return (
     <div class="app" aria-busy={!hasFailed}>

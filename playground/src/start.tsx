@@ -10,12 +10,12 @@ import { tellOfChanges } from './settings/unapplied.ts'
 import { createAppState } from './state/app/app-state.ts'
 import type { Conversation } from './state/conversation/conversation.ts'
 
-/** How long all else waits for the first words of an answer, in milliseconds. */
+/** Maximum milliseconds that loading waits for the first words of a response. */
 const patience = 2000
 
 /**
- * Shows the page in `root`, with the conversation that its address names, and does what was asked for before. A scenario of words alone is played before it
- * is known what is stored. Resolves when the rest of the page may load.
+ * Renders the page in `root` with the conversation in its URL, and handles the early input. A text-only scenario starts before the stored
+ * conversations are known. Resolves when the rest of the page may load.
  */
 export async function start(root: HTMLElement, early: EarlyInput): Promise<void> {
   if (early.picked === undefined) endFirstWords()
@@ -24,7 +24,7 @@ export async function start(root: HTMLElement, early: EarlyInput): Promise<void>
   const settling = areWordsAlone() ? undefined : appState.settle()
   const conversation = appState.current.value
   tellOfChanges(appState.notices)
-  // What was said before is shown as it is, at once: nothing in it moves because a part of it comes later.
+  // An existing conversation is rendered completely, so that nothing moves because a part loads later.
   if (conversation.state.value.messages.length > 0) await loadLateParts()
   await early.released()
   early.end()
@@ -37,7 +37,7 @@ export async function start(root: HTMLElement, early: EarlyInput): Promise<void>
   await (settling ?? appState.settle())
 }
 
-/** Resolves when something of an answer is seen, or something else that needs more than words. */
+/** Resolves when part of a response is visible, or when something is shown that needs more than text. */
 function wordsOf({ state, race }: Conversation): Promise<void> {
   return new Promise((resolve) => {
     const stop = effect(() => {

@@ -5,15 +5,15 @@ import type { RunHandle } from './run-handle.ts'
 
 type Listener = (event: AgentEvent) => void
 
-/** Listeners of all runs of an agent. */
+/** An agent's event listeners, called for every run. */
 export class AgentListeners implements Iterable<Listener> {
   readonly #listeners = new Set<Listener>()
 
-  /** Adds `listener`, also to the running run. Returns a function that unsubscribes. */
+  /** Adds `listener`, including to the current run. Returns a function that unsubscribes. */
   add(listener: Listener, run: RunHandle | undefined): () => void {
     checkOptions(listener, aFunction, 'listener')
     let isActive = true
-    // A separate function, so that the same listener may be added twice, and stops at once when it unsubscribes.
+    // A wrapper per call lets the same listener be added twice, and silences it as soon as it unsubscribes.
     const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
     this.#listeners.add(heard)
     const stopRun = run?.subscribe(heard)

@@ -8,24 +8,24 @@ import type { AgentRun } from '../types/run/run.ts'
 import type { Agent } from './agent.ts'
 import { type AgentOptions, type PromptOptions, promptTable } from './agent-options.ts'
 
-/** Overrides of a branch. */
+/** Agent settings that one branch overrides. */
 export interface BranchSpec extends Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> {
-  /** Name of the branch in its `agentStart`. */
+  /** Branch name reported in `agentStart`. */
   tag: string
-  /** Input of the branch. Default: continues the history as it is. */
+  /** The branch's prompt. Default: continues the history without new input. */
   prompt?: PromptInput
 }
 
-/** A running branch, with an agent and history of its own. */
+/** A running branch with a separate agent and history. */
 export interface Branch {
   tag: string
   agent: Agent
   run: AgentRun
 }
 
-/** Options for all branches. */
+/** Options that apply to all branches. */
 export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
-  /** Limits of all branches together: tokens, time and cost. The limits of each branch apply too. Default: none. */
+  /** Total token, time and cost limits across all branches, besides each branch's limits. Default: none. */
   limits?: Partial<SharedLimits>
 }
 
@@ -33,12 +33,12 @@ const { kind: _ofBranches, ...ofPrompt } = promptTable
 const exploreOptions = optionsOf<ExploreOptions>({ ...ofPrompt, limits: sharedLimits })
 
 /**
- * Runs several continuations of a conversation concurrently, each on its own agent in the same session.
+ * Runs several continuations of a conversation concurrently, each with a separate agent in the same session.
  *
  * **Contract**
- * - `agent` does not change; `agent.restore(branch.agent.checkpoint())` continues with one branch.
+ * - `agent` does not change. `agent.restore(branch.agent.checkpoint())` continues with one branch.
  * - Every run has kind `branch` and descends from the last loop of `agent`. `signal` stops all of them.
- * - Throws as `agent.prompt` or `agent.continueLoop` if a branch cannot start; the others are stopped then.
+ * - If a branch cannot start, stops the others and throws as `agent.prompt` or `agent.continueLoop` does.
  *
  * Source: docs/concepts/sessions.md
  */

@@ -3,7 +3,7 @@ import { plainDefaults, type QueueMode } from '../contract/run/settings.ts'
 import type { MessageSupplier, QueueWriter } from '../loop/loop-config.ts'
 import type { Receipt, ReceiptStatus } from '../types/run/run.ts'
 
-/** A receipt with control over its state. */
+/** A receipt whose state the queue changes. */
 class QueuedMessage implements Receipt {
   readonly message: AgentMessage
   readonly owner: RunQueue | undefined
@@ -30,10 +30,10 @@ class QueuedMessage implements Receipt {
     if (!owner) this.#resolveStored()
   }
 
-  /** Waits for this record. */
+  /** Makes `stored` wait for `written`, the journal's write of this message. */
   store(written: Promise<void> | undefined): void {
     this.#resolveStored(written)
-    // The run reports the failure if the caller does not await this.
+    // Prevents an unhandled rejection. The run reports the failure as well.
     this.stored.catch(() => undefined)
     if (written) this.stored = written
   }
@@ -41,7 +41,7 @@ class QueuedMessage implements Receipt {
   settle(status: 'delivered' | 'returned'): this {
     this.status = status
     this.#resolve(status)
-    // If it was never recorded.
+    // Resolves `stored` for messages without a journal record.
     this.#resolveStored()
     return this
   }
@@ -56,7 +56,7 @@ class QueuedMessage implements Receipt {
  * Queue of messages that wait for a checkpoint of a run.
  *
  * **Contract**
- * - Every message is delivered once or returned once; its receipt says which.
+ * - Every message is either delivered once or returned once, as shown by its receipt.
  * - A message queued while idle waits for the next run. A message queued for a run is returned when that run ends.
  *
  * Source: docs/concepts/agent-and-run.md
@@ -65,7 +65,7 @@ export class MessageQueue {
   #items: QueuedMessage[] = []
   readonly #listeners = new Set<() => void>()
 
-  /** Queues `messages` for the run of `owner`, or for the next one. Returns the receipt of the last message. */
+  /** Queues `messages` for the run of `owner`, or for the next run. Returns the receipt of the last message. */
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
     const items = messages.map((message) => new QueuedMessage(this, message, messages, owner))
     this.#items.push(...items)
@@ -108,7 +108,7 @@ export class MessageQueue {
   }
 }
 
-/** View of the queue for one run: it takes any waiting message, and returns those queued for it alone. */
+/** View of the queue for one run. Takes any waiting message, and returns messages queued for this run only. */
 export class RunQueue implements MessageSupplier {
   /** Messages queued for this run and returned, in order. */
   readonly returned: AgentMessage[] = []
@@ -124,7 +124,7 @@ export class RunQueue implements MessageSupplier {
     this.#mode = mode
   }
 
-  /** Queues `messages` for this run. After `close` they are returned at once. */
+  /** Queues `messages` for this run. After `close` they are returned immediately. */
   add(messages: readonly AgentMessage[]): Receipt {
     const receipt = this.#queue.add(messages, this)
     if (this.#isClosed) this.close()

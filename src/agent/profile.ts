@@ -13,17 +13,17 @@ export interface ProfileSettings extends Omit<RequestSettings, 'headers'> {
 }
 
 /**
- * A reusable blueprint for agents, as plain JSON: identity, and defaults for their settings.
+ * A reusable agent blueprint as plain JSON: an identity and default settings.
  *
  * Source: docs/concepts/agent-and-run.md
  */
 export interface AgentProfile extends ProfileSettings {
-  /** Id of the profile; agents based on it have ids of their own. */
+  /** Profile id. Agents created from the profile get separate ids. */
   profileId?: string
   name?: string
-  /** Purpose of the agents. */
+  /** Describes what these agents are for. */
   description?: string
-  /** Names of the skills to select from those of the agent. Skills are not tools. Default: all. */
+  /** Names of the agent's skills to enable. Skills are not tools. Default: all. */
   skills?: readonly string[]
 }
 
@@ -47,14 +47,14 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
 }
 
 /**
- * Applies a profile to options. Pure; neither argument is changed.
+ * Applies a profile to options, without changing either argument.
  *
  * **Contract**
- * - Precedence: option, profile, default. The first system prompt that is not empty wins; any other option wins if present, including `0`
+ * - Precedence: option, profile, default. The first system prompt that is not empty wins. Any other option wins if present, including `0`
  *   and `off`.
  * - `new Agent` validates the values.
- * - `options.skills` is reduced to the skills that the profile names. Throws `ConfigError` `invalidOption` for a name that is not in it.
- *   Without skills, the names stay in place and `new Agent` rejects them.
+ * - Keeps only the `options.skills` that the profile names. Throws `ConfigError` `invalidOption` for an unknown name. If `options.skills`
+ *   is unset, `new Agent` rejects the names.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -73,5 +73,5 @@ function isSkillSet(value: unknown): value is SkillSet {
 /** Returns the settings that have a value. */
 function given<T extends object>(settings: T): Partial<T> {
   const entries: [string, unknown][] = Object.entries(settings)
-  return Object.fromEntries(entries.filter(([key, value]) => value !== undefined && (key !== 'systemPrompt' || value !== ''))) as Partial<T> // the same keys, fewer
+  return Object.fromEntries(entries.filter(([key, value]) => value !== undefined && (key !== 'systemPrompt' || value !== ''))) as Partial<T> // fewer keys
 }

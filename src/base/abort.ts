@@ -1,15 +1,15 @@
 import { startTimer } from './timer.ts'
 
 /**
- * Something that can be stopped: a run, or one call within it. It stops when its parent does.
+ * A scope that can be aborted: a run, or one call within a run. Aborts when its parent aborts.
  *
  * **Contract**
- * - All waiters are in one list; the parent has one listener, until `release`. The `AbortSignal` is created on first access.
- * - An abort notifies the signal's listeners first, then the waiters in their order.
+ * - All waiters share one list. The parent has one listener, until `release`. The `AbortSignal` is created on first access.
+ * - An abort notifies the signal's listeners first, then the waiters in registration order.
  */
 export class AbortScope {
   #controller: AbortController | undefined
-  /** Head of the ring of waiters. Not a set, because a set creates a new table each time its last member leaves. */
+  /** Head of a circular list of waiters. A `Set` would allocate a new table each time its last member is removed. */
   #waiting: Waiter | undefined
   #isAborted = false
   #reason: unknown
@@ -36,7 +36,7 @@ export class AbortScope {
     return this.#controller.signal
   }
 
-  /** Aborts once; later calls change nothing. */
+  /** Aborts once. Later calls change nothing. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
     if (this.#isAborted) return
     this.#isAborted = true
@@ -54,7 +54,7 @@ export class AbortScope {
     if (this.#isAborted) throw this.#reason
   }
 
-  /** Calls `act` once with the reason on abort, at once if already aborted. Returns a function that unsubscribes. */
+  /** Calls `act` once with the reason on abort, or immediately if already aborted. Returns a function that unsubscribes. */
   wait(act: (reason: unknown) => void): () => void {
     if (this.#isAborted) {
       act(this.#reason)
@@ -65,7 +65,7 @@ export class AbortScope {
     return () => unlink(waiter)
   }
 
-  /** Returns the outcome of `work`, or rejects with the reason on abort. The work continues detached: its late outcome is dropped. */
+  /** Settles like `work`, or rejects with the reason on abort. After an abort, the work continues detached and its outcome is ignored. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const leave = this.wait(reject)
@@ -88,7 +88,7 @@ export class AbortScope {
   }
 }
 
-/** An entry of a ring: it has neighbours until it leaves. */
+/** An entry of a circular list. Has neighbors until it is removed. */
 interface Waiter {
   readonly act: (reason: unknown) => void
   next?: Waiter | undefined
@@ -109,7 +109,7 @@ function addTo(ring: Waiter, act: Waiter['act']): Waiter {
   return waiter
 }
 
-/** Removes a waiter once, and clears its neighbours, which would otherwise live as long as it. */
+/** Removes a waiter once. Clears the references to its neighbors, so that they can be garbage-collected. */
 function unlink(waiter: Waiter): void {
   const { next, previous } = waiter
   if (next === undefined || previous === undefined) return
@@ -118,7 +118,7 @@ function unlink(waiter: Waiter): void {
   waiter.next = waiter.previous = undefined
 }
 
-/** Calls `act` once when `parent` aborts, at once if it has. Returns a function that unsubscribes. */
+/** Calls `act` once when `parent` aborts, or immediately if already aborted. Returns a function that unsubscribes. */
 export function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown) => void): () => void {
   if (parent instanceof AbortScope) return parent.wait(act)
   if (parent.aborted) {
@@ -131,8 +131,8 @@ export function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown)
 }
 
 /**
- * Returns the outcome of `work`, or rejects with the signal's reason on abort. The work continues detached: its late outcome is dropped.
- * The listener is removed when the returned promise settles.
+ * Settles like `work`, or rejects with the signal's reason on abort. After an abort, the work continues detached and its outcome is
+ * ignored. Removes the listener when the returned promise settles.
  */
 export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -146,7 +146,7 @@ export function catchLate(outcome: unknown, failed: (error: unknown) => void): v
   if (outcome !== undefined && outcome instanceof Promise) outcome.catch(failed)
 }
 
-/** Waits for `work`, but at most `graceMs` after `signal` aborts; then rejects. Leaves neither timer nor listener. */
+/** Waits for `work`, but rejects `graceMs` after `signal` aborts. Leaves no timer or listener behind. */
 export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopTimer: (() => void) | undefined

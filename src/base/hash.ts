@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { toHex } from '../contract/message/identity.ts'
 
-/** Remainders of the reversed polynomial 0xEDB88320 for all bytes, then for all bytes followed by one, two and three zero bytes. */
+/**
+ * CRC tables for the reversed polynomial 0xEDB88320: for each byte value, and for each byte value followed by one, two and three zero
+ * bytes.
+ */
 const table = remainders()
 
 function remainders(): Int32Array {
@@ -21,7 +24,7 @@ function remainders(): Int32Array {
 export function crc32(bytes: Uint8Array, start: number, end: number, before = 0): number {
   let rest = ~before
   let at = start
-  // All reads in the loops are within bounds; the zeros satisfy the type.
+  // All reads in the loops are within bounds. The zero fallbacks only satisfy the type checker.
   for (; at + 3 < end; at += 4) {
     rest ^= (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
     rest =
@@ -38,7 +41,8 @@ const initial = fractions(8, 1 / 2)
 const constants = fractions(64, 1 / 3)
 
 /**
- * Returns the SHA-256 of the UTF-8 form of `text` in hex. Synchronous, and available on pages without https, where `crypto.subtle` is missing.
+ * Returns the SHA-256 (hex) of the UTF-8 form of `text`. Synchronous, and available on pages without https, where `crypto.subtle` is
+ * missing.
  *
  * Source: FIPS 180-4 §6.2.
  */
@@ -46,7 +50,7 @@ export function sha256(text: string): string {
   return digested(new TextEncoder().encode(text))
 }
 
-/** Returns the SHA-256 of `bytes` in hex. Uses WebCrypto if available, which does not block the page. */
+/** Returns the SHA-256 (hex) of `bytes`. Uses WebCrypto if available, so that the page is not blocked. */
 export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const subtle: SubtleCrypto | undefined = crypto.subtle // missing on pages without https
   if (subtle === undefined) return digested(bytes)
@@ -66,7 +70,7 @@ function digested(bytes: Uint8Array): string {
   return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/** Returns the message as 32-bit words: its bytes, a one bit, zeros, and its length in bits. */
+/** Returns the padded message as 32-bit words: its bytes, a one bit, zeros, and the length in bits. */
 function padded(bytes: Uint8Array): Int32Array {
   const words = new Int32Array(((bytes.length + 72) >>> 6) * 16)
   const view = new DataView(words.buffer)
@@ -74,12 +78,12 @@ function padded(bytes: Uint8Array): Int32Array {
   view.setUint8(bytes.length, 0x80)
   view.setUint32(words.length * 4 - 8, Math.floor(bytes.length / 2 ** 29))
   view.setUint32(words.length * 4 - 4, bytes.length << 3)
-  // Converts the byte order to that of the machine.
+  // Converts big-endian words to the machine's byte order.
   for (let at = 0; at < words.length; at++) words[at] = view.getInt32(at * 4)
   return words
 }
 
-/** Mixes the sixteen words from `start` into `state`. All reads are within bounds; the zeros satisfy the type. */
+/** Mixes the sixteen words from `start` into `state`. All reads are within bounds. The zero fallbacks only satisfy the type checker. */
 function mix(state: Int32Array, schedule: Int32Array, words: Int32Array, start: number): void {
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state
   for (let at = 0; at < 64; at++) {
@@ -111,7 +115,7 @@ function turn(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits))
 }
 
-/** Returns the first 32 bits of the fraction of a root of each of the first `count` primes. */
+/** Returns the first 32 fractional bits of a root of each of the first `count` primes. */
 function fractions(count: number, exponent: number): Int32Array {
   const primes: number[] = []
   for (let candidate = 2; primes.length < count; candidate++) {
@@ -120,7 +124,7 @@ function fractions(count: number, exponent: number): Int32Array {
   return Int32Array.from(primes, (prime) => ((prime ** exponent % 1) * 2 ** 32) | 0)
 }
 
-/** Returns the SHA-256 of the canonical JSON of `args` in hex: equal for equal arguments in any key order. */
+/** Returns the SHA-256 (hex) of the canonical JSON of `args`, which does not depend on key order. */
 export function argumentsHash(args: JsonObject): string {
   return sha256(canonicalJson(args))
 }

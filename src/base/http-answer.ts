@@ -1,23 +1,23 @@
 /**
- * Returns whether a response is a redirect. Other 3xx are not: 304 means not modified. Browsers show 0 for a response that they do not
- * follow.
+ * Returns whether a response is a redirect. Excludes other 3xx statuses, such as 304. Browsers report status 0 for a redirect that they do
+ * not follow.
  */
 export function isRedirect({ status }: Pick<Response, 'status'>): boolean {
   return [0, 301, 302, 303, 307, 308].includes(status)
 }
 
-/** A number in a header: few enough digits for exact sums, with or without a fraction. */
+/** Matches a number in a header, with an optional fraction. Limits the digits so that sums are exact. */
 export function count(text: string | null | undefined): number | undefined {
   return /^\d{1,15}(\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
 }
 
 /**
- * Returns the wait of a `retry-after` header in milliseconds: seconds (`5`, `5s`), or a date relative to `clock` (epoch milliseconds). Of a
- * repeated header (`5, 5`) the longest counts. `undefined` otherwise.
+ * Parses a `retry-after` header and returns the wait in milliseconds. Accepts seconds (`5`, `5s`) or a date, compared to `clock` (epoch
+ * milliseconds). For a repeated header (`5, 5`), returns the longest wait. Returns `undefined` for other values.
  */
 export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
   const value = header?.trim()
-  // Engines parse almost any text with a number as a date, and a past date would mean: at once.
+  // Rejects other texts, because engines parse almost any text with a number as a date, and a past date means no wait.
   if (value !== undefined && /\d\d:\d\d:\d\d/.test(value)) {
     const at = Date.parse(/^.*?GMT/.exec(value)?.[0] ?? value)
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
@@ -26,7 +26,7 @@ export function retryAfterIn(header: string | null | undefined, clock: number): 
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
-/** Returns the largest number of a header that proxies repeat (`5, 5`), each with or without `unit`. */
+/** Returns the largest number in a header that proxies may repeat (`5, 5`). Each number may have the suffix `unit`. */
 export function longest(header: string | null | undefined, unit: string): number | undefined {
   const numbers = (header ?? '').split(',').map((part) => {
     const text = part.trim()
@@ -35,7 +35,7 @@ export function longest(header: string | null | undefined, unit: string): number
   return numbers.reduce((most, each) => (most === undefined || each === undefined ? undefined : Math.max(most, each)), numbers[0])
 }
 
-/** Reads at most `limit` bytes of a body, and cancels the rest. Also cancelled when `signal` aborts; returns what has arrived. */
+/** Reads at most `limit` bytes of a body and cancels the rest. If `signal` aborts, cancels and returns the bytes received so far. */
 export async function readBytes(
   response: Response,
   limit: number,
@@ -56,7 +56,7 @@ export async function readBytes(
   } finally {
     signal?.removeEventListener('abort', leave)
   }
-  // The rest may be endless, and a cancelled stream may never settle.
+  // Does not wait for the cancellation, which may never settle.
   if (size > limit) leave()
   const bytes = new Uint8Array(Math.min(size, limit))
   let at = 0
@@ -68,7 +68,7 @@ export async function readBytes(
   return { bytes, isWhole: size <= limit }
 }
 
-/** Returns `line`, or a short description if it is an HTML page, which proxies send as an error. */
+/** Returns `line`, or a short description if it is an HTML error page, as proxies send. */
 export function namedPage(line: string): string {
   if (!/^(?:<!--.{0,200}?--> ?)?<(?:!doctype html|html|head|body)\b/i.test(line)) return line
   const title = /<title[^>]{0,100}>([^<]{0,100})/i.exec(line)?.[1]?.trim() ?? ''

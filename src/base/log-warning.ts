@@ -8,10 +8,10 @@ import { withoutSecret } from './text/redact.ts'
 import { withoutUrlSecrets } from './text/secrets.ts'
 
 /**
- * Passes a warning to the logger, or to the console without one; `false` disables it. Never throws and leaves no rejection, because a logger
- * must not affect a run.
+ * Passes a warning to the logger, or to the console without one. `false` disables it. Never throws and never leaves an unhandled rejection,
+ * because a logger must not affect a run.
  *
- * Removes `secrets`, and text that looks like a secret, from `fields`, because errors of other code may contain anything.
+ * Removes `secrets`, and text that looks like a secret, from `fields`, because third-party errors may contain anything.
  */
 export function logWarning(logger: Logger | false | undefined, event: string, fields: JsonObject, secrets: readonly string[] = []): void {
   if (logger === false) return
@@ -21,7 +21,7 @@ export function logWarning(logger: Logger | false | undefined, event: string, fi
   })
 }
 
-/** Passes information to `info` of the logger, like {@link logWarning}. Without `info` it is dropped; the console never gets it. */
+/** Passes information to the logger's `info`, like {@link logWarning}. Does nothing if the logger has no `info`. */
 export function logInfo(logger: Logger | false | undefined, event: string, fields: JsonObject): void {
   if (logger) quietly(() => logger.info?.(event, shownFields(fields, [])))
 }
@@ -34,14 +34,14 @@ function shownFields(fields: JsonObject, secrets: readonly string[]): JsonObject
 
 function quietly(act: () => unknown): void {
   try {
-    // May be async nevertheless.
+    // The method may be async despite its type.
     catchLate(act(), () => undefined)
   } catch {
-    // A failure of the logger has no further recipient.
+    // Ignores logger failures, which have no recipient.
   }
 }
 
-/** Longer texts are cut, such as an HTML page used as an error. */
+/** Truncates long texts, such as an HTML error page. */
 const maxChars = 8000
 
 function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
@@ -53,7 +53,7 @@ function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shownValue(each, secrets)]))
 }
 
-/** Patterns of secrets, and their replacements. Repetitions are bounded or end at excluded characters, for linear time. */
+/** Patterns of secrets and their replacements. For linear time, repetitions are bounded or end at excluded characters. */
 const addresses = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>`]+/gi
 const likely = [
   /\b((?:bearer|basic)\s{1,4})[\w.~+/=-]{6,}/gi,
@@ -61,10 +61,10 @@ const likely = [
   /\b()(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|github_pat|xox[abp]|AKIA|ASIA|AIza|ya29)[-_.]?[\w-]{16,}/g,
 ]
 
-/** Longer than most words, of letters and digits: possibly a key. */
+/** Letters and digits, longer than most words: possibly a key. */
 const longWords = /[\w+/=.-]{20,}/g
 
-/** Returns whether `value` may contain a secret, by names or by content. In doubt, true. */
+/** Returns whether `value` may contain a secret, by name or content. Returns true in case of doubt. */
 export function mayHoldSecret(value: JsonValue): boolean {
   if (typeof value === 'string')
     return (value.match(longWords) ?? []).some((word) => /\d/.test(word) && /[a-z]/i.test(word)) || withoutLikelySecrets(value) !== value
@@ -85,7 +85,7 @@ export function withoutLikelySecrets(text: string): string {
 const logged = new Set<string>()
 const maxLogged = 500
 
-/** Ids are for stored logs: in a console they would make each line differ. */
+/** Omits ids, which make each console line unique and are only useful in stored logs. */
 function warnConsole(
   event: string,
   { runId: _run, loopId: _loop, sessionId: _session, agentId: _agent, toolCallId: _call, message, hint, ...details }: JsonObject,

@@ -4,14 +4,14 @@ export interface ImageSize {
   height: number
 }
 
-/** Base64 characters that contain the size of an image, also after an embedded preview. */
+/** Base64 characters that contain the size of an image, even after an embedded preview. */
 const imageHead = 256 * 1024
-/** Base64 characters decoded at a time; divisible by 4. */
+/** Base64 characters decoded at a time. Divisible by 4. */
 export const pieceChars = 1024 * 1024
 /** Characters of overlap between chunks, for matches across the boundary. */
 const overlap = 64
 
-/** Returns the size that the first bytes (base64) of a PNG, JPEG, GIF or WebP state; `undefined` if they state none. */
+/** Reads the size from the first bytes (base64) of a PNG, JPEG, GIF or WebP, or `undefined` if not found. */
 export function imageSize(data: string): ImageSize | undefined {
   const head = decoded(data, 0, 64)
   if (head.startsWith('\x89PNG')) return sized(bigEndian(head, 16, 4), bigEndian(head, 20, 4))
@@ -35,17 +35,17 @@ function webpSize(head: string): ImageSize | undefined {
   return sized((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
 }
 
-/** Start of a frame, which states the size. */
+/** Start of a frame, which contains the size. */
 function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
 
-/** Start of the pixels. */
+/** Start of the pixel data. */
 function isScanMarker(marker: number): boolean {
   return marker === 0xda
 }
 
-/** Walks over the segments of a JPEG to the first one that `fits`. `at` is the final position. */
+/** Finds the first segment of a JPEG that `fits`. `at` is the final position. */
 function jpegSegment(bytes: string, fits: (marker: number) => boolean): { bytes: string; at: number; isFrame: boolean } {
   let at = 2
   while (at + 9 < bytes.length && bytes.charCodeAt(at) === 0xff) {
@@ -56,12 +56,12 @@ function jpegSegment(bytes: string, fits: (marker: number) => boolean): { bytes:
   return { bytes, at, isFrame: false }
 }
 
-/** Base64 characters at the end of an image that usually contain its end marker; divisible by 4. */
+/** Base64 characters at the end of an image that usually contain its end marker. Divisible by 4. */
 const imageTail = 64
 
 /**
- * Returns whether a PNG, JPEG, GIF or WebP (base64) is truncated. False if unknown: another format, a header without a size, invalid blocks.
- * Linear time; an image with the usual end is not decoded.
+ * Returns whether a PNG, JPEG, GIF or WebP (base64) is truncated. Returns false if unknown: another format, a header without a size, or
+ * invalid blocks. Takes linear time. Does not decode an image with the usual end marker.
  */
 export function isCutOff(data: string): boolean {
   if (imageSize(data) === undefined) return false
@@ -75,13 +75,13 @@ export function isCutOff(data: string): boolean {
   return littleEndian(head, 4, 4) + 8 > Math.floor((data.length * 3) / 4) - padding + 1
 }
 
-/** Chunks have a length; `IEND` is the last one. */
+/** Each chunk starts with its length. `IEND` is the last chunk. */
 function isCutPng(bytes: string): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + bigEndian(bytes, at, 4)) if (bytes.startsWith('IEND', at + 4)) return false
   return true
 }
 
-/** In pixel data, 0xff is followed by zero or a restart, so the end marker is unambiguous. */
+/** In pixel data, zero or a restart marker follows 0xff, so the end marker is unambiguous. */
 function isCutJpeg(bytes: string): boolean {
   const { at, isFrame } = jpegSegment(bytes, isScanMarker)
   return isFrame ? !bytes.includes('\xff\xd9', at) : at + 9 >= bytes.length
@@ -108,7 +108,7 @@ function gifTable(flags: number): number {
 }
 
 /**
- * Returns the number of pages of a PDF (base64): from the header of a linearized file, else by counting uncompressed page objects. `undefined`
+ * Returns the number of pages of a PDF (base64), from the header of a linearized file or by counting uncompressed page objects. `undefined`
  * if unknown. Decompresses nothing; one pass in bounded memory.
  */
 export function pdfPages(data: string): number | undefined {
@@ -117,7 +117,7 @@ export function pdfPages(data: string): number | undefined {
   let rest = ''
   for (let at = 0; linearizedPages === undefined && at < data.length; at += pieceChars) {
     const piece = rest + decoded(data, at, pieceChars)
-    // Matches inside the overlap were counted before.
+    // Matches within the overlap were already counted.
     for (const { index, 0: found } of piece.matchAll(/\/Type\s{0,4}\/Page(?=\W)/g)) if (index + found.length >= rest.length) pages += 1
     rest = piece.slice(-overlap)
   }

@@ -1,7 +1,7 @@
 /**
  * Returns whether a host is this machine.
  *
- * **Contract**: `hostname` is in the form of `URL`; names are not resolved. Never throws.
+ * **Contract**: `hostname` is normalized as in `URL`. Names are not resolved. Never throws.
  *
  * Source: docs/guides/mcp.md
  */
@@ -26,8 +26,8 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /**
- * Returns whether a document from `from` may send this program to `to`, another origin: over https to the public network, to a private
- * network only from within one, and to this machine only from this machine.
+ * Returns whether a document from `from` may refer this program to a different origin `to`. Allows https to the public network, private
+ * networks only from a private network, and this machine only from this machine.
  */
 export function mayLeadTo(from: URL, to: URL): boolean {
   if (isLoopbackHost(to.hostname)) return isLoopbackHost(from.hostname) && /^https?:$/.test(to.protocol)
@@ -39,8 +39,8 @@ function withoutRootDot(hostname: string): string {
 }
 
 /**
- * Returns the first two bytes of an IPv4 address, also inside IPv6: mapped, compatible or translated. The URL parser has normalized all
- * numbers to a.b.c.d, and IPv6 to its shortest form.
+ * Returns the first two bytes of an IPv4 address, including IPv4-mapped, -compatible and -translated IPv6. The URL parser has normalized
+ * IPv4 to a.b.c.d and IPv6 to its shortest form.
  */
 function ipv4Of(host: string): [number, number] | undefined {
   const parts = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(host)

@@ -1,12 +1,13 @@
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
 import { baseType, checkedTypes, isBase64, isHttpsAddress, isMediaOf, typeByBytes, typeByName } from '../contract/message/media.ts'
 
-/** Maximum bytes of media in a response of another server. */
+/** Maximum bytes of media in another server's response. */
 export const maxAnswerBytes = 6 * 1024 * 1024
 
 /**
- * Converts received media to a block that every provider can read or skip: image, PDF, audio, video. The bytes decide about the type; for
- * audio and video the server's type counts, because a contradiction would be rejected in every later request. `undefined` for other data.
+ * Converts received media (image, PDF, audio, video) to a block that every provider can read or skip. Detects the type from the bytes,
+ * because a wrong type would be rejected in every later request. For audio and video whose bytes are unknown, uses the server's type.
+ * Returns `undefined` for other data.
  */
 export function answeredMedia(data: string, statedType: string, name?: string): ImageContent | FileContent | undefined {
   const byBytes = typeByBytes(data)
@@ -18,7 +19,7 @@ export function answeredMedia(data: string, statedType: string, name?: string): 
   return { type: 'file', mimeType, data, ...(name !== undefined && { name }) }
 }
 
-/** Returns the location of an image: a data URL, or an https URL. `undefined` for others. */
+/** Returns an image's location: a data URL, or an https URL. `undefined` for others. */
 export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' | 'url'> | undefined {
   if (typeof url !== 'string') return undefined
   const inside = /^data:(image\/[\w.+-]+);base64,/.exec(url)
@@ -31,7 +32,7 @@ export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' 
   return { mimeType: named?.startsWith('image/') ? named : 'image/png', url }
 }
 
-/** Returns the media type of an image: from its bytes if possible, else `mimeType`. Other providers reject bytes of another type. */
+/** Returns an image's media type: from its bytes if possible, otherwise `mimeType`. Other providers reject bytes of another type. */
 export function pictureType(mimeType: string, data: string): string {
   const detected = typeByBytes(data)
   return detected?.startsWith('image/') ? detected : mimeType

@@ -11,23 +11,23 @@ interface Waiting {
   clientCalls: readonly PendingClientCall[]
 }
 
-/** The known conversation and its place in the session. */
+/** The conversation as known to this client, and its position in the session. */
 export class Conversation {
   messages: readonly AgentMessage[] = []
-  /** Whether there are earlier messages. */
+  /** Whether the session has messages before the loaded ones. */
   hasEarlier = false
   /** Pending approvals of a paused run. */
   approvals: readonly PendingApproval[] = []
   /** Pending client tool calls of a paused run. */
   clientCalls: readonly PendingClientCall[] = []
-  /** The loop at whose end the next run starts, if that is not the newest one. */
+  /** Loop after which the next run starts, unless that is the newest loop. */
   place: string | undefined
-  /** Its last loop, if known. */
+  /** The conversation's last loop, if known. */
   #lastLoopId: string | undefined
   /** Messages of the active run. */
   #ofRun = new Set<string>()
 
-  /** Replaces the conversation with the server's. */
+  /** Replaces the conversation with the one loaded from the server. */
   replace({ messages, hasEarlier, approvals, clientCalls }: Waiting & { messages: readonly AgentMessage[]; hasEarlier: boolean }): void {
     this.messages = messages
     this.hasEarlier = hasEarlier
@@ -35,7 +35,7 @@ export class Conversation {
     this.clientCalls = clientCalls
   }
 
-  /** Adds earlier messages before `first`, unless the conversation begins with another message by now. */
+  /** Inserts earlier messages before `first`, unless the conversation now begins with another message. */
   begins({ messages, hasEarlier }: { messages: readonly AgentMessage[]; hasEarlier: boolean }, first: string): readonly AgentMessage[] {
     if (this.messages[0]?.id !== first) return []
     this.messages = [...messages, ...this.messages]
@@ -43,7 +43,7 @@ export class Conversation {
     return messages
   }
 
-  /** Drops messages before the first one here, which were never requested. */
+  /** Removes messages before the first loaded one, because they were never requested. */
   fromHereOn<Read extends { messages: AgentMessage[]; hasEarlier: boolean }>(history: Read): Read {
     const at = this.hasEarlier ? history.messages.findIndex(({ id }) => id === this.messages[0]?.id) : 0
     return at <= 0 ? history : { ...history, messages: history.messages.slice(at), hasEarlier: true }
@@ -55,7 +55,7 @@ export class Conversation {
     return { approvals, clientCalls }
   }
 
-  /** Sets the last loop; `place` says that the next run starts there although there is a newer one. */
+  /** Sets the last loop. Pass `place` if the next run starts after this loop although a newer loop exists. */
   endsWith(loopId: string | undefined, place?: string): void {
     this.#lastLoopId = loopId
     this.place = place
@@ -66,7 +66,7 @@ export class Conversation {
     return this.#lastLoopId === loopId
   }
 
-  /** Returns whether another client's run starts elsewhere than at the end of this conversation. */
+  /** Returns whether another client's run starts from a different point than the end of this conversation. */
   isLeftBy({ continuationKind, loopId, parentLoopId }: AgentStartEvent): boolean {
     if (this.place !== undefined) return true
     const lastLoopId = this.#lastLoopId
@@ -74,12 +74,12 @@ export class Conversation {
     return goesBack(continuationKind) || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
   }
 
-  /** Starts another run; the previous one gets no more events. */
+  /** Switches to another run. The previous run receives no further events. */
   begin(): void {
     this.#ofRun.clear()
   }
 
-  /** Adds an event of a run. `rewind` returns the history that it continues. */
+  /** Adds a run event. `rewind` returns the history that the run continues. */
   add(event: AgentEvent, rewind: Rewind | undefined): void {
     if (event.type === 'agentStart') {
       this.messages = (rewind ?? rewindOf(event))(this.messages)
@@ -90,7 +90,7 @@ export class Conversation {
       this.messages = withMessage(this.messages, event.message)
     } else if (event.type === 'agentEnd') {
       for (const { id } of event.messages) this.#ofRun.add(id)
-      // A failed response that was retried is not in the history.
+      // Removes messages that the run streamed, because the history does not contain retried failed responses.
       this.messages = [...this.messages.filter(({ id }) => !this.#ofRun.has(id)), ...event.messages]
       this.approvals = event.pendingApprovals ?? []
       this.clientCalls = event.pendingClientCalls ?? []
@@ -99,7 +99,7 @@ export class Conversation {
   }
 }
 
-/** Returns the history before the response of this message, by default the last one. */
+/** Returns the history before the response that contains this message. Default: the last response. */
 export function beforeAnswer(messageId?: string): Rewind {
   return (messages) => {
     const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId)
@@ -115,7 +115,7 @@ export function before(messageId: string): Rewind {
   }
 }
 
-/** Keeps the whole history, because it was just loaded. */
+/** Keeps the whole history, because the client has just loaded it. */
 export const asRead: Rewind = (messages) => messages
 
 function rewindOf({ continuationKind }: AgentStartEvent): Rewind {

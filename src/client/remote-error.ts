@@ -1,31 +1,30 @@
 import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
- * Codes of a `RemoteError`:
- * - `connectionLost`: all attempts failed; `cause` is the last failure. The run may still be active: `load()` reconnects.
- * - `unexpectedAnswer`: something else responded, such as a proxy, a login page or a wrong URL. The message contains the
- *   response.
- * - `stalled`: no data for a while, not even a ping.
- * - `closed`: the session was closed on this side.
- * - any other: the code of the server's problem, such as `unauthorized`, `busy`, `notFound`, `argumentsChanged`.
+ * Codes of `RemoteError`:
+ * - `connectionLost`: all attempts failed. `cause` is the last error. The run may still be active. Call `load()` to reconnect.
+ * - `unexpectedAnswer`: a proxy, a login page or another server responded. The message describes the response.
+ * - `stalled`: the connection timed out without data or a ping.
+ * - `closed`: this client closed the session.
+ * - Any other code comes from the server's problem response, such as `unauthorized`, `busy`, `notFound` or `argumentsChanged`.
  */
 export type RemoteErrorCode = 'connectionLost' | 'unexpectedAnswer' | 'stalled' | 'closed' | (string & {})
 
-/** Additional data of a failure. */
+/** Additional error fields. */
 export interface RemoteErrorOptions extends PhiErrorOptions {
   /** HTTP status. */
   status?: number
-  /** Whether the same request may succeed later. */
+  /** Whether a retry of the same request may succeed. */
   isRetryable?: boolean
-  /** Milliseconds that the server asked to wait. */
+  /** Milliseconds to wait before a retry, requested by the server. */
   retryAfterMs?: number
-  /** The loop whose events the server has released. */
+  /** Id of the loop whose events the server has released. */
   loopId?: string
-  /** The loop that continues it. */
+  /** Id of the loop that continues the released one. */
   continuedBy?: string
 }
 
-/** An error of a remote session or of the connection to it. Contains no header and no body. */
+/** Error of a remote session or its connection. Contains no headers and no bodies. */
 export class RemoteError extends PhiError<RemoteErrorCode> {
   override readonly name = 'RemoteError'
   declare readonly status?: number
@@ -46,7 +45,7 @@ export class RemoteError extends PhiError<RemoteErrorCode> {
   }
 }
 
-/** Returns the code of our error; `other` for any other. */
+/** Returns the error's code if it is a `RemoteError`, otherwise `other`. */
 export function codeOf(error: unknown): RemoteErrorCode {
   return PhiError.isInstance(error) ? error.code : 'other'
 }

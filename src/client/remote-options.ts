@@ -20,40 +20,38 @@ import {
 import type { Logger } from '../types/logger.ts'
 import type { ChatOptions } from '../types/run/chat-agent.ts'
 
-/** Backoff and timeout of reconnects. */
+/** Backoff and timeout for reconnecting. */
 export interface ReconnectOptions {
-  /** Retries in a row that bring no data. Default: 10. */
+  /** Maximum consecutive retries without data. Default: 10. */
   maxRetries?: number
-  /** Milliseconds of the first backoff; each wait is a random part of the backoff. Default: 500. */
+  /** First backoff in milliseconds. Each wait is a random fraction of the backoff. Default: 500. */
   initialDelayMs?: number
-  /** Milliseconds; limits the backoff, which doubles. Default: 30,000. */
+  /** Maximum backoff in milliseconds. The backoff doubles with each retry. Default: 30,000. */
   maxDelayMs?: number
-  /**
-   * Milliseconds without data, not even a ping, until a connection counts as dead. Three pings of the server. Default: 45,000.
-   */
+  /** Milliseconds without data or a ping after which a connection counts as lost. Default: 45,000, which is three ping intervals. */
   idleTimeoutMs?: number
 }
 
-/** Headers of a request. Not `HeadersInit`, which projects for Node lack. */
+/** Request headers. Does not use `HeadersInit`, because Node projects lack that type. */
 type RequestHeaders = Headers | Readonly<Record<string, string>>
 
-/** Options of `remoteSession`: URL, session, headers and reconnects. */
+/** Options for `remoteSession`: URL, session, headers and reconnection. */
 export interface RemoteSessionOptions {
   /** Base URL of `createAgentApp`, such as `https://agents.example/api`. May be relative in a web page. */
   url: string
-  /** Any id. The first prompt creates the session. */
+  /** Session id, chosen by the caller. The first prompt creates the session. */
   sessionId: string
-  /** Sends the requests. Default: the global `fetch`. `app.fetch` calls an app in the same process. */
+  /** Function that sends the requests. Pass `app.fetch` to call an app in the same process. Default: the global `fetch`. */
   fetch?: (request: Request) => Response | Promise<Response>
   /** Headers of each request. A function is called before each request, so that it can refresh tokens, and again after a 401. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   reconnect?: ReconnectOptions
   /**
-   * Secret id of this client for client tool calls: 8 to 100 random characters. The client that claims a call is identified by
-   * it. Keep it over a reload to continue the calls of the client before. Default: a new id.
+   * Secret id that identifies this client when it claims client tool calls: 8 to 100 random characters. To continue claimed calls after a
+   * reload, reuse the id. Default: a new id.
    */
   clientId?: string
-  /** Receives lost connections and errors without another receiver. Default: the console; `false` disables it. */
+  /** Receives lost connections and otherwise unreported errors. Default: the console. `false` disables logging. */
   logger?: Logger | false
 }
 
@@ -74,14 +72,14 @@ const remoteOptions = options<RemoteSessionOptions>({
   logger: aLogger,
 })
 
-/** Throws `ConfigError` `invalidOption` for wrong options. */
+/** Throws `ConfigError` `invalidOption` for invalid options. */
 export function checkRemoteOptions(given: RemoteSessionOptions): void {
   checkOptions(given, remoteOptions)
 }
 
 /**
- * Converts headers. Throws `ConfigError` `invalidOption` without the value, which may be a secret; the platform's message would
- * quote it.
+ * Converts headers. Throws `ConfigError` `invalidOption`. The error omits the value, which may be a secret, so it does not include the
+ * platform's message.
  */
 export function sendableHeaders(given: RequestHeaders = {}): Headers {
   checkOptions(given, requestHeaders, 'headers')
@@ -96,14 +94,12 @@ const chatOptions = options<ChatOptions>({
   metadata: json,
 })
 
-/**
- * Throws `ConfigError` `invalidOption` for options that are wrong for every agent. The server checks what its clients may choose.
- */
+/** Throws `ConfigError` `invalidOption` for options that no agent accepts. The server validates the allowed choices. */
 export function checkChatOptions(given: ChatOptions): void {
   checkOptions(given, chatOptions)
 }
 
-/** Backoff of attempts. */
+/** Backoff between attempts. */
 export interface Patience extends RetryConfig {
   idleTimeoutMs: number
 }

@@ -3,41 +3,45 @@ import { RemoteError } from './remote-error.ts'
 import type { EventStream } from './wire/event-stream.ts'
 import type { Wire } from './wire/wire.ts'
 
-/** The reader of a feed. */
+/** Callbacks to the session that reads a feed. */
 export interface FeedOwner {
-  /** Returns whether events are awaited. */
+  /** Whether the owner is waiting for events. */
   readonly isWanted: boolean
   /** Returns the cursor in the current run, if any. */
   cursor(): { loopId: string; after: number } | undefined
-  /** Processes one event; returns a promise if the next one must wait. */
+  /** Processes one event. Returns a promise if the next event must wait. */
   take(event: AgentEvent): Promise<void> | undefined
-  /** Called when the feed is open, so that later runs arrive. Returns whether the feed fits; else it is opened again after the cursor. */
+  /**
+   * Called when the feed is open and will deliver later runs. Returns whether the feed starts at the right cursor. Otherwise it is
+   * reopened.
+   */
   opened(): Promise<boolean>
-  /** Called if the server no longer has the events: rebuilds them. */
+  /** Called if the server no longer has the events, so that the owner rebuilds them. */
   catchUp(why: RemoteError): Promise<void>
-  /** Called after the last attempt. */
+  /** Called when all reconnection attempts have failed. */
   lost(error: RemoteError): void
 }
 
 /**
- * Reads the events of a session over any number of connections, one at a time, while events are awaited.
+ * Reads a session's events while the owner needs them, over one connection at a time.
  *
  * **Contract**
- * - Continues after the owner's cursor. A connection that delivered something new, or lived long, does not count as a failure.
+ * - The feed continues after the owner's cursor. A connection that delivered new events, or lasted long enough, does not count as a
+ *   failure.
  */
 export class SessionFeed {
   readonly #wire: Wire
   readonly #owner: FeedOwner
   #stream: EventStream | undefined
-  /** Whether the connection is the session's, not that of one run. */
+  /** Whether the connection delivers the whole session instead of one run. */
   #isOfSession = false
-  /** The event stream of a start request: read before anything else. */
+  /** Event stream of a start request, which is read first. */
   #own: EventStream | undefined
   #isReading = false
-  /** Whether the open connection is closed to open another. */
+  /** Whether the current connection must be replaced. */
   #isOutdated = false
   #isGivenUp = false
-  /** Whether the next connection starts with the oldest events. */
+  /** Whether the next connection starts from the oldest events. */
   #isExpired = false
   /** The latest cursor. */
   #newest: { loopId: string; seq: number } | undefined
@@ -47,7 +51,7 @@ export class SessionFeed {
     this.#owner = owner
   }
 
-  /** The connection that delivers new runs; undefined without one. */
+  /** The connection that delivers new runs, if any. */
   get connection(): EventStream | undefined {
     return this.#isOfSession ? this.#stream : undefined
   }
@@ -57,9 +61,11 @@ export class SessionFeed {
     if (!this.#isReading) this.#begin()
   }
 
-  /** Starts reading, first the rest of `stream` from a start request. `since` is the connection before that request. */
+  /**
+   * Starts reading, beginning with the rest of a start request's `stream`. `since` is the connection that was open before the request.
+   */
   readOn(stream: EventStream, since: EventStream | undefined): void {
-    // It was open before the run started, so it delivers the same.
+    // The connection was open before the run started, so it delivers the same events.
     if (since !== undefined && this.connection === since) {
       stream.close()
       return
@@ -70,7 +76,7 @@ export class SessionFeed {
     else this.#begin()
   }
 
-  /** Starts reading over a new connection, because an open one may have been opened after the current run ended. */
+  /** Starts reading over a new connection, because the current one may have been opened after the run ended. */
   reopen(): void {
     this.#isOutdated = true
     if (this.#isReading) this.#stream?.close()
@@ -82,7 +88,7 @@ export class SessionFeed {
     void this.#read().finally(() => {
       this.#isReading = false
       if (!this.#owner.isWanted || this.#wire.isClosed) this.close()
-      // Events were awaited again in between.
+      // Stays open if the owner has started waiting for events again.
       else if (this.#own !== undefined || !this.#isGivenUp) this.#begin()
     })
   }
@@ -128,7 +134,7 @@ export class SessionFeed {
     }
   }
 
-  /** Returns the session's connection after the cursor; undefined if a run delivers its own events first. */
+  /** Returns the session's connection after the cursor, or `undefined` if a run delivers its own events first. */
   async #open(): Promise<EventStream | undefined> {
     this.#isOutdated = false
     const cursor = this.#owner.cursor()
@@ -137,7 +143,7 @@ export class SessionFeed {
     const stream = await this.#wire.stream({ method: 'GET', path: this.#isExpired && cursor ? `/runs/${loopId}/events` : path })
     this.#isExpired = false
     this.#stream = stream
-    // A run that became known meanwhile may have ended: this connection has none of its events.
+    // A run that became known in the meantime may already have ended, and this connection would deliver none of its events.
     this.#isOutdated ||= cursor === undefined && this.#owner.cursor() !== undefined
     if (!this.#isOutdated && (await this.#owner.opened()) && this.#own === undefined) return stream
     stream.close()
@@ -145,7 +151,7 @@ export class SessionFeed {
   }
 
   async #drain(stream: EventStream, onProgress: () => void): Promise<void> {
-    // Checked first, because the reader may have stopped while it was opened.
+    // Checked first, because the reader may have stopped while the connection was opening.
     while (this.#owner.isWanted) {
       const batch = await stream.next()
       if (batch === undefined) return
@@ -157,7 +163,7 @@ export class SessionFeed {
     }
   }
 
-  /** Returns whether an event is new: those that each connection repeats are no progress. */
+  /** Returns whether an event is new. Events that every connection repeats do not count as progress. */
   #isNew({ loopId, seq }: AgentEvent): boolean {
     if (this.#newest?.loopId === loopId && seq <= this.#newest.seq) return false
     this.#newest = { loopId, seq }
@@ -188,7 +194,7 @@ export class SessionFeed {
   }
 }
 
-/** A connection that lived this long is not a failure. */
+/** A connection that lasted this long does not count as a failure. */
 const longLifeMs = 10_000
 
 function isForgotten({ code }: RemoteError): boolean {

@@ -35,9 +35,9 @@ const readers: Record<ConfigFormat, (text: string) => ReadDocument | Promise<Rea
  * Parses an agent file.
  *
  * **Contract**
- * - Runs, reads and sends nothing. Does not substitute variables, so the result holds no secret that the text does not hold.
+ * - Runs, reads and sends nothing. Does not substitute variables, so the result contains only secrets that the text already contains.
  * - Unknown keys become `warnings` with the nearest known key.
- * - Rejects with `ConfigError` `parse` for text that is no TOML, JSON or YAML 1.2, or longer than 131,072 characters.
+ * - Rejects with `ConfigError` `parse` for text that is not valid TOML, JSON or YAML 1.2, or that is longer than 131,072 characters.
  * - Rejects with `ConfigError` `invalidField` for an invalid value, with `field`, `value`, `expected`, `line` and `column`.
  * - Rejects with `LoadError` if the YAML parser cannot be loaded.
  *
@@ -58,7 +58,7 @@ export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
     const document = await attempt(() => readers[format](checked), failures)
     if (document !== undefined) return interpreted(document, format)
   }
-  // Reports the format in which the parser got furthest.
+  // Reports the error of the parser that read the furthest.
   const [nearest] = failures.toSorted((a, b) => (b.line ?? 0) - (a.line ?? 0) || (b.column ?? 0) - (a.column ?? 0))
   const { line = 1, column = 1 } = nearest ?? {}
   const details = failures.map(({ message }) => message).join(' ')

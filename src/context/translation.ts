@@ -3,11 +3,11 @@ import type { AssistantMessage, Message } from '../contract/message/message.ts'
 import type { KnownApi, ModelConfig } from '../contract/model/model-config.ts'
 
 /**
- * Converts content of other models in a history for `target`. Runs before every request, after `convertToLlm` and before the codec normalizes
- * the history.
+ * Converts content from other models in a history for `target`. Runs before every request, after `convertToLlm` and before the codec
+ * normalizes the history.
  *
  * **Contract**
- * - Changes nothing in place: translated messages are copies, unchanged ones keep their identity.
+ * - Changes nothing in place: translated messages are copies, and unchanged messages keep their identity.
  * - Returns the same copy for the same message and target, so that encoded forms are reused.
  *
  * Source: docs/concepts/context.md
@@ -29,12 +29,12 @@ const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantM
 
 /**
  * Translates as specified: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, and is dropped for Google and
- * Bedrock. It stays for Anthropic, which gets only thinking of its own model.
+ * Bedrock. Thinking is kept for Anthropic, which gets only its own model's thinking.
  *
  * **Contract**
- * - Only foreign thinking is changed. A model gets its own thinking back with signatures; the specification would drop it on Google and
- *   Bedrock, whose models reject that.
- * - Text, images, tool calls, user messages and tool results stay. Withheld thinking has no text and is dropped.
+ * - Only foreign thinking is changed. A model gets its own thinking back with signatures. The specification drops it for Google and
+ *   Bedrock, but their models reject requests without it.
+ * - Text, images, tool calls, user messages and tool results are kept. Withheld thinking has no text and is dropped.
  */
 export const defaultContextTranslation: ContextTranslation = (messages, target) => {
   // Codecs of other protocols define what they accept.
@@ -79,7 +79,7 @@ function translate(
   return copy
 }
 
-/** Returns whether thinking is of another model, or of this one under another protocol. */
+/** Returns whether another model produced the thinking, or this model under another protocol. */
 function isForeign(block: Content, message: AssistantMessage, target: ModelConfig): block is ThinkingContent {
   if (block.type !== 'thinking') return false
   if (message.provider !== target.provider || message.model !== target.id) return true

@@ -6,28 +6,28 @@ import type { AgentContext } from './loop-config.ts'
 import type { LoopState } from './loop-state.ts'
 
 type Part = typeof import('./background/background-work.ts')
-/** Loaded only by runs whose calls start background tasks. */
+/** Loads the chunk for runs whose calls start background tasks. */
 const chunk: LateChunk<Part> = lateChunk('background work', () => import('./background/background-work.ts'))
 
-/** Loads the background tasks of the loop. Rejects with `LoadError`. */
+/** Loads the loop's background tasks. Rejects with `LoadError`. */
 export async function loadBackground(loop: LoopState): Promise<LoopBackground> {
   const { BackgroundWork } = chunk.loaded ?? (await chunk.load())
-  // Concurrent calls of one turn may load it.
+  // Concurrent calls may load the chunk at the same time. The first instance wins.
   loop.background ??= new BackgroundWork(loop)
   return loop.background
 }
 
-/** Returns whether a loop has a tool with background tasks: such a loop first reports those of earlier runs. */
+/** Returns whether a tool starts background tasks. If so, the loop first reports tasks of earlier runs. */
 export function usesBackground({ tools }: AgentContext): boolean {
   return tools.some((tool) => tool.isBackground === true)
 }
 
-/** Returns whether the history has a background task without a report to the model. */
+/** Returns whether the history contains a background task that was not reported to the model. */
 export function hasOpenBackground(context: AgentContext): boolean {
   return openBackground(context.messages).length > 0
 }
 
-/** Stops the background tasks and stores unreported results. Resolves with the ending. Never rejects. */
+/** Stops the background tasks and stores unreported results. Resolves with the run's ending. Never rejects. */
 export async function closeBackground(loop: LoopState, background: LoopBackground, ending: RunEnding): Promise<RunEnding> {
   await background.close()
   return loop.failure === undefined || ending.status === 'error' ? ending : { status: 'error', error: loop.failure }

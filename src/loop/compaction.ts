@@ -6,14 +6,14 @@ import type { RunEnding } from '../types/run/run.ts'
 import type { LoopState } from './loop-state.ts'
 import type { RequestView } from './view/request-view.ts'
 
-/** Loaded only by some runs: compaction, prunes, reverts, and the view of a history with any of them. */
+/** Lazily loaded chunk: compaction, prunes, reverts, and the view of a history that contains any of them. */
 const chunk: LateChunk<typeof import('./view/index.ts')> = lateChunk('compaction', () => import('./view/index.ts'))
 
 type MediaTokens = typeof import('../context/tokens/media-tokens.ts')
 /** Provider rules for counting images and files. */
 const mediaTokens: LateChunk<MediaTokens> = lateChunk('the estimate of media', () => import('../context/tokens/media-tokens.ts'))
 
-/** Loads the view of a history that is not sent in full, or that a tool can revert. The loop keeps it. */
+/** Loads and caches the view of a history that is not sent in full, or that a tool can revert. */
 export async function loadView(loop: LoopState): Promise<RequestView> {
   const { context, contextWindow } = loop
   if (contextWindow.view !== undefined) return contextWindow.view
@@ -22,7 +22,7 @@ export async function loadView(loop: LoopState): Promise<RequestView> {
   return contextWindow.view
 }
 
-/** Returns whether a loop must start with a view: its history has context changes or node numbers. */
+/** Returns whether a loop needs a view from the start, because its history has context changes or node numbers. */
 export function needsView({ context }: LoopState): boolean {
   return context.state !== undefined || context.tools.some((tool) => tool.revertPolicy !== undefined)
 }
@@ -44,15 +44,15 @@ function keepCounted(loop: LoopState): Promise<unknown> | undefined {
 }
 
 /**
- * Compacts after the provider rejected the prompt as too long. Resolves with whether the request got smaller; rejects as {@link
- * compactIfDue}.
+ * Compacts the context after the provider rejected the prompt as too long. Resolves with whether the request got smaller. Rejects like
+ * {@link compactIfDue}.
  */
 export async function makeRoom(loop: LoopState): Promise<boolean> {
   if (loop.contextWindow.limits === undefined || loop.stop.aborted) return false
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'overflow' }))
 }
 
-/** Compacts on request. Rejects on failure; the context is then unchanged. */
+/** Compacts the context on request. On failure, rejects and leaves the context unchanged. */
 export async function compactAsAsked(loop: LoopState, focusMessage: string | undefined): Promise<RunEnding> {
   try {
     if (mediaToCount(loop)) await countMedia(loop)
@@ -65,8 +65,8 @@ export async function compactAsAsked(loop: LoopState, focusMessage: string | und
 }
 
 /**
- * Applies the prunes and reverts that tools of this turn requested. The history stays unchanged. Never rejects: a failed record fails the
- * run.
+ * Applies the prunes and reverts that this turn's tools requested, without changing the history. Never rejects: if recording fails, the run
+ * fails.
  */
 export async function pruneAndRevert(loop: LoopState, changes: readonly ContextChange[]): Promise<void> {
   if (changes.length === 0) return
@@ -78,7 +78,7 @@ export async function pruneAndRevert(loop: LoopState, changes: readonly ContextC
   }
 }
 
-/** Returns whether there are media without a counter. Looks at each message once. */
+/** Returns whether the history has media whose token counter is not loaded. Checks each message only once. */
 function mediaToCount(loop: LoopState): boolean {
   const { contextWindow, config, context } = loop
   const { tokenCounter } = config.contextConfig || {}

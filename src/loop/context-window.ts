@@ -5,15 +5,15 @@ import type { TokenCounter } from '../types/context/compaction.ts'
 import type { LoopConfig } from './loop-config.ts'
 import type { RequestView } from './view/request-view.ts'
 
-/** Prompt limits of one loop, the current prompt size, and the view of the history. */
+/** A loop's prompt limits, current prompt size and view of the history. */
 export class ContextWindow {
-  /** `undefined` if compaction is disabled. */
+  /** Prompt limits. `undefined` if compaction is disabled. */
   limits: ResolvedContext | undefined
   /** Measures the prompt. */
   meter: PromptMeter
-  /** View of the history; `undefined` while all of it is sent. See `loadView`. */
+  /** The history's view. `undefined` while the whole history is sent. See `loadView`. */
   view: RequestView | undefined
-  /** Number of messages searched for media; `undefined` once their counter is loaded. */
+  /** Number of messages already searched for media. `undefined` once the media token counter is loaded. */
   searched: number | undefined = 0
 
   constructor({ contextConfig, model, maxTokens: given }: LoopConfig, systemPrompt: string) {
@@ -32,7 +32,7 @@ export class ContextWindow {
     return this.limits === undefined ? Infinity : compactionTrigger(this.limits)
   }
 
-  /** Estimates with `counter` from now on. */
+  /** Uses `counter` for later estimates. */
   countBy(counter: TokenCounter): void {
     if (this.limits === undefined || this.limits.counter === counter) return
     this.limits = { ...this.limits, counter }

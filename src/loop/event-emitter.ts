@@ -3,17 +3,17 @@ import type { StreamDelta } from '../contract/model/request.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBase } from '../contract/run/run-facts.ts'
 
-/** An event without the emitter's fields; distributes over the union. */
+/** An event without the fields that the emitter adds. Distributes over the event union. */
 type Unstamped<E> = E extends AgentEvent ? Omit<E, keyof EventBase> : never
 
-/** Any event of a run before it is stamped. */
+/** A run event before the emitter adds its fields. */
 export type EventBody = Unstamped<AgentEvent>
 
 /**
- * Stamps events with run, session, loop, cursor and time, and passes them to one sink, synchronously and in order.
+ * Adds run, session, loop, cursor and time to events, and passes them to one sink, synchronously and in order.
  *
- * **Contract**: `seq` starts at 1 and has no gaps. Events are never changed. `at` is the time of emission; deltas emitted synchronously,
- * such as those of one network chunk, share it.
+ * **Contract**: `seq` starts at 1 and has no gaps. Events are never changed. `at` is the time of emission. Deltas emitted synchronously,
+ * such as those from one network chunk, have the same time.
  */
 export class EventEmitter {
   readonly runId: string
@@ -21,7 +21,7 @@ export class EventEmitter {
   readonly loopId: string
   readonly #sink: (event: AgentEvent) => void
   #seq = 0
-  /** Cached time for the deltas of one network chunk: reading the clock is a large part of an event's cost. */
+  /** Cached time for the deltas in one network chunk, because reading the clock is a large part of an event's cost. */
   #chunkAt = 0
   readonly #settled = Promise.resolve()
   readonly #forgetTime = (): void => {
@@ -45,7 +45,7 @@ export class EventEmitter {
     this.#sink({ runId: this.runId, seq: ++this.#seq, at: now(), sessionId: this.sessionId, loopId: this.loopId, ...body })
   }
 
-  /** Emits a `messageUpdate`; written out because it runs once per delta. */
+  /** Emits a `messageUpdate`. Inlined, because it runs once per delta. */
   update(messageId: string, delta: StreamDelta): void {
     if (this.#chunkAt === 0) {
       this.#chunkAt = now()

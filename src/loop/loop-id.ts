@@ -25,7 +25,7 @@ export function nextLoopId(context: AgentContext, sessionId: string, config: Loo
   return `${sessionId}.${segment}.${count}`
 }
 
-/** Raises `counts` to those of `others` and returns the same object, because others may hold it. */
+/** Raises `counts` to the maximum of both and returns the same object, because other contexts may share it. */
 export function raiseCounts(
   counts: Record<string, number> | undefined = {},
   others: Readonly<Record<string, number>>,
@@ -46,7 +46,7 @@ function countOf(counts: Readonly<Record<string, number>> = {}, segment: string)
   return ownOf(counts, segment) ?? 0
 }
 
-/** Returns the configuration for `agentStart`: all that identifies it, no secrets. */
+/** Returns the configuration summary for `agentStart`: all identifying fields, without secrets. */
 export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
   const model = config.model.config
   const snapshot: LoopConfigSnapshot = {

@@ -10,7 +10,7 @@ import { fits } from '../contract/shape/read.ts'
 import type { LoopConfig } from './loop-config.ts'
 import type { TurnSetup } from './turn/turn-setup.ts'
 
-/** The loop as its log needs it. */
+/** Parts of the loop that its log uses. */
 interface LoggedLoop {
   readonly config: Pick<LoopConfig, 'logger'>
   readonly events: { readonly loopId: string }
@@ -18,9 +18,9 @@ interface LoggedLoop {
   readonly stop: AbortScope
 }
 
-/** Log and errors of one loop, with keys redacted. */
+/** Logs one loop's warnings and errors, with API keys redacted. */
 export class RunLog {
-  /** Keys of its model calls. */
+  /** API keys that the loop's model calls used. */
   readonly keys = new KnownSecrets()
   readonly #loop: LoggedLoop
   readonly #logged = new Set<string>()
@@ -29,7 +29,7 @@ export class RunLog {
     this.#loop = loop
   }
 
-  /** Logs a warning; a failing logger never affects the run. */
+  /** Logs a warning. A failing logger never affects the run. */
   warn(event: string, fields: JsonObject): void {
     const { config, events } = this.#loop
     logWarning(config.logger, event, { loopId: events.loopId, ...fields }, this.#secrets())
@@ -42,27 +42,27 @@ export class RunLog {
     this.warn(event, { message })
   }
 
-  /** Logs a failure that the run can ignore; not for aborts. */
+  /** Logs a failure that does not affect the run. Ignores aborts. */
   warnFailed(event: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.warn(event, { ...toRunFailure(error) })
   }
 
-  /** Returns an error as data, without the keys of this run. */
+  /** Returns an error as data, with this run's API keys redacted. */
   failureOf(error: unknown): RunFailure {
     const { message, cause, ...failure } = toRunFailure(error)
-    // Of a ProviderError; fields of other errors are unknown.
+    // Validates the field, because only a ProviderError has typed rate limits.
     const { limits } = Object(error)
     if (fits(rateLimits, limits)) failure.limits = limits
     const shown = { ...failure, message: this.withoutSecrets(message) }
     return cause === undefined ? shown : { ...shown, cause: { ...cause, message: this.withoutSecrets(cause.message) } }
   }
 
-  /** Redacts the keys of this run in text for the model, events and records. */
+  /** Redacts this run's keys in text for the model, events and records. */
   withoutSecrets(text: string): string {
     return withoutSecret(text, this.#secrets())
   }
 
-  /** Collected only after a failure. */
+  /** Collects the API keys to redact. Called only after a failure. */
   #secrets(): readonly string[] {
     const { turn, stop } = this.#loop
     const { config, secrets, credentials } = turn.model

@@ -4,13 +4,13 @@ import type { AgentEvent } from '../contract/run/event.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
 import type { LoopObserver, LoopStep, LoopWatch, TraceContext, WatchedLoop } from '../types/run/loop-watch.ts'
 
-/** Receives errors of a watch. */
+/** Receives the error message of a failing watch. */
 type Warn = (message: string) => void
 
-/** Outcome of a step. */
+/** A step's outcome. */
 type Outcome<T> = { value: T } | { error: unknown }
 
-/** Watches of one loop, the first outermost. Whatever they do, the loop continues as if there were none: see {@link LoopWatch}. */
+/** One loop's watches. The first is outermost. A failing watch never affects the loop: see {@link LoopWatch}. */
 export class Watches {
   readonly #list: readonly LoopWatch[]
   readonly #warn: Warn
@@ -20,9 +20,7 @@ export class Watches {
     this.#warn = warn
   }
 
-  /**
-   * `undefined` without watches: nothing is called then. `warn` gets only the first failure, because a failing watch fails at every event.
-   */
+  /** Returns `undefined` without watches. `warn` gets only the first failure, because a failing watch usually fails at every event. */
   static begin(observers: readonly LoopObserver[] | undefined, loop: () => WatchedLoop, warn: Warn): Watches | undefined {
     if (observers === undefined || observers.length === 0) return undefined
     const watched = loop()
@@ -34,7 +32,7 @@ export class Watches {
   event(event: AgentEvent): void {
     for (const watch of this.#list) {
       try {
-        // No closure unless there is a return value: this runs once per delta.
+        // Creates a closure only if there is a return value, because this runs once per delta.
         const outcome: unknown = watch.event?.(event)
         if (outcome !== undefined) catchLate(outcome, (error) => this.#warn(errorText(error)))
       } catch (error) {
@@ -79,7 +77,7 @@ export class Watches {
     }
     try {
       const returned: unknown = watch.around(step, run)
-      // It may return a promise of the work, whose rejection is reported elsewhere.
+      // `around` may return the promise from `work`, whose rejection is reported elsewhere.
       catchLate(returned, () => undefined)
     } catch (error) {
       if (!(outcome !== undefined && 'error' in outcome && outcome.error === error)) this.#warn(errorText(error))

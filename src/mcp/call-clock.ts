@@ -1,10 +1,10 @@
 import { startTimer } from '../base/timer.ts'
 
-/** Time limits of a call, in milliseconds. */
+/** A call's time limits, in milliseconds. */
 export interface CallLimits {
-  /** Time until the first progress, and between two progress notifications. */
+  /** Maximum time until the first progress notification, and between notifications. */
   timeoutMs: number
-  /** Time for the whole call. */
+  /** Maximum time for the whole call. */
   totalTimeoutMs: number
 }
 
@@ -15,8 +15,8 @@ export type ExpiredLimit = keyof CallLimits
  * Measures one call: an idle timeout that progress resets, within a total timeout.
  *
  * **Contract**
- * - Calls `onExpired` at most once. No timer is left after `stop`.
- * - While paused, neither limit advances. Afterwards the idle timeout starts again.
+ * - Calls `onExpired` at most once. No timer remains after `stop`.
+ * - While paused, neither limit advances. Resuming restarts the idle timeout.
  */
 export class CallClock {
   readonly #timeoutMs: number
@@ -58,7 +58,7 @@ export class CallClock {
     }
   }
 
-  /** Stops both timers for good. */
+  /** Stops both timers permanently. */
   stop(): void {
     this.#isOver = true
     this.#halt()

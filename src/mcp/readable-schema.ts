@@ -3,7 +3,7 @@ import { escapeControls } from '../base/text/characters.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 
-/** Keywords whose values are text for readers. */
+/** Keywords whose values are human-readable text. */
 const readable = new Set(['title', 'description', 'markdownDescription', '$comment', 'enumNames', 'enumDescriptions'])
 /** Keywords whose values are compared with data and must stay unchanged. */
 const data = new Set([...dataKeywords, 'required'])

@@ -31,7 +31,7 @@ function entriesOf(provider: string): ReadonlyMap<string, CatalogueEntry> {
   return entries
 }
 
-/** Returns the entries of a line: equal models share one. */
+/** Returns a line's entries: equal models share one. */
 function entriesIn(provider: string, line: string): CatalogueEntry[] {
   const [ids = '', contextWindow, maxOutputTokens, ...facts] = line.split(' ')
   const [marks = ''] = facts.splice(ratesPerRow, 1)
@@ -62,7 +62,7 @@ function ratesAt(figures: readonly number[], at: number): TokenRates {
  * Catalogue of known models as of `asOf`. Pass it to a factory: `anthropic(id, { apiKey, catalogue })`.
  *
  * **Contract**
- * - Facts may be outdated: providers change prices and limits. Options of a factory override them, and a cost reported by the provider
+ * - Facts may be outdated: providers change prices and limits. Options for a factory override them, and a cost reported by the provider
  *   overrides a computed one.
  * - Bedrock ids are found with and without their region, because some regions have their own prices.
  *

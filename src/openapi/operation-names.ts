@@ -3,7 +3,7 @@ import { asToolName, isToolName, maxToolName } from '../contract/tool/tool-resul
 
 /**
  * Creates unique tool names that every provider accepts: `[a-zA-Z0-9_-]{1,64}`. If names collide, the one that needed no change keeps its
- * name, else the first. The others end in a checksum of their place. A name does not depend on the filter.
+ * name, otherwise the first. The other names end in a checksum of their method and path. A name does not depend on the filter.
  */
 export function legalNames(wanted: readonly { name: string; place: string }[]): string[] {
   const taken = new Set<string>()

@@ -8,12 +8,12 @@ import { type ChatChunk, type ChatUsage, usageOf as chatUsageOf, laterReport, re
 import { usageOf as responseUsageOf, type WireResponse } from './openai-responses/decode/wire.ts'
 
 /**
- * Accumulates usage. Takes the events of a response one by one, or the whole response, as parsed JSON, and returns the usage so far.
- * Never throws.
+ * Accumulates usage. Accepts a response's events one by one, or the whole response, as parsed JSON, and returns the usage so far. Never
+ * throws.
  */
 export type UsageReader = (event: unknown) => Usage
 
-/** Creates a reader that counts usage like the decoder of the protocol, for proxies that forward responses without decoding them. */
+/** Creates a reader that counts usage like the protocol's decoder, for proxies that forward responses without decoding them. */
 export function usageReader(api: KnownApi): UsageReader {
   switch (api) {
     case 'anthropicMessages':
@@ -36,7 +36,7 @@ export function usageReader(api: KnownApi): UsageReader {
       return latest((event) => {
         const chunk = objectOf<ChatChunk>(event)
         report = laterReport(report, objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage))
-        // The backend is unknown: rather counts too many tokens than too few.
+        // Overestimates rather than underestimates, because the backend is unknown.
         return chatUsageOf(report, true)
       })
     }
@@ -49,7 +49,7 @@ export function usageReader(api: KnownApi): UsageReader {
   }
 }
 
-/** Adds reports to one object. */
+/** Applies reports to one object. */
 function adding(add: (usage: Usage, event: unknown) => void): UsageReader {
   const usage = emptyUsage()
   return (event) => {
@@ -58,7 +58,7 @@ function adding(add: (usage: Usage, event: unknown) => void): UsageReader {
   }
 }
 
-/** Uses the latest report; an empty one does not count. */
+/** Uses the latest report and ignores empty reports. */
 function latest(usageOf: (event: unknown) => Usage | undefined): UsageReader {
   let usage = emptyUsage()
   return (event) => {

@@ -33,7 +33,7 @@ import { readSpec, writeSpec } from './walk.ts'
  * Converts a type between our spelling (camelCase) and the specification's JSON.
  *
  * **Contract**
- * - `decode(encode(value))` equals `value`. Keys the other side does not know travel along, both ways.
+ * - `decode(encode(value))` equals `value`. Keys that the other side does not know are preserved in both directions.
  * - `encode` leaves absent fields out, or writes `null`, exactly where the Rust implementation does.
  * - `decode` takes a parsed JSON value and throws `SessionError` `invalidMessages`, with the path, for what Rust would refuse too.
  */
@@ -47,22 +47,22 @@ function codec<T>(name: string, shape: ShapeOf<T>): SpecCodec<T> {
   return { encode: (value) => writeSpec(shape, value), decode: (json) => readSpec<ShapeOf<T>>(shape, json, name) as T }
 }
 
-/** `Content`: spelled the same on both sides; `providerState` and `invalidArguments` are keys that Rust ignores. */
+/** `Content`: spelled the same on both sides. `providerState` and `invalidArguments` are keys that Rust ignores. */
 export const contentCodec: SpecCodec<Content> = codec('content', content)
 
 /**
- * `AgentMessage`: camelCase, except `error_message` and `usage`. Rust ignores `id` and `childLoopId`; a message without an `id` gets one.
- * Malformed extras (`turnId`, `nodeId`, `tags` …) are dropped, as Rust does; an unknown role throws.
+ * `AgentMessage`: camelCase, except `error_message` and `usage`. Rust ignores `id` and `childLoopId`. A message without an `id` gets one.
+ * Malformed extras (`turnId`, `nodeId`, `tags` …) are dropped, as Rust does. An unknown role throws.
  */
 export const messageCodec: SpecCodec<AgentMessage> = codec('message', agentMessage)
 
-/** `Usage`: snake_case keys. Only `input` and `output` are required; older files lack the rest. */
+/** `Usage`: snake_case keys. Only `input` and `output` are required. Older files lack the rest. */
 export const usageCodec: SpecCodec<Usage> = codec<Usage>('usage', usage)
 
 /** `NodeTag`: snake_case fields, node ids as bare integers. */
 export const nodeTagCodec: SpecCodec<NodeTag> = codec('tag', nodeTag)
 
-/** `RevertCategory`: kebab-case, so `step-summary` there. */
+/** `RevertCategory`: kebab-case, such as `step-summary`. */
 export const revertCategoryCodec: SpecCodec<RevertCategory> = codec('category', revertCategory)
 
 /** `BlockProvenance`: kebab-case kinds and roles, snake_case fields. */
@@ -71,14 +71,14 @@ export const provenanceCodec: SpecCodec<BlockProvenance> = codec('provenance', b
 /** `ToolResult`: `details` is always written, `null` if absent. Rust ignores `isError`. */
 export const toolResultCodec: SpecCodec<ToolResult> = codec('result', toolResult)
 
-/** `TurnTrigger`: PascalCase. `FollowUp`, the word of older files, is read as `continuation`. */
+/** `TurnTrigger`: PascalCase. `FollowUp`, which older files contain, is read as `continuation`. */
 export const turnTriggerCodec: SpecCodec<TurnTrigger> = codec('trigger', turnTrigger)
 
 /** `ContinuationKind`: a PascalCase word, or an object with the word as its only key if there is a tag. */
 export const continuationCodec: SpecCodec<ContinuationKind> = codec('continuation', continuationKind)
 
 /**
- * `StreamDelta`: an object with the PascalCase kind as its only key. Rust ignores `contentIndex`, `toolCallId` and `toolName`; if absent,
+ * `StreamDelta`: an object with the PascalCase kind as its only key. Rust ignores `contentIndex`, `toolCallId` and `toolName`. If absent,
  * they are read as 0 and ''.
  */
 export const streamDeltaCodec: SpecCodec<StreamDelta> = codec('delta', streamDelta)
@@ -88,12 +88,12 @@ export type WireProtocol = KnownApi
 
 /**
  * `ApiProtocol`: snake_case, with `open_ai` in two words. `scripted` has no spelling in Rust. Configuration files spell three protocols
- * differently (`openai_completions`); Rust refuses those here.
+ * differently (`openai_completions`). Rust rejects those spellings here.
  */
 export const protocolCodec: SpecCodec<WireProtocol> = codec('api', knownApi)
 
 /**
- * `LoopConfigSnapshot`: snake_case; `config_id` is `null` if absent. Rust may omit any other field, so reading returns a partial. Rust
+ * `LoopConfigSnapshot`: snake_case. `config_id` is `null` if absent. Rust may omit any other field, so reading returns a partial. Rust
  * could not read a file with any other protocol (`scripted`, or a custom one), so it is written as `nativeApi`, which Rust ignores.
  */
 export const configSnapshotCodec: SpecCodec<Partial<LoopConfigSnapshot>> = codec('config', configSnapshot)
@@ -103,7 +103,7 @@ export type SpecRequest = Omit<AnnotatedRequest, 'provider' | 'api'> & Partial<P
 
 /**
  * `AnnotatedRequest` as Rust's `AnnotatedRequestPayload`: snake_case, messages without generated ids. Rust ignores `provider`, `api` and
- * `http`; without them, reading returns a partial. An absent format is written, and read back, as `text`.
+ * `http`. Without them, reading returns a partial. An absent format is written, and read back, as `text`.
  *
  * Source: docs/migrate/rust.md
  */

@@ -20,7 +20,7 @@ export interface EventDefaults {
   configSnapshot: LoopConfigSnapshot
 }
 
-/** Event types of the crate. An unknown type makes a whole session file unreadable there, so others are not written. */
+/** The crate's event types. An unknown type makes a whole session file unreadable in the crate, so no other types are written. */
 const shared: readonly string[] = [
   'agentStart',
   'agentEnd',
@@ -52,10 +52,10 @@ type FindMessage = (id: string) => AgentMessage | undefined
  * **Contract**
  * - Returns `undefined` for events that the specification lacks: `providerRetry`, `approvalRequested`, `approvalResolved`,
  *   `inputRequested`, `inputResolved`, `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`. One
- *   unknown type makes a whole session file unreadable there. The loop of a child is written separately.
+ *   unknown type makes a whole session file unreadable in the crate. The loop of a child is written separately.
  * - Fields that only we have, such as `runId`, `seq`, `at`, `sessionId`, `messageId`, `status`, `error` and `pendingApprovals`, are keys
  *   that Rust ignores.
- * - A `MessageUpdate` needs the whole message, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or the
+ * - A `MessageUpdate` needs the whole message, a `PrunApplied` the times of the messages. `message` looks them up (`run.message`, or the
  *   history). Without it an empty message, or no times, are written.
  *
  * Source: docs/migrate/rust.md
@@ -68,12 +68,12 @@ export function eventToSpec(event: AgentEvent, message?: FindMessage): JsonObjec
     return { ...spec, message: writeSpec(agentMessage, shown) }
   }
   if (event.type !== 'prunApplied') return spec
-  // Without a lookup, the times that came from Rust are written again.
+  // Without a lookup, writes the times that came from Rust.
   const times = event.prunedMessageIds.flatMap((id) => timesOf(message?.(id)))
   return { pruned_timestamps: [], ...spec, ...(times.length > 0 && { pruned_timestamps: times }) }
 }
 
-/** Message of an update if it is unknown: the Rust crate itself writes an empty one. */
+/** Message of an update, if unknown. The Rust crate also writes an empty message. */
 function placeholder(at: number): AssistantMessage {
   return { role: 'assistant', content: [], stopReason: 'stop', model: '', provider: '', usage: emptyUsage(), timestamp: at }
 }
@@ -90,7 +90,7 @@ function timesOf(message: AgentMessage | undefined): number[] {
  * - Returns `undefined` for an event type without a counterpart in this version.
  * - Rust's `PrunApplied` has times, not ids: `prunedMessageIds` is then empty. A `RevertApplied` without a target has target -1, which no
  *   node has. The provider of a `TurnRequest` is that of `defaults.configSnapshot`.
- * - Throws `SessionError` `invalidMessages` with the path of the error. Times are truncated to milliseconds.
+ * - Throws `SessionError` `invalidMessages` with the error's path. Times are truncated to milliseconds.
  *
  * Source: docs/migrate/rust.md
  */
@@ -104,7 +104,7 @@ export function eventFromSpec(json: unknown, defaults: EventDefaults): AgentEven
   return { ...bodyOf(event, spec, defaults.configSnapshot), ...base }
 }
 
-/** Returns the fields common to all events. Events around parallel branches name no loop in Rust; here they use that of a branch. */
+/** Returns the fields common to all events. Events around parallel branches name no loop in Rust. Here they use a branch's loop. */
 function baseOf(spec: JsonObject, type: string, defaults: EventDefaults): Omit<EventDefaults, 'configSnapshot'> & { loopId: string } {
   const { runId, seq, at, sessionId, loopId, loop_id, loop_ids, selected_loop_id, session_id } = spec
   const time = spec.timestamp === undefined ? undefined : timeOf(spec.timestamp)
@@ -134,7 +134,7 @@ function numberOr(json: unknown, other: number): number {
   return typeof json === 'number' ? json : other
 }
 
-/** Drops the message of an update: Rust writes the whole message, ours has only the delta. */
+/** Drops an update's message: Rust writes the whole message, but our event contains only the delta. */
 function withoutWhole({ message, ...fields }: JsonObject, type: string): JsonObject {
   return type === 'MessageUpdate' || message === undefined ? fields : { message, ...fields }
 }
@@ -151,8 +151,7 @@ function bodyOf(event: AgentEvent, spec: JsonObject, snapshot: LoopConfigSnapsho
       return { ...event, request: { ...event.request, provider: request.provider ?? snapshot.provider, api: request.api ?? snapshot.api } }
     }
     case 'prunApplied': {
-      // Rust identifies pruned messages by time, which identifies nothing here. The times are kept for writing, with an empty list of
-      // ids.
+      // Rust identifies pruned messages by time, but times are not unique here. The times are kept for writing, with an empty list of ids.
       const pruned_timestamps = readSpec(listOf(aNumber), spec.pruned_timestamps ?? [], 'event.pruned_timestamps')
       const { pruned_timestamps: _, ...rest }: typeof event & { pruned_timestamps?: unknown } = event
       const given: readonly string[] | undefined = event.prunedMessageIds

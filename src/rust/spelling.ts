@@ -10,26 +10,26 @@ export interface ValueSpelling<V> {
 
 /** Spelling of a field in Rust's JSON. */
 export interface FieldSpelling<V> {
-  /** Its name. Default: by the style of the table. */
+  /** The field's name. Default: the name in the table's style. */
   readonly name?: string
-  /** Its value: another shape, its own spelling, or a time, which is RFC 3339 in Rust and epoch milliseconds here. */
+  /** The field's value: another shape, its own spelling, or a time, which is RFC 3339 in Rust and epoch milliseconds here. */
   readonly as?: Shape | ValueSpelling<V> | 'time'
   /** Written if the field is absent here. Default: nothing. */
   readonly absent?: JsonValue
   /** Value of a field that a file lacks. */
   readonly missing?: () => V
-  /** Whether it may be `null` in Rust although it is required here. Fields that are optional here always may. */
+  /** Whether the field may be `null` in Rust although it is required here. Fields that are optional here may always be `null`. */
   readonly isOption?: true
   /**
-   * A key that Rust ignores. It keeps our name and is dropped if invalid, because a conversation is worth more than its annotations.
-   * `spelled`: its content uses Rust's spelling; `native`: ours.
+   * A key that Rust ignores. The key keeps our name and is dropped if invalid, because a conversation is worth more than its annotations.
+   * With `spelled`, the content uses Rust's spelling, and with `native`, ours.
    */
   readonly extra?: 'spelled' | 'native'
 }
 
 type FieldSpellings<T> = { readonly [K in keyof T]?: FieldSpelling<Exclude<T[K], undefined>> }
 
-/** Spelling of an object. Unlisted fields differ only in their name. */
+/** An object's spelling. Unlisted fields differ only in their name. */
 export interface ObjectSpelling<T> {
   /** Style of field names. Default: ours. */
   readonly names?: Style
@@ -52,9 +52,9 @@ interface WordSpelling {
 interface TaggedSpelling<T, Tag extends keyof T> extends WordSpelling {
   /** The name of the tag. */
   readonly tag?: string
-  /** Whether the tag is the only key of an object around the fields. Without fields, it stands alone. */
+  /** Whether the tag is the only key of an object around the fields. Without fields, the tag is written as a plain string. */
   readonly isOutside?: true
-  /** Tags that only we have. They are written and read unchanged; Rust does not know them. */
+  /** Tags that only we have. They are written and read unchanged. Rust does not know them. */
   readonly ours?: readonly (T[Tag] & string)[]
   /** Written instead of these tags. */
   instead?(value: T): JsonValue
@@ -71,7 +71,7 @@ export interface Spelling extends ObjectSpelling<Record<string, unknown>>, WordS
   instead?(value: object): JsonValue
 }
 
-/** A dictionary entry. A form has one spelling wherever its shape is used. */
+/** A dictionary entry. A form has the same spelling wherever its shape is used. */
 export type Entry = readonly [Form, Spelling]
 
 const styles = {
@@ -90,9 +90,9 @@ export function styled(name: string, style: Style | undefined): string {
   return style === undefined ? name : styles[style](name)
 }
 
-/** Returns the spelling of an object. */
+/** Returns an object's spelling. */
 export function spelled<S extends Shape>({ form }: S, spelling: ObjectSpelling<Infer<S>>): Entry {
-  return [form, spelling as Spelling] // It only ever gets values of this form.
+  return [form, spelling as Spelling] // The function only receives values in this form.
 }
 
 /** Returns the spelling of words. */

@@ -9,7 +9,7 @@ export interface SpecTime {
 
 const pattern = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
-/** Parses an RFC 3339 time with nanoseconds and any offset; `undefined` for anything else, such as February 30. */
+/** Parses an RFC 3339 time with nanoseconds and any offset, or `undefined` for anything else, such as February 30. */
 function parseTime(text: string): SpecTime | undefined {
   const [whole, date, time, fraction = '', sign, hours = '0', minutes = '0'] = pattern.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -34,7 +34,7 @@ function shortest(nanos: string): string {
   return `.${nanos.replace(/(?:000){1,2}$/, '')}`
 }
 
-/** Reads a time of a file. */
+/** Reads a time from a file. */
 export function readTime(json: unknown, path: string): SpecTime {
   if (typeof json !== 'string') throw invalidMessages(path, 'string', json)
   const time = parseTime(json)
@@ -42,12 +42,12 @@ export function readTime(json: unknown, path: string): SpecTime {
   return time
 }
 
-/** Whether a time is more precise than milliseconds. */
+/** Returns whether a time is more precise than milliseconds. */
 export function isFiner({ at, text }: SpecTime): boolean {
   return text !== formatTime(at)
 }
 
-/** Returns the time `at` of `owner` under `key` as it was read, unless it was changed since. */
+/** Returns the time `at` of `owner` under `key` as it was read, unless it has changed since. */
 export function writeTime(owner: object, key: string, at: number): string {
   const exact: unknown = Reflect.get(Object(Reflect.get(owner, 'specTimes')), key)
   return typeof exact === 'string' && parseTime(exact)?.at === at ? exact : formatTime(at)

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { invalidMessages } from '../contract/shape/read.ts'
 import type { ValueSpelling } from './spelling.ts'
 
-/** Numbers that satisfy `isFit`; `expected` describes them. */
+/** Numbers that satisfy `isFit`. `expected` describes them. */
 function numbers(expected: string, isFit: (value: number) => boolean): ValueSpelling<number> {
   return {
     read(json, path) {
@@ -28,7 +28,7 @@ export const count: ValueSpelling<number> = {
   write: (value) => value,
 }
 
-/** Rust takes whole numbers only; a custom token counter may return others. */
+/** Rust accepts whole numbers only. A custom token counter may return other numbers. */
 export const estimate: ValueSpelling<number> = { ...count, write: (value) => Math.max(0, Math.ceil(value)) }
 
 /** Rust uses its largest integer for "no limit", which JSON numbers cannot represent. Here it is `Infinity`. */
@@ -40,7 +40,7 @@ export const limit: ValueSpelling<number> = {
   write: (value) => Math.min(value, Number.MAX_SAFE_INTEGER),
 }
 
-/** Milliseconds here; seconds and nanoseconds in Rust. */
+/** A duration: milliseconds here, seconds and nanoseconds in Rust. */
 export const duration: ValueSpelling<number> = {
   read(json, path) {
     const { secs, nanos } = objectAt(json, path)

@@ -72,7 +72,7 @@ function readTagged(form: TaggedForm, spec: JsonObject, path: string): object {
   return { ...readObject(variantOf(form, word), spec, path, form.tag), [form.tag]: word }
 }
 
-/** The tag is the only key around the fields, or stands alone. */
+/** The tag is the only key around the fields, or a plain string. */
 function readOutside(form: TaggedForm, json: unknown, path: string): object {
   const { words: style, ours = [] } = spellingOf(form)
   const choices: string[] = []
@@ -218,7 +218,7 @@ export function writeSpec(shape: Shape, value: unknown): JsonValue {
 function writeTagged(form: TaggedForm, value: object): JsonValue {
   const { tag: there = form.tag, isOutside, words: style, ours, instead } = spellingOf(form)
   const word: unknown = Reflect.get(value, form.tag)
-  // A block of another version.
+  // A block from another version.
   if (typeof word !== 'string' || !form.variants.has(word)) return plain(value)
   if (instead !== undefined && ours?.includes(word)) return instead(value)
   const fields = writeObject(variantOf(form, word), value, form.tag)

@@ -1,15 +1,15 @@
 import { cancelOpenCalls } from './reduce-tool.ts'
 import { type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
-/** Messages (and turns, and notes) that are kept of a loop a tool runs. */
+/** Maximum messages, turns and notes to keep per nested loop. */
 const childLimit = 50
 
-/** Returns the loop that a call started, as far as its tool reports it; `undefined` for a call without one. */
+/** Returns the state of a call's nested loop, if its tool forwards events. Otherwise `undefined`. */
 export function childOf(state: RunState, toolCallId: string): RunState | undefined {
   return state.children[toolCallId] ?? state.tools[toolCallId]?.child
 }
 
-/** The newest part of a child, with the calls that belong to it. */
+/** Returns the newest messages of a nested loop, with their tool calls. */
 export function newestPart(child: RunState): RunState {
   if (child.messages.length <= childLimit) return child
   const dropped = child.messages.slice(0, -childLimit)
@@ -28,8 +28,8 @@ function withoutCallsOf(dropped: readonly MessageView[], tools: RunState['tools'
 }
 
 /**
- * Ends a call: its nested loops move to its view, so that deltas of other loops never touch it again. A loop whose end was not reported
- * was cut off.
+ * Ends a call. Moves the call's nested loops to the call's view, so that later deltas do not copy them. Marks a nested loop without an end
+ * event as aborted.
  */
 export function settleChild(state: RunState, toolCallId: string): RunState {
   const { [toolCallId]: child, ...children } = state.children

@@ -22,18 +22,18 @@ export function messageStarted(state: RunState, event: MessageStartEvent): RunSt
   return { ...rest, messages: known < 0 ? settled : settled.toSpliced(known, 1), live: view }
 }
 
-/** Applies a delta. Deltas of a message whose start was missed wait for its end. */
+/** Applies a delta. Ignores deltas if the message's start was missed, because the end event contains the whole message. */
 export function messageUpdated(state: RunState, event: MessageUpdateEvent): RunState {
   const { live } = state
   if (live?.id !== event.messageId) return updateSettled(state, event)
-  // Only the first one can replace a failed response.
+  // Only a response's first delta can replace a failed response.
   const before = live.blocks.length === 0 ? withNextAttempt(state, event) : state
   const next: RunState = { ...before, live: grow(live, event.delta, event.at) }
   if (event.delta.type === 'toolCallDelta') next.tools = withStreamingCall(state.tools, event.delta)
   return next
 }
 
-/** Completes a message: its blocks are now those of the finished message, whatever was missed. */
+/** Completes a message: replaces its blocks with those of the finished message, even if deltas were missed. */
 export function messageEnded(state: RunState, event: MessageEndEvent): RunState {
   const { live, ...rest } = hasContent(event.message) ? withNextAttempt(state, event) : state
   const before = live?.id === event.messageId ? live : state.messages.findLast((view) => view.id === event.messageId)
@@ -56,7 +56,7 @@ function timeOf(message: AgentMessage): number {
   return message.role === 'extension' ? 0 : message.timestamp
 }
 
-/** Two streaming messages are rare; the older one stays in the list. */
+/** Two streaming messages are rare. The older one stays in the list. */
 function updateSettled(state: RunState, event: MessageUpdateEvent): RunState {
   const view = state.messages.findLast((other) => other.id === event.messageId)
   if (view === undefined || view.status === 'done') return state
@@ -101,13 +101,13 @@ function startOf(view: MessageView, contentIndex: number): number {
   return before?.type === 'thinking' ? (before.updatedAt ?? view.startedAt) : view.startedAt
 }
 
-/** Some providers restart call ids in every response: a repeated id is a new call. */
+/** Some providers reuse call ids in every response, so a repeated id is a new call. */
 function withStreamingCall(tools: RunState['tools'], delta: { toolCallId: string; toolName: string }): RunState['tools'] {
   if (tools[delta.toolCallId]?.status === 'streaming') return tools
   return withEntries(tools, { [delta.toolCallId]: { toolCallId: delta.toolCallId, toolName: delta.toolName, status: 'streaming' } })
 }
 
-/** Calls of a finished message have all arguments. */
+/** A finished message contains the complete arguments of its calls. */
 export function withCallsOf(tools: RunState['tools'], message: AgentMessage): RunState['tools'] {
   if (message.role !== 'assistant') return tools
   let next: Record<string, ToolView> | undefined
@@ -135,8 +135,7 @@ function blockOf(block: Content, streamed: BlockView | undefined): BlockView {
 }
 
 /**
- * Returns `messages` without failed responses of the loop `loopId` at the end. A loop that continues has retried: the next response replaces
- * them.
+ * Removes the failed responses from the loop `loopId` at the end of `messages`. The loop has retried, so the next response replaces them.
  */
 export function withoutFailedAttempts(messages: readonly MessageView[], loopId: string | undefined): readonly MessageView[] {
   const kept = messages.findLastIndex((view) => loopId === undefined || !isFailedIn(view, loopId)) + 1
@@ -146,7 +145,10 @@ export function withoutFailedAttempts(messages: readonly MessageView[], loopId: 
 /** Returns whether `message` is a response that can replace a failed one. */
 export const hasContent = (message: AgentMessage): boolean => message.role === 'assistant' && message.content.length > 0
 
-/** Updates `state` when the response `messageId` of `loopId` has content. Notes of a dropped response follow the previous message, else the response. */
+/**
+ * Updates `state` when the response `messageId` of `loopId` has content. Moves notes of a dropped response to the previous message, or to
+ * the response if there is none.
+ */
 function withNextAttempt(state: RunState, { loopId, messageId }: { loopId: string; messageId: string }): RunState {
   const messages = withoutFailedAttempts(state.messages, loopId)
   if (messages === state.messages) return state

@@ -8,7 +8,7 @@ export function compactionStarted(state: RunState, event: CompactionStartedEvent
   return withNote(state, { ...placeOf(state, event), type: 'compaction', status: 'running', messagesBefore, tokensBefore })
 }
 
-/** Completes a compaction note, or adds it for a late reader. */
+/** Completes a compaction note, or adds it if its start was missed. */
 export function compactionEnded(state: RunState, event: CompactionEndedEvent): RunState {
   const { messagesBefore, messagesAfter, estimatedTokensBefore, estimatedTokensAfter, loopsCompacted, error } = event
   const isSame = messagesAfter === messagesBefore && estimatedTokensAfter === estimatedTokensBefore

@@ -5,9 +5,9 @@ const deltaBytes = 40
 const charBytes = 2
 
 /**
- * Consecutive deltas of one block, without an event object for each, which would strain the garbage collector.
+ * Stores consecutive deltas of one block without an event object for each delta, to reduce garbage collection.
  *
- * **Contract**: events are created on demand and equal the added ones; the first one is the same object.
+ * **Contract**: events are created on demand and equal the added events. The first event is the same object.
  */
 export class DeltaRun {
   readonly first: TextUpdateEvent

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../contract/run/event.ts'
 
 interface Subscription {
   readonly listener: (event: AgentEvent) => unknown
-  /** Newest `seq` at the time of subscription; later events are dispatched. */
+  /** Newest `seq` at the time of subscription. Later events are dispatched. */
   readonly since: number
   isActive: boolean
 }
@@ -12,17 +12,17 @@ interface Subscription {
  * Dispatches events to listeners.
  *
  * **Contract**
- * - `dispatch` calls every listener synchronously, in subscription order. An event dispatched by a listener follows when all have received
- *   the current one.
- * - A listener added during a dispatch starts with the next event; a removed one is not called again.
- * - Errors and rejections of a listener go to `onError`; errors of `onError` are ignored.
+ * - `dispatch` calls every listener synchronously, in subscription order. An event dispatched by a listener is delivered after every
+ *   listener has received the current event.
+ * - A listener added during a dispatch starts with the next event. A removed listener is not called again.
+ * - A listener's errors and rejections are passed to `onError`. Errors thrown by `onError` are ignored.
  */
 export class EventListeners {
   readonly #report: (error: unknown) => void
   /** Replaced, never mutated, so that a running dispatch keeps its list. */
   #subscriptions: readonly Subscription[] = []
   #isDispatching = false
-  /** Events that listeners dispatched meanwhile. */
+  /** Events that listeners have dispatched in the meantime. */
   readonly #backlog: AgentEvent[] = []
   #newest = 0
   // A field, not an assignment in the constructor: V8 would put that function, and the run it references, into its old space.
@@ -61,7 +61,7 @@ export class EventListeners {
     }
     this.#isDispatching = true
     this.#call(event)
-    // Grows while listeners dispatch more.
+    // Grows while listeners dispatch more events.
     if (this.#backlog.length > 0) {
       for (const later of this.#backlog) this.#call(later)
       this.#backlog.length = 0
@@ -71,7 +71,7 @@ export class EventListeners {
 
   #call(event: AgentEvent): void {
     const subscriptions = this.#subscriptions
-    // By index, because this runs once per delta.
+    // Loops by index, because this runs once per delta.
     for (let index = 0; index < subscriptions.length; index++) {
       const subscription = subscriptions[index]
       if (subscription === undefined || !subscription.isActive || subscription.since >= event.seq) continue

@@ -6,21 +6,21 @@ import { EventReader, type ReaderOwner } from './event-reader.ts'
 
 const defaultReplayBytes = 4 * 1024 * 1024
 
-/** Options of an event log. */
+/** Options for an event log. */
 export interface EventLogOptions {
   /** Estimated bytes of events retained for late readers. Default: 4 MiB (4,194,304). */
   replayBytes?: number
-  /** Receives errors of listeners. */
+  /** Receives errors thrown by listeners. */
   onListenerError: (error: unknown) => void
 }
 
 /**
- * Event queue of a run, for any number of listeners and readers.
+ * A run's event queue, for any number of listeners and readers.
  *
  * **Contract**
  * - Events are appended with growing `seq` and never changed. `append` allocates no promise and no closure.
- * - Listeners receive every event as it is appended. Readers pull; each gets all events after its cursor, in order. Deltas are recreated,
- *   equal to the original.
+ * - Listeners receive every event as it is appended. Readers pull events. Each reader gets all events after its cursor, in order. Deltas
+ *   are recreated, equal to the original.
  * - Beyond `replayBytes`, older deltas of a block are merged (`fromSeq` to `seq`), only the newest update per call is kept, and the oldest
  *   events that all readers have are dropped. A reader costs at most the text it has not read.
  * - A merged event never repeats text that a reader already has: a cursor inside one has expired.
@@ -53,7 +53,7 @@ export class EventLog {
     this.#listeners = new EventListeners(onListenerError)
   }
 
-  /** Oldest cursor that `read` accepts; reading after it returns everything retained. */
+  /** Oldest cursor that `read` accepts. Reading after it returns everything retained. */
   get oldest(): number {
     return this.#buffer.oldest
   }
@@ -63,7 +63,9 @@ export class EventLog {
     return this.#attentive.size > 0 || !this.#listeners.isEmpty
   }
 
-  /** Whether there is no listener, and all readers that show requests have taken the events up to `seq` and wait for more. */
+  /**
+   * Returns whether there is no listener, and all readers that show requests have received the events up to `seq` and are waiting for more.
+   */
   isPassed(seq: number): boolean {
     return (
       this.#attentive.size > 0 &&
@@ -88,21 +90,21 @@ export class EventLog {
   }
 
   /**
-   * Calls `listener` synchronously for each later event. Returns a function that unsubscribes. Errors go to `onListenerError` and affect no
-   * other listener.
+   * Calls `listener` synchronously for each later event. Returns a function that unsubscribes. Errors are passed to `onListenerError` and
+   * affect no other listener.
    */
   subscribe(listener: (event: AgentEvent) => void): () => void {
     return this.#listeners.add(listener)
   }
 
   /**
-   * Reads the events after the cursor `after` (default 0: all), then live ones, until the log is closed.
+   * Reads the events after the cursor `after` (default 0: all), then live events, until the log is closed.
    *
    * **Contract**
-   * - Throws at once: `CursorExpiredError` if some of these events were dropped or `after` is inside a merged event, `ConfigError`
+   * - Throws immediately: `CursorExpiredError` if some of these events were dropped or `after` is inside a merged event, `ConfigError`
    *   `invalidOption` if it is not a whole number from 0.
    * - The reader stays attached until it has read everything or is returned. It can be iterated once.
-   * - `seesQuestions` (default true): whether this reader can show requests to a user. A reader of the text alone cannot.
+   * - `seesQuestions` (default true): whether this reader can show requests to a user. A reader that shows only text cannot.
    */
   read(options: { after?: number; seesQuestions?: boolean } = {}): EventReader {
     const { after = 0, seesQuestions = true } = options

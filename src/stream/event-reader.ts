@@ -14,12 +14,12 @@ type Settle = (result: IteratorResult<AgentEvent, undefined> | Promise<never>) =
 const done = Object.freeze({ done: true, value: undefined })
 
 /**
- * Reader of an event log. A hand-written async iterator, because a generator costs more per event.
+ * Reads an event log. This is a hand-written async iterator, because a generator costs more per event.
  *
  * **Contract**
- * - Yields each event after its cursor, in order. Ends when a closed log is read to its end; a failed log rejects once.
- * - Available events resolve at once; pending `next` calls resolve in call order.
- * - `return` detaches the reader and ends pending calls. It can be iterated once.
+ * - Yields each event after its cursor, in order. Ends when a closed log is read to its end. A failed log rejects once.
+ * - Available events resolve immediately. Pending `next` calls resolve in call order.
+ * - `return` detaches the reader and ends pending calls. The reader can be iterated once.
  */
 export class EventReader implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #buffer: EventBuffer
@@ -88,7 +88,7 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     return event
   }
 
-  /** Everything was read. */
+  /** All events have been read. */
   #end(): void {
     const { failure } = this.#buffer
     if (failure !== undefined) this.#waiting.shift()?.(Promise.reject(failure))

@@ -18,7 +18,7 @@ const nameOfText = 'text() is a method: await run.text()'
 
 const eventsOptions = optionsOf<{ after?: number }>({ after: aNumberFromZero })
 
-/** Reading side of a run, local or remote: its events and its result. See {@link AgentRun} for the contract. */
+/** A run's reading side, local or remote: its events and its result. See {@link AgentRun} for the contract. */
 export abstract class LoggedRun
   implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'textStream' | 'partial' | 'elements' | 'abort'>
 {
@@ -27,7 +27,7 @@ export abstract class LoggedRun
   protected readonly log: EventLog
 
   constructor(logger: Logger | false | undefined, replayBytes?: number) {
-    // In the constructor, not next to the class: otherwise bundlers could not drop the class.
+    // Set in the constructor, because bundlers could not drop the class if this statement were outside it.
     if (this.text.name !== nameOfText) Object.defineProperty(this.text, 'name', { value: nameOfText })
     this.log = new EventLog({
       ...(replayBytes !== undefined && { replayBytes }),
@@ -60,7 +60,7 @@ export abstract class LoggedRun
     return this.#texts()
   }
 
-  /** Location of the requested value in the response; known once the run has started. */
+  /** Location of the requested value in the response. Known once the run has started. */
   protected form: OutputForm | undefined
 
   /** Appends an event of the run. */
@@ -85,7 +85,7 @@ export abstract class LoggedRun
     return this.log.read({ after: this.log.oldest, seesQuestions: false })
   }
 
-  /** Attaches at once, so that events during the lazy load are not missed. */
+  /** Attaches immediately, so that no events are missed during the lazy load. */
   async *#followed<T>(read: (reader: Reader, events: AsyncIterable<AgentEvent>) => AsyncIterable<T>): AsyncGenerator<T> {
     const ended = this.result
     const events = this.#unattended()
@@ -98,7 +98,7 @@ export abstract class LoggedRun
   }
 
   async *#texts(): AsyncGenerator<string> {
-    // Requested at once, so that a failure counts as observed.
+    // Requested immediately, so that a failure counts as observed.
     const ended = this.result
     for await (const event of this.#unattended()) if (event.type === 'messageUpdate' && event.delta.type === 'text') yield event.delta.delta
     completed(await ended)

@@ -3,7 +3,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { OutputForm } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 
-/** Yields the growing value of the response. */
+/** Yields the response's growing value. */
 export async function* partialOutputs(events: AsyncIterable<AgentEvent>, form: () => OutputForm | undefined): AsyncGenerator<JsonValue> {
   const output = new PartialOutput(form)
   let last: JsonValue | undefined

@@ -8,10 +8,10 @@ const charBytes = 2
 const mostCalls = 16
 
 /**
- * Consecutive status lines of one or more calls, without an event object for each.
+ * Stores consecutive status lines of one or more calls without an event object for each line.
  *
  * **Contract**
- * - Events are created on demand and equal the added ones. None is lost.
+ * - Events are created on demand and equal the added events. No event is lost.
  * - `pack` reduces it to one text, and four numbers per line.
  */
 export class ProgressRun {
@@ -79,7 +79,7 @@ export class ProgressRun {
   #event(index: number): ProgressMessageEvent {
     const { seqs, ats, calls } = this.#lines
     const event = this.#calls[calls[index] ?? 0]
-    // Every line has a call.
+    // Every line belongs to a call.
     if (event === undefined) throw new RangeError(`no line ${index}`)
     return { ...event, seq: this.#base.seq + (seqs[index] ?? 0), at: this.#base.at + (ats[index] ?? 0), text: textAt(this.#lines, index) }
   }
@@ -93,7 +93,7 @@ interface LooseLines {
   calls: number[]
 }
 
-/** The same in fewer bytes. */
+/** The same data in fewer bytes. */
 interface PackedLines {
   text: string
   ends: Int32Array

@@ -1,7 +1,7 @@
 import { startTimer } from '../base/timer.ts'
 import { ToolError } from '../contract/errors.ts'
 
-/** Error and abort reason of a cancelled call. */
+/** Creates the error and abort reason of a cancelled call. */
 function cancelled(): ToolError {
   return new ToolError('cancelled', 'Cancelled')
 }
@@ -19,7 +19,7 @@ export function checkCancelled(signal: AbortSignal): void {
  *
  * **Contract**
  * - Rejects with `ToolError` `cancelled`, or with `timeout` and the message `timedOut`, even if `work` never settles.
- * - Leaves no timer and no listener behind.
+ * - Removes its timer and listener when it settles.
  */
 export async function withDeadline<T>(
   signal: AbortSignal,

@@ -27,7 +27,7 @@ export class SearchIndex<T> {
     this.#meanLength = Math.max(1, total / Math.max(1, this.#entries.length))
   }
 
-  /** Returns at most `most` matching items, best first; ties keep insertion order. */
+  /** Returns at most `most` matching items, best first. Ties keep insertion order. */
   find(query: string, most: number): T[] {
     const words = [...new Set(wordsOf(query))].filter((word) => this.#spread.has(word))
     if (words.length === 0) return []
@@ -51,7 +51,7 @@ export class SearchIndex<T> {
   }
 }
 
-/** Splits text into lower-case words: `listOpenInvoices`, `list_open_invoices` and "lists open invoices" give the same ones. */
+/** Splits text into lower-case words. `listOpenInvoices`, `list_open_invoices` and "lists open invoices" produce the same words. */
 function wordsOf(text: string): string[] {
   const split = text.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').toLowerCase()
   return (split.match(/[\p{L}\p{N}]+/gu) ?? []).map(stem)

@@ -10,7 +10,7 @@ export interface SchemaIssue {
 export type SchemaResult<Output> = { value: Output; issues?: undefined } | { issues: readonly SchemaIssue[] }
 
 /**
- * Subset of Standard Schema v1 that this package uses: validation, and JSON Schema if the library provides it.
+ * The subset of Standard Schema v1 that this package uses: validation, plus JSON Schema conversion if the library supports it.
  * Source: https://standardschema.dev
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -30,12 +30,12 @@ export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard'][
 export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input']
 
 /**
- * Validates values against JSON Schemas. Default: an interpreter without code generation; `ajvValidator` of `phi-core/tools` is an
+ * Validates values against JSON Schemas. Default: an interpreter without code generation. `ajvValidator` of `phi-core/tools` is an
  * alternative.
  *
  * **Contract**
- * - `compile` throws `ConfigError` for a schema that it cannot enforce in full. It is called once per schema.
- * - The returned function never throws and never changes its argument.
+ * - `compile` throws `ConfigError` for a schema that it cannot fully enforce. Called once per schema.
+ * - The compiled function never throws and never modifies its argument.
  */
 export interface SchemaValidator {
   compile(schema: JsonSchema): (value: unknown) => SchemaResult<unknown>

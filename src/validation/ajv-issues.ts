@@ -12,7 +12,7 @@ export interface AjvError {
   data?: unknown
 }
 
-/** Converts ajv errors to issues with the same paths as the default validator; at most 20. */
+/** Converts ajv errors to issues with the same paths as the default validator. Returns at most 20 issues. */
 export function readErrors(errors: readonly AjvError[], value: unknown): SchemaIssue[] {
   return errors
     .filter((error) => error.keyword !== 'if')

@@ -11,7 +11,7 @@ const maxDepth = 1000
 
 /**
  * Copies a third-party schema so that every check terminates soon: without unsafe patterns and the keywords that depend on them. Returns
- * `undefined` if its references alone are too expensive; such a schema is not checked here.
+ * `undefined` if its references alone are too expensive. The caller then does not validate values against the schema.
  */
 export function cheapSchema(schema: JsonSchema, weight: number = maxWeight): { schema: JsonSchema; isWhole: boolean } | undefined {
   const walk = { isWhole: true }

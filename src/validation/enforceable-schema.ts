@@ -14,10 +14,10 @@ interface Walk {
 }
 
 /**
- * Copies a schema without anything that is not enforced: annotations are removed, and every remaining keyword is known and well-formed.
+ * Copies a schema and keeps only what is enforced: annotations are removed, and every remaining keyword is known and well-formed.
  *
  * **Contract**
- * - The dialect is JSON Schema 2020-12, plus `definitions`, whatever `$schema` says.
+ * - The dialect is JSON Schema 2020-12, plus `definitions`, regardless of `$schema`.
  * - Removes annotations, `x-…` keywords and formats other than {@link enforcedFormats}.
  * - Throws `ConfigError` `unsupportedSchema` with the keyword and its JSON pointer. It rejects unknown keywords, malformed values, a `$ref`
  *   to anything but a schema of this document, nested `$id`, anchors, and dynamic references. It also rejects patterns that cannot be
@@ -96,7 +96,7 @@ const formatNames = ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4'
 /** Names of {@link enforcedFormats}. */
 export type EnforcedFormat = (typeof formatNames)[number]
 
-/** String formats that validators of this package check; others are annotations. */
+/** String formats that validators of this package check. Others are annotations. */
 const enforcedFormats: ReadonlySet<string> = new Set(formatNames)
 
 function refuse(pointer: string, reason: string): ConfigError {

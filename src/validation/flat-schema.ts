@@ -5,7 +5,7 @@ import { describeFailure, maxIssues } from './format-issues.ts'
 
 type Primitive = string | number | boolean | null
 
-/** Keywords that look at one value without its children. */
+/** Keywords that examine one value without its children. */
 export interface PlainKeywords {
   type?: string | readonly string[]
   const?: unknown
@@ -23,7 +23,7 @@ export interface PlainKeywords {
   exclusiveMaximum?: number
 }
 
-/** A schema whose keywords each look at one value, as those of most tools. */
+/** A schema whose keywords each examine one value. Most tools have such a schema. */
 export interface FlatSchema extends PlainKeywords {
   const?: Primitive
   properties?: Readonly<Record<string, FlatSchema | boolean>>
@@ -31,7 +31,7 @@ export interface FlatSchema extends PlainKeywords {
   items?: FlatSchema | boolean
 }
 
-/** `enforceableSchema` has already checked their values. */
+/** `enforceableSchema` has already checked the keyword values. */
 const known: ReadonlySet<string> = new Set(
   (
     'type const enum required properties additionalProperties items minProperties maxProperties minItems maxItems minLength maxLength ' +
@@ -95,7 +95,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b
 }
 
-/** Checks the plain keywords of `schema`; `equals` compares with a constant. Throws for values that are not JSON. */
+/** Checks the plain keywords of `schema`. `equals` compares with a constant. Throws for values that are not JSON. */
 export function visitPlain(schema: PlainKeywords, value: unknown, found: Found, equals: (a: unknown, b: unknown) => boolean): void {
   const kind = kindOf(value)
   if (schema.type !== undefined && !hasType(schema.type, kind, value)) fail(schema, 'type', value, found)
@@ -179,7 +179,7 @@ function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, f
   found.path.pop()
 }
 
-/** Describes a forbidden property; `others` are the allowed ones. */
+/** Describes a forbidden property. `others` are the allowed ones. */
 export function notAllowed(others: object): string {
   const names = Object.keys(others)
   return names.length === 0 ? 'is not allowed' : `is not allowed; known: ${names.slice(0, 20).join(', ')}`

@@ -2,18 +2,18 @@ import { shortened } from '../base/text/characters.ts'
 import { errorText } from '../contract/errors.ts'
 import type { SchemaIssue, SchemaResult } from '../types/standard-schema.ts'
 
-/** Maximum number of reported issues; more do not help a model. */
+/** Maximum number of reported issues. More issues do not help a model. */
 export const maxIssues = 20
 
 /**
- * Formats issues for a model, one line each: `path: message`, such as `files[0].name: expected string, got number`. Issues of the whole
+ * Formats issues for a model, one line each: `path: message`, such as `files[0].name: expected string, got number`. Issues with the whole
  * value have the path `whole`.
  */
 export function formatIssues(issues: readonly SchemaIssue[], whole = 'arguments'): string {
   return issues.map((issue) => `${formatPath(issue.path ?? []) || whole}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
 }
 
-/** Formats a path as `files[0].name`; empty for the whole value. */
+/** Formats a path as `files[0].name`. Returns an empty string for the whole value. */
 export function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): string {
   let text = ''
   for (const step of path) {

@@ -9,7 +9,7 @@ const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 const octetPattern = /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/
 const groupPattern = /^[0-9a-f]{1,4}$/i
 
-/** Checks of the enforced formats. No pattern backtracks, so time is linear also for hostile input. Source: docs/concepts/tools.md */
+/** Validators for the enforced formats. No pattern backtracks, so time is linear even for hostile input. Source: docs/concepts/tools.md */
 export const formatChecks: Readonly<Record<EnforcedFormat, (text: string) => boolean>> = {
   date: isDate,
   time: isTime,
@@ -26,7 +26,7 @@ function isDate(text: string): boolean {
   if (year === undefined || month === undefined || day === undefined) return false
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  // An invalid day rolls over into another month.
+  // Compares the month, because an invalid day rolls over into another month.
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }
 

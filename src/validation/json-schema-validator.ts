@@ -6,10 +6,10 @@ import { flatIssues, isFlat } from './flat-schema.ts'
 import { resultOf } from './format-issues.ts'
 import type { interpret } from './schema-interpreter.ts'
 
-/** Validation result. A promise only while a chunk is being loaded. */
+/** Validation result, which is a promise only while a chunk is being loaded. */
 export type JsonCheck = (value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
 
-/** Compiles JSON Schemas. Every `SchemaValidator` is one. */
+/** Compiles JSON Schemas. Every `SchemaValidator` has this type. */
 export interface JsonSchemaCompiler {
   compile(schema: JsonSchema): JsonCheck
 }
@@ -20,9 +20,9 @@ const interpreter = lateChunk('the JSON Schema interpreter', () => import('./sch
  * Default validator for JSON Schemas.
  *
  * **Contract**
- * - `compile` throws as `enforceableSchema`; the schema is neither changed nor kept.
+ * - `compile` throws the same errors as `enforceableSchema`. The schema is neither modified nor retained.
  * - A flat schema (see {@link isFlat}) is checked synchronously. Other schemas use the interpreter, which is loaded on first use: that
- *   check is a promise, which rejects only with `LoadError`; later ones are synchronous.
+ *   check is a promise, which rejects only with `LoadError`. Later checks are synchronous.
  * - A value that is too large, too deep or not JSON is rejected with an issue.
  *
  * Source: docs/concepts/tools.md

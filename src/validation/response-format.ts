@@ -8,11 +8,11 @@ import { isWrapped, wrappedSchema, wrapperName } from './response-shape.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
 
 const formats: readonly string[] = tagsOf(responseFormat)
-/** By schema, so that all requests share one object and its cached encoding. */
+/** Formats by schema, so that all requests share one object and its cached encoding. */
 const made = new WeakMap<object, ResponseFormat>()
 
 /**
- * Returns the response format of `input`; the same object each time.
+ * Returns the response format of `input`, as the same object for each call.
  *
  * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema without a JSON Schema. A response that is not an object is
  * wrapped in the property `value`, because providers accept only objects.
@@ -28,7 +28,7 @@ export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   return format
 }
 
-/** Returns `input` as equivalent plain JSON. Throws as {@link responseFormatOf}. */
+/** Returns `input` as equivalent plain JSON. Throws the same errors as {@link responseFormatOf}. */
 export function plainFormat(input: ResponseFormatInput): ResponseFormat {
   return isResponseFormat(input) ? input : fromSchema(input)
 }
@@ -39,13 +39,13 @@ function read(input: ResponseFormatInput): ResponseFormat {
   return { ...format, schema: wrappedSchema(format.schema) }
 }
 
-/** Returns the unwrapped schema of the response; `undefined` without one. Throws as {@link responseFormatOf}. */
+/** Returns the unwrapped schema of the response, or `undefined` without one. Throws the same errors as {@link responseFormatOf}. */
 export function answerSchemaOf(input: ResponseFormatInput): JsonSchema | undefined {
   if (!isResponseFormat(input)) return schemaIn(input)
   return input.type === 'jsonSchema' ? input.schema : undefined
 }
 
-/** Returns the property that wraps a response that is not an object; also `undefined` if the format is invalid. */
+/** Returns the property that wraps a response that is not an object. Also `undefined` if the format is invalid. */
 export function holderOf(input: ResponseFormatInput): string | undefined {
   try {
     const schema = answerSchemaOf(input)
@@ -55,7 +55,7 @@ export function holderOf(input: ResponseFormatInput): string | undefined {
   }
 }
 
-/** Returns the output form for readers of events; `undefined` if the response need not be JSON. */
+/** Returns the output form for readers of events, or `undefined` if the response need not be JSON. */
 export function outputFormOf(input: ResponseFormatInput): OutputForm | undefined {
   if (isResponseFormat(input) && input.type === 'text') return undefined
   const property = holderOf(input)

@@ -35,12 +35,12 @@ function movedRef(ref: string): string {
   return `#/properties/${wrapperName}${ref.slice(1)}`
 }
 
-/** Unwraps a response that {@link wrappedSchema} wrapped; returns other values unchanged. */
+/** Unwraps a response that {@link wrappedSchema} wrapped. Returns other values unchanged. */
 export function unwrapped(json: JsonValue): JsonValue {
   return isJsonObject(json) && Object.keys(json).join() === wrapperName ? (json[wrapperName] ?? null) : json
 }
 
-/** Removes null properties at or inside the paths of `issues`; `undefined` if there are none. The caller validates the result again. */
+/** Removes null properties at or inside the paths of `issues`. `undefined` if there are none. The caller validates the result again. */
 export function withoutNulls(value: JsonValue, issues: readonly SchemaIssue[]): JsonValue | undefined {
   const places = issues.map(({ path = [] }) => path.map((part) => String(typeof part === 'object' ? part.key : part)))
   let isChanged = false

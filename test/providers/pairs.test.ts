@@ -23,7 +23,7 @@ import { responsesFaults } from './openai-responses/grammar.ts'
 interface Side {
   model: Model
   faults: (body: never) => string[]
-  /** What goes back for a tool that the service ran. */
+  /** What goes back for a tool that the provider ran. */
   ran: (id: string) => JsonObject
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/contract/json.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, type User } from './endpoint-client.ts'
 
-/** A request for a session, and the response if the session belongs to someone else: the same as for a missing one. */
+/** A request for a session, and the expected response if the session belongs to another user. A missing session gets the same response. */
 interface Attempt {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
@@ -11,7 +11,7 @@ interface Attempt {
   foreign?: number
 }
 
-/** Every route of a session; `loopId` and `toolCallId` belong to another user. */
+/** Every route for a session. `loopId` and `toolCallId` belong to another user. */
 function attempts(sessionId: string, loopId: string, toolCallId: string): Attempt[] {
   const session = `/sessions/${sessionId}`
   const prompt = 'x'
@@ -58,7 +58,7 @@ function attempts(sessionId: string, loopId: string, toolCallId: string): Attemp
   ]
 }
 
-/** Requests that create a session, which any user may do with a free id. */
+/** Requests that create a session. Any user may do this with an unused id. */
 function beginnings(sessionId: string): Attempt[] {
   const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }
   return [
@@ -72,7 +72,7 @@ function beginnings(sessionId: string): Attempt[] {
   ]
 }
 
-/** Access rules: none without a user, and none to another user's data. */
+/** Tests access rules. Requests without a user get no access, and no user gets access to another user's data. */
 export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
   const send = ({ method, path, body }: Attempt, user: User) =>
     ask(path, { method, ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) }, user)
@@ -188,7 +188,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     )
     expect(statuses).toEqual([400, 400, 400, 404])
     const foreign = { headers: { origin: 'https://evil.example' } }
-    // In a browser only the browser sets it.
+    // In a browser, only the browser itself can set this header.
     const isSettable = new Request('http://localhost/', foreign).headers.has('origin')
     if (isSettable) expect((await ask('/sessions', foreign)).status).toBe(403)
   })

@@ -6,7 +6,7 @@ import { allEvents, type EndpointClient, problemOf, responseText } from './endpo
 
 const name = 'Bericht “März”.pdf'
 
-/** Files that come with a prompt: whose they are, how they are given again, and which are refused before anything is recorded. */
+/** Tests files in prompts: who can read them, how they are downloaded, and which are rejected before anything is recorded. */
 export function mediaTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
   const ask = (client: EndpointClient, block: JsonObject) => client.post('/runs', { prompt: [{ role: 'user', content: [block] }] })
 
@@ -18,7 +18,7 @@ export function mediaTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect(responseText(events)).toBe('one two three four')
     expect((await blockIn(client, '/history')).data).toBe(data)
     const { blob, data: inline } = await blockIn(client, '/history?media=names')
-    // A store without a place for bytes has them in its log.
+    // A store without blob storage keeps the bytes in its log.
     if (blob === undefined) {
       expect(inline).toBe(data)
       return
@@ -70,7 +70,7 @@ interface Kept {
   blob?: { hash: string; bytes: number }
 }
 
-/** The file of the first message. */
+/** Returns the file in the first message. */
 async function blockIn(client: EndpointClient, path: string): Promise<Kept> {
   const { messages } = await (await client.get(path)).json()
   return messages[0].content[0]

@@ -5,7 +5,7 @@ import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemO
 
 const locate = { name: 'locate', description: 'Where the page is.', parameters: { type: 'object', properties: {} } }
 
-/** Tests of client tools, and of settings per message. */
+/** Tests client tools and settings per message. */
 export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
   /** A client that is asked to run a call. */
   const asked = async (body: JsonObject = {}) => {
@@ -101,14 +101,14 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     const events = await allEvents(await client.events(request.loopId))
     expect(events.flatMap((event) => (event.type === 'sharedStateChanged' ? [[event.version, event.by]] : []))).toEqual([[1, 'client']])
     expect(await (await client.get('/state')).json()).toEqual({ version: 1, value: { notes: ['first'] } })
-    // A connected client is notified at once, also without a run.
+    // A connected client is notified immediately, even without a run.
     const followed = await client.get('/events')
     const key = { 'idempotency-key': crypto.randomUUID() }
     expect(await statusOf(client.post('/state', { ifVersion: 1, value: { notes: ['second'] } }, key))).toBe(200)
     expect((await textUntil(followed, '"version":2')).includes('event: sharedState\ndata: {"version":2}')).toBe(true)
     expect(await statusOf(client.post('/state', { ifVersion: 1, value: { notes: ['second'] } }, key))).toBe(200)
     expect(await (await client.get('/state')).json()).toEqual({ version: 2, value: { notes: ['second'] } })
-    // Nothing of it for a session that shares nothing.
+    // A session without shared state receives no such events.
     expect(await statusOf(clientOf('talk').get('/state'))).toBe(404)
   })
 
@@ -140,7 +140,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     const answer = { id: 'a1', role: 'assistant', parts: [part] }
     const rest = await (await json('/chat', { id, trigger: 'submit-message', messages: [user, answer] })).text()
     expect([rest.includes('tool-output-available'), rest.includes('"finishReason":"stop"')]).toEqual([true, true])
-    // Sent again: nothing is said twice.
+    // A resent request has no effect.
     const again = await (await json('/chat', { id, trigger: 'submit-message', messages: [user, answer] })).text()
     expect(again.includes('"finishReason":"stop"')).toBe(true)
     const forged = { ...answer, parts: [{ ...part, toolCallId: 'never-made' }] }
@@ -156,7 +156,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     const tool = { id: 't1', role: 'tool', toolCallId, content: '{"city":"Oslo"}' }
     const messages = [user, { id: 'a1', role: 'assistant', toolCalls: [] }, tool]
     const rest = await (await json('/agui', { threadId, runId: 'r2', messages, tools: [locate] })).text()
-    // The client has the message of its own result already.
+    // The client already has the message with its own result.
     expect([rest.includes('TOOL_CALL_RESULT'), rest.includes('Oslo'), rest.includes('RUN_FINISHED')]).toEqual([false, true, true])
     const { code } = await problemOf(
       await json('/agui', { threadId, runId: 'r3', messages: [{ ...user, id: 'u2' }], tools: [{ ...locate, name: 'mine' }] }),

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../src/contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
 
-/** A conversation of two loops. */
+/** A conversation with two loops. */
 interface Talk {
   client: EndpointClient
   first: string
@@ -18,7 +18,7 @@ interface History {
   queued?: { kind: string; message: { id: string } }[]
 }
 
-/** A session has loops to go back to, and a queue that can be changed. */
+/** Tests going back to earlier loops, and changing the queue. */
 export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
   const talked = async (kind = 'talk'): Promise<Talk> => {
     const client = clientOf(kind)
@@ -115,7 +115,7 @@ async function historyOf(client: EndpointClient, loopId?: string): Promise<Histo
   return (await client.get(loopId === undefined ? '/history' : `/history?loopId=${encodeURIComponent(loopId)}`)).json()
 }
 
-/** Returns the user's texts. */
+/** Returns the user messages' texts. */
 async function promptsOf(client: EndpointClient, loopId?: string): Promise<string[]> {
   const { messages } = await historyOf(client, loopId)
   return messages.flatMap(({ role, content }) => (role === 'user' ? [content.map(({ text = '' }) => text).join('')] : []))

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/contract/json.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil } from './endpoint-client.ts'
 
-/** Tests with clients of the AI SDK and AG-UI, which do not use our own routes. */
+/** Tests with AI SDK and AG-UI clients, which do not use the native routes. */
 export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
   const post = (path: string, body: JsonObject) =>
     ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -46,7 +46,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     const [, first = { id: '' }, , second = { id: '' }] = await shown(client)
     await (await again(client, 'two', { messageId: second.id })).text()
     expect(await userMessageIds(client)).toEqual(['one', 'two'])
-    // This response is gone: the previous message identifies it.
+    // The response was not stored, so the previous message identifies it.
     await (await again(client, 'two', { messageId: second.id })).text()
     expect(await userMessageIds(client)).toEqual(['one', 'two'])
     await (await again(client, 'one')).text()
@@ -83,7 +83,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     const steered = await post(`/chat/${client.sessionId}/steer`, { prompt: 'Be brief.' })
     expect([steered.status, (await steered.json()).status]).toEqual([202, 'queued'])
     await client.post(`/approvals/${encodeURIComponent(toolCallId)}`, { approved: true, argumentsHash })
-    // The model of this agent asks again after each message of a person.
+    // This agent's model calls the tool again after each user message.
     await eventsUntil(await client.events(loopId, seq), 'approvalRequested')
     expect(JSON.stringify(await shown(client)).includes('Be brief.')).toBe(true)
     await client.post('/stop')

@@ -8,13 +8,13 @@ import { protocolTests } from './agent-endpoint-protocols.ts'
 import { type NoticesOf, noticeTests, scheduleTests } from './agent-endpoint-unattended.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, responseText } from './endpoint-client.ts'
 
-/** Options of `agentEndpointSuite`: the endpoint to test, and what it supports. */
+/** Options for `agentEndpointSuite`: the endpoint to test and the features that it supports. */
 export interface AgentEndpointSuiteOptions {
   /** Name in the test report. */
   name: string
-  /** Sends a request to the endpoint. Users are `Authorization: Bearer ada` and `Bearer bob`; `nobody` sends no header. */
+  /** Sends a request to the endpoint. Users are `Authorization: Bearer ada` and `Bearer bob`. `nobody` sends no header. */
   ask: AskEndpoint
-  /** Notifications that the host sent with `onWaiting` and `onEnd`. Default: not tested. */
+  /** Notifications that the host received from `onWaiting` and `onEnd`. Default: not tested. */
   notices?: NoticesOf
   /** Whether the host supports scheduled prompts. Default: not tested. */
   schedules?: boolean

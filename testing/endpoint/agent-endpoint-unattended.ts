@@ -1,7 +1,7 @@
 import type { TestRunner } from '../test-runner.ts'
 import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
 
-/** Notices of a host, as far as the tests need them. */
+/** The parts of a notice that the tests need. */
 export interface SessionNotice {
   type: 'waiting' | 'end'
   id: string
@@ -12,10 +12,10 @@ export interface SessionNotice {
   approvals?: readonly { toolCallId: string }[]
 }
 
-/** Resolves with the first notice of this type about a session. */
+/** Resolves with the first notice of this type for a session. */
 export type NoticesOf = (sessionId: string, type: SessionNotice['type']) => Promise<readonly SessionNotice[]>
 
-/** Tests the notices about unattended sessions. */
+/** Tests notices for unattended sessions. */
 export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, noticesOf: NoticesOf): void {
   it('tells that a run has ended, once, and whose it is', async () => {
     const client = clientOf('talk')
@@ -38,7 +38,7 @@ export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string)
 
 const year = 365 * 86_400_000
 
-/** Prompts that are said later. */
+/** Tests scheduled prompts. */
 export function scheduleTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
   it('says a prompt when it is due, once, with nobody there', async () => {
     const client = clientOf('talk')

@@ -8,7 +8,7 @@ import { defineTool } from '../../src/tools/define-tool.ts'
 const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
 
-/** `response`: the text after the mail was sent. */
+/** `response` is the text after the mail was sent. */
 function mailing(id?: string, response: string | string[] = 'Sent.'): Script {
   return ({ messages }) => {
     const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
@@ -18,7 +18,7 @@ function mailing(id?: string, response: string | string[] = 'Sent.'): Script {
   }
 }
 
-/** The model's response depends on the results that it gets, not on the number of calls, because hosts restart. */
+/** The model's response depends on the results that it receives rather than on the number of calls, because hosts restart. */
 const scripts: Record<string, Script> = {
   talk: () => ({ text: words }),
   slow: () => ({ text: counted }),
@@ -27,7 +27,7 @@ const scripts: Record<string, Script> = {
     if (isSent) return { text: words }
     return { text: counted, toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
   },
-  // So slow after the decision that one can come in between.
+  // The tool is slow after the decision, so that another request can arrive in the meantime.
   report: mailing(undefined, counted),
   ask: mailing(),
   page: ({ messages, tools }) => {
@@ -36,12 +36,12 @@ const scripts: Record<string, Script> = {
     const name = tools.some((tool) => tool.name === 'locate') ? 'locate' : 'set_theme'
     return { toolCalls: [{ name, arguments: name === 'locate' ? {} : { theme: 'dark' } }] }
   },
-  // As from a provider with its own id format.
+  // Imitates an id from a provider with its own format.
   odd: mailing('call/1?%2f#ö'),
 }
 
 /**
- * Creates the scripted agent for the endpoint under `agentEndpointSuite`. The first word of the session id selects its script.
+ * Creates the scripted agent for the endpoint that `agentEndpointSuite` tests. The first word of the session id selects its script.
  *
  * Source: docs/guides/serve-over-http.md
  */

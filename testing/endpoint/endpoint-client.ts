@@ -3,13 +3,13 @@ import type { JsonValue } from '../../src/contract/json.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
 
-/** The caller: one of two users, or none. */
+/** The caller: one of two users, or nobody. */
 export type User = 'ada' | 'bob' | 'nobody'
 
 /** Sends a request to the endpoint under test, as a signed-in user or without one. */
 export type AskEndpoint = (path: string, init?: RequestInit, user?: User) => Promise<Response>
 
-/** A client of one session of the endpoint under test. */
+/** A client for one session on the endpoint under test. */
 export class EndpointClient {
   readonly sessionId: string
   readonly #ask: AskEndpoint
@@ -21,7 +21,7 @@ export class EndpointClient {
     this.sessionId = sessionId
   }
 
-  /** The same session for another caller. */
+  /** Returns a client for the same session and another caller. */
   as(user: User): EndpointClient {
     return new EndpointClient(this.#ask, '', user, this.sessionId)
   }
@@ -35,7 +35,7 @@ export class EndpointClient {
     return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', ...json }, this.#user)
   }
 
-  /** Sends a text as it is. */
+  /** Sends a body unchanged. */
   send(path: string, body: string): Promise<Response> {
     return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', body }, this.#user)
   }
@@ -56,13 +56,13 @@ export class EndpointClient {
     return this.get(`/runs/${encodeURIComponent(loopId)}/events`, after === undefined ? {} : { 'last-event-id': String(after) })
   }
 
-  /** Its messages on the server. */
+  /** Returns the session's messages on the server. */
   async session(): Promise<{ session: { loops: { status: string; messages: { role: string; id: string }[] }[] }; runningLoopId?: string }> {
     return (await this.get('')).json()
   }
 }
 
-/** Yields the events of a response as they arrive. Leaving the loop closes the connection. */
+/** Yields a response's events as they arrive. Leaving the loop closes the connection. */
 export async function* eventsOf(response: Response): AsyncGenerator<AgentEvent> {
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
   const arrived: AgentEvent[] = []
@@ -79,14 +79,14 @@ export async function* eventsOf(response: Response): AsyncGenerator<AgentEvent> 
   }
 }
 
-/** Returns all events up to the end of the response. */
+/** Returns all events until the response ends. */
 export async function allEvents(response: Response): Promise<AgentEvent[]> {
   const all: AgentEvent[] = []
   for await (const event of eventsOf(response)) all.push(event)
   return all
 }
 
-/** Reads the text of a response until it contains `part`, then disconnects. */
+/** Reads a response's text until it contains `part`, then disconnects. */
 export async function textUntil({ body }: Response, part: string): Promise<string> {
   const [reader, decoder] = [body?.getReader(), new TextDecoder()]
   let text = ''
@@ -98,7 +98,7 @@ export async function textUntil({ body }: Response, part: string): Promise<strin
   return text
 }
 
-/** Reads until the first event of this type, and leaves. */
+/** Reads until the first event of this type, then disconnects. */
 export async function eventsUntil(response: Response, type: AgentEvent['type']): Promise<AgentEvent[]> {
   const seen: AgentEvent[] = []
   for await (const event of eventsOf(response)) {
@@ -113,7 +113,7 @@ export function responseText(events: readonly AgentEvent[]): string {
   return events.map((event) => (event.type === 'messageUpdate' && event.delta.type === 'text' ? event.delta.delta : '')).join('')
 }
 
-/** Returns the problem of a response. */
+/** Returns the problem in a response. */
 export async function problemOf(response: Response): Promise<{ status: number; code: string; type: string | null; continuedBy?: string }> {
   const { code, continuedBy } = await response.json()
   return { status: response.status, code, type: response.headers.get('content-type'), ...(continuedBy !== undefined && { continuedBy }) }

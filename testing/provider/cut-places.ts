@@ -1,11 +1,11 @@
 import { seededRandom } from '../fault-fetch.ts'
 
-/** How far from the border of a frame each byte is tried. */
+/** Distance from a frame boundary within which every byte is tested. */
 const margin = 2
 
 /**
- * Returns the places at which a recorded response is cut, in order: every byte if it has at most `count` of them, else `count` seeded places, those beside the
- * borders of frames, and those inside a character of several bytes.
+ * Returns the offsets at which a recorded response is cut, in ascending order. If the response has at most `count` bytes, returns every
+ * offset. Otherwise, returns `count` seeded offsets, the offsets around frame boundaries, and the offsets inside multibyte characters.
  */
 export function cutPlaces(bytes: Uint8Array, count: number): number[] {
   if (bytes.length <= count) return Array.from(bytes, (_, at) => at)
@@ -18,12 +18,12 @@ export function cutPlaces(bytes: Uint8Array, count: number): number[] {
   return [...chosen].sort((left, right) => left - right)
 }
 
-/** The first byte of a binary frame is the highest of its length, and no frame is that long. */
+/** The first byte of a binary frame is the most significant byte of its length, and no frame is that long. */
 function isBinary(bytes: Uint8Array): boolean {
   return bytes[0] === 0
 }
 
-/** Ends of frames: by the lengths of binary frames, after blank lines of an event stream, or after lines. */
+/** Returns where frames end: by the lengths of binary frames, after blank lines in an event stream, or after lines. */
 function frameBorders(bytes: Uint8Array): number[] {
   if (isBinary(bytes)) return binaryBorders(bytes)
   // Latin-1 keeps one character per byte, so an index is an offset.
@@ -37,7 +37,7 @@ function binaryBorders(bytes: Uint8Array): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const borders: number[] = []
   for (let at = 0; at + 4 <= bytes.length; ) {
-    // A damaged length must not hold the loop up.
+    // A damaged length must not stall the loop.
     at += Math.max(4, view.getUint32(at))
     borders.push(at)
   }

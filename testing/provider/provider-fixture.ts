@@ -6,29 +6,29 @@ import type { StreamDelta } from '../../src/contract/model/request.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamEvent, StreamRequest } from '../../src/types/model/provider.ts'
 
-/** The expected message of a recorded response. */
+/** The expected message for a recorded response. */
 export interface FixtureAnswer {
   /** All text blocks, joined. */
   text: string
   /** All thinking blocks, joined. Default: none. */
   thinking?: string
-  /** In order. An `id` is compared if given. Default: none. */
+  /** Expected tool calls, in order. An `id` is compared if given. Default: none. */
   toolCalls?: readonly { id?: string; name: string; arguments: JsonObject }[]
   stopReason: StopReason
 }
 
-/** The recorded body of one response with status 200. Small ones make a fast suite: it is cut at every byte. */
+/** One recorded response body with status 200. Keep it small, because the suite cuts it at every byte. */
 export interface ProviderFixture {
   name: string
   body: string | Uint8Array
   contentType: string
-  /** A text inside the protocol's terminal event: a response cut before its end must not count as success. */
+  /** A text inside the protocol's terminal event. A response that is cut before its end must not count as success. */
   terminal?: string
-  /** The expected message, or the code of the error that the body reports. */
+  /** The expected message, or the error code that the body reports. */
   expect: FixtureAnswer | { errorCode: ProviderErrorCode }
 }
 
-/** Outcome of one call. `late` counts events after it settled. */
+/** A call's outcome. `late` is the number of events after the call settled. */
 export interface Outcome {
   events: StreamEvent[]
   late: number
@@ -36,7 +36,7 @@ export interface Outcome {
   error?: unknown
 }
 
-/** A request any provider can send. */
+/** A request that any provider can send. */
 export async function requestFor(model: Model): Promise<StreamRequest> {
   const request: StreamRequest = {
     model: model.config,
@@ -52,7 +52,7 @@ export async function requestFor(model: Model): Promise<StreamRequest> {
 
 const patienceMs = 60_000
 
-/** `promise`, or an error when it does not settle: a hang should say where. */
+/** Returns the result of `promise`, or an error if it does not settle, so that a hang reports where it occurred. */
 async function settled<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const hang = new Promise<never>((_, reject) => {
@@ -65,7 +65,7 @@ async function settled<T>(promise: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** Calls the model once and keeps all it did. Never rejects, except when the call hangs. */
+/** Calls the model once and records the outcome. Rejects only if the call hangs. */
 export async function callModel(model: Model, what: string, signal = new AbortController().signal): Promise<Outcome> {
   const outcome: Outcome = { events: [], late: 0 }
   let isSettled = false
@@ -88,20 +88,20 @@ export async function callModel(model: Model, what: string, signal = new AbortCo
   return Object.assign(outcome, result)
 }
 
-/** Runs everything already scheduled, so that late events appear. */
+/** Runs all scheduled tasks, so that late events appear. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0)
   })
 }
 
-/** Returns the message of a call that must have succeeded. */
+/** Returns the message from a call that must have succeeded. */
 export function messageOf(outcome: Outcome, what: string): AssistantMessage {
   if (outcome.message !== undefined) return outcome.message
   throw new Error(`${what}: should have succeeded`, { cause: outcome.error })
 }
 
-/** The error of a call that should have failed, as a provider must. */
+/** Returns the error from a call that must have failed as providers must fail. */
 export function errorOf(outcome: Outcome, what: string): ProviderError {
   const { error } = outcome
   if (outcome.message !== undefined) throw new Error(`${what}: succeeded with stop reason ${outcome.message.stopReason}`)
@@ -109,7 +109,7 @@ export function errorOf(outcome: Outcome, what: string): ProviderError {
   throw new Error(`${what}: rejected with something else than a ProviderError`, { cause: error })
 }
 
-/** Deltas joined by block: what should be the same however the bytes arrive. */
+/** Returns the deltas joined by block, which must not depend on how the bytes arrive. */
 export function joinedDeltas(events: readonly StreamEvent[]): Map<number, { type: StreamDelta['type']; text: string }> {
   const blocks = new Map<number, { type: StreamDelta['type']; text: string }>()
   for (const event of events) {

@@ -16,7 +16,7 @@ interface Refusal {
   script: (key: string) => FaultScript
 }
 
-/** An error body in the common form of providers, which repeats the key. */
+/** An error body in the providers' common format, which repeats the key. */
 function body(key: string): string {
   return JSON.stringify({ error: { type: 'some_error', code: 'some_code', message: `The request with ${key} was refused` } })
 }
@@ -48,7 +48,7 @@ async function keyOf(model: Model): Promise<string> {
   return (await model.credentials?.current(new AbortController().signal)) ?? ''
 }
 
-/** All that anyone could print of `error`. */
+/** Returns everything that could be printed about `error`. */
 function printed(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return JSON.stringify(error) ?? ''
   const own = Reflect.ownKeys(error).map((key) => String(Reflect.get(error, key)))
@@ -56,7 +56,7 @@ function printed(error: unknown, depth = 0): string {
   return [String(error), error.stack, JSON.stringify(error), ...own, JSON.stringify(Reflect.get(error, 'partial')), inner].join('\n')
 }
 
-/** Tests without a fixture: rejections, and places where the key must not be. */
+/** Tests without a fixture: rejections, and places where the key must not appear. */
 export function refusalTests({ it, expect }: TestRunner, { create }: Subject): void {
   for (const { what, code, isRetryable, retryAfterMs, script } of refusals) {
     it(`${what}: fails with ${code}, without the key in anything printable`, async () => {
@@ -87,7 +87,7 @@ export function refusalTests({ it, expect }: TestRunner, { create }: Subject): v
     await callModel(model, 'encode')
     const [call] = fetch.calls
     expect([call?.url, call?.method]).toEqual([encoded.url, 'POST'])
-    // Signed protocols put the time into headers, and every message carries none: names must agree, values may move on.
+    // Signed protocols put the time into headers. Header names must match, but values may differ.
     expect(Object.keys(encoded.headers).filter((name) => call?.headers.has(name) !== true)).toEqual([])
     expect(call?.body).toBe(encoded.body)
     const shown = JSON.stringify([encoded.body, encoded.redactedHeaders, encoded.warnings, model.config])

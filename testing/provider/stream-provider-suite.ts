@@ -9,12 +9,12 @@ import { refusalTests } from './stream-provider-refusals.ts'
 
 /** The provider under test and recorded responses. */
 export interface StreamProviderSuiteOptions {
-  /** Name of the group of tests. */
+  /** Name of the test group. */
   name: string
-  /** Creates a model that sends with `fetch`. Use a unique key: the suite searches for it where no key may appear. */
+  /** Creates a model that sends with `fetch`. Use a unique key, because the suite searches for it where no key may appear. */
   create: (fetch: FaultFetch) => Model
   fixtures: readonly ProviderFixture[]
-  /** Number of seeded cuts per response, in addition to the borders of its frames. Default: every byte. */
+  /** Number of seeded cuts per response, in addition to those at frame boundaries. Default: every byte. */
   cuts?: number
 }
 
@@ -24,7 +24,7 @@ interface Case extends StreamProviderSuiteOptions {
 }
 
 /**
- * Tests every promise of `StreamProvider`: order of events, deltas, fragmentation, cuts at every byte, stalls, aborts, refusals,
+ * Tests every guarantee of `StreamProvider`: the order of events, deltas, fragmentation, cuts at every byte, stalls, aborts, rejections and
  * secrets.
  *
  * Source: docs/guides/testing.md
@@ -42,7 +42,7 @@ export function streamProviderSuite(runner: TestRunner, options: StreamProviderS
   })
 }
 
-/** A script that serves the fixture, with `fault`. */
+/** Returns a script that serves the fixture with `fault`. */
 function serving(fixture: ProviderFixture, fault: Partial<FaultScript> = {}): FaultScript {
   return { body: fixture.body, headers: { 'content-type': fixture.contentType }, ...fault }
 }
@@ -65,7 +65,7 @@ function answerTests(runner: TestRunner, test: Case): void {
   abortTests(runner, test)
 }
 
-/** The expected parts of a message. Ids count only if the fixture has them. */
+/** Returns a message's expected parts. Ids count only if the fixture has them. */
 function answerOf(message: AssistantMessage, like: FixtureAnswer): FixtureAnswer {
   let thinking = ''
   for (const block of message.content) if (block.type === 'thinking') thinking += block.thinking
@@ -76,7 +76,7 @@ function answerOf(message: AssistantMessage, like: FixtureAnswer): FixtureAnswer
   return { text: textOf(shownContent(message)), thinking, toolCalls, stopReason: message.stopReason }
 }
 
-/** A message without parts that differ between calls: times, and generated call ids. */
+/** Returns a message without the parts that differ between calls, which are times and generated call ids. */
 function comparable(message: AssistantMessage, like: FixtureAnswer): AssistantMessage {
   let calls = 0
   const content = message.content.map((block) => {
@@ -232,7 +232,7 @@ function indexOfText(bytes: Uint8Array, text: string): number {
   return at
 }
 
-/** Start of the last frame: after the last blank line of an event stream, or by the lengths of binary frames. */
+/** Returns the start of the last frame: after the last blank line in an event stream, or by the lengths of binary frames. */
 function lastFrameStart(bytes: Uint8Array, contentType: string): number {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../../src/contract/json.ts'
 
-/** A case of the validator suite: values that a schema accepts, and values that it rejects with the path of the first issue. */
+/** A case in the validator suite: values that a schema accepts, and values that it rejects with the path to the first issue. */
 export interface SchemaCase {
   name: string
   schema: JsonSchema
   /** JSON texts, so that keys such as `__proto__` are own properties. */
   accepts: readonly string[]
-  /** JSON text and the path of an issue it must produce, joined with `/`. */
+  /** JSON text, and the path to an issue that it must produce, joined with `/`. */
   refuses: readonly (readonly [json: string, path: string])[]
 }
 
@@ -154,7 +154,7 @@ const combinations: SchemaCase[] = [
   { name: 'not', schema: object({ a: { not: { type: 'string' } } }), accepts: ['{"a":1}'], refuses: [['{"a":"x"}', 'a']] },
   {
     name: 'if, then, else',
-    // As text: a literal with a `then` looks like a promise to the linter.
+    // Written as text, because the linter takes a literal with `then` for a promise.
     schema: ownKeys(
       '{"if":{"type":"object","properties":{"k":{"const":"n"}},"required":["k"]},' +
         '"then":{"properties":{"v":{"type":"number"}}},"else":{"properties":{"v":{"type":"string"}}}}',
@@ -216,5 +216,5 @@ const prototypeKeys: SchemaCase[] = [
   },
 ]
 
-/** Rows about objects, arrays, combinations and references. */
+/** Cases for objects, arrays, combinations and references. */
 export const structureCases: readonly SchemaCase[] = [...objects, ...arrays, ...combinations, ...prototypeKeys]

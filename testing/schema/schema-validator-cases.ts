@@ -192,10 +192,10 @@ const formats: SchemaCase[] = [
   },
 ]
 
-/** The rows of `schemaValidatorSuite`. */
+/** The cases in `schemaValidatorSuite`. */
 export const schemaCases: readonly SchemaCase[] = [...types, ...values, ...formats, ...structureCases]
 
-/** Schemas no validator may accept, with the JSON pointer its refusal names. */
+/** Schemas that no validator may accept, with the JSON Pointer that its error contains. */
 export const refusedSchemas: readonly (readonly [name: string, schema: JsonSchema, pointer: string])[] = [
   ['an unknown keyword', object({ a: { type: 'string', startsWith: 'x' } }), '#/properties/a/startsWith'],
   ['an unknown type', object({ a: { type: 'text' } }), '#/properties/a/type'],

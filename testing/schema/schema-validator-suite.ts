@@ -4,7 +4,7 @@ import type { SchemaIssue, SchemaValidator } from '../../src/types/standard-sche
 import type { TestRunner } from '../test-runner.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
 
-/** Options of `schemaValidatorSuite`: the validator to test. */
+/** Options for `schemaValidatorSuite`: the validator to test. */
 export interface SchemaValidatorSuiteOptions {
   /** Name in the test report. */
   name: string
@@ -12,7 +12,7 @@ export interface SchemaValidatorSuiteOptions {
 }
 
 /**
- * Tests the contract of the `SchemaValidator` port: accepted and refused values, paths of issues, unsupported schemas.
+ * Tests the `SchemaValidator` contract: accepted and rejected values, issue paths, and unsupported schemas.
  *
  * Source: docs/guides/testing.md
  */
@@ -52,7 +52,7 @@ function table({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptio
   })
 }
 
-/** Returns the error of `compile` for `schema`; `undefined` if it accepts it. */
+/** Returns the error of `compile` for `schema`, or `undefined` if it accepts the schema. */
 function refusal(validator: SchemaValidator, schema: JsonSchema): unknown {
   try {
     validator.compile(schema)

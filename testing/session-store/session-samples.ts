@@ -6,7 +6,7 @@ import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 3, cacheWrite: 4, totalTokens: 10 }
 
-/** A session with something of everything that a store could lose. `text` tells it from another. */
+/** A session with an example of everything that a store could lose. `text` distinguishes it from other sessions. */
 export function sampleSession(sessionId: string, text = 'Hello', agentId = 'agent-1'): Session {
   const first = loop(sessionId, agentId, `${sessionId}.m.1`, conversation(text))
   const second = loop(sessionId, agentId, `${sessionId}.m.2`, [])
@@ -51,10 +51,10 @@ function conversation(text: string): AgentMessage[] {
   ]
 }
 
-/** Texts that break stores which split lines, end strings at NUL, or assume valid UTF-8. */
+/** Texts that break stores that split lines, end strings at NUL, or assume valid UTF-8. */
 export const nastyText = 'é 😀 \u0000 \n \r\n \u2028 \ud800 \ufeff "\\ '
 
-/** A record that holds `data`. */
+/** Creates a record that contains `data`. */
 export function note(data: JsonValue): NewSessionRecord {
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message: { role: 'extension', id: 'm', kind: 'note', data } } }
 }
@@ -65,12 +65,12 @@ export function userMessage(text: string): NewSessionRecord {
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message } }
 }
 
-/** The record a session begins with. Its lists may take the agent from here, or from who opened it. */
+/** The first record of a session. Lists may take the agent from it, or from the agent that opened the session. */
 export function beginning(agentId: string): NewSessionRecord {
   return { at: 1, entry: { type: 'sessionStart', agentId, formation: { type: 'firstLoop', at: 1 }, scope: 'persistent' } }
 }
 
-/** Returns the texts that `note` put into these records; other records by type. */
+/** Returns the texts that `note` put into these records, and the types of other records. */
 export function notesIn(records: readonly Pick<SessionRecord, 'entry'>[]): JsonValue[] {
   return records.map(({ entry }) => (entry.type === 'input' && entry.message.role === 'extension' ? entry.message.data : entry.type))
 }

@@ -9,7 +9,7 @@ const checksumLength = ',"crc":"00000000"}'.length
 
 type Damage = NonNullable<SessionStoreSuiteOptions['damage']>
 
-/** Logs that are damaged, or that another version has written. Only where the harness can change what is stored. */
+/** Tests logs that are damaged or were written by another version. Requires a harness that can modify stored logs. */
 export function damageTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   const { damage } = options
   if (damage === undefined) return
@@ -159,7 +159,7 @@ async function writeThree(store: SessionStore): Promise<void> {
   await writer.close()
 }
 
-/** A line of this text with a checksum that fits. */
+/** Returns a line with this text and a valid checksum. */
 function sealed(text: string): string {
   const bytes = new TextEncoder().encode(text)
   return `${text},"crc":"${crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')}"}`

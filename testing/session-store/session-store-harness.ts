@@ -1,30 +1,30 @@
 import { errorText, PhiError } from '../../src/contract/errors.ts'
 import type { SessionStore } from '../../src/types/session/session-store.ts'
 
-/** Options of `sessionStoreSuite`: the store to test, and how to damage it. */
+/** Options for `sessionStoreSuite`: the store to test, and how to damage it. */
 export interface SessionStoreSuiteOptions {
-  /** Name of the group of tests. */
+  /** The test group's name. */
   name: string
   /** Creates a new, empty store. Called once per test. */
   create: () => SessionStore | Promise<SessionStore>
   /** Opens the same sessions from another tab, process or isolate. Default: the store itself. */
   another?: (store: SessionStore) => SessionStore | Promise<SessionStore>
-  /** Resolves when all readers see earlier writes. Called only for promises that are `eventual`. */
+  /** Resolves when all readers see earlier writes. Called only if a promise is `eventual`. */
   settle?: () => Promise<void>
   /**
-   * Replaces the lines of a session in the last created store with the result of `how`, in the order of epoch and writing.
-   * Default: damaged logs are not tested.
+   * Replaces the lines of a session in the last created store with the result of `how`, in the order of epochs and writes. Default: damaged
+   * logs are not tested.
    */
   damage?: (sessionId: string, how: (lines: string[]) => string[]) => Promise<void>
 }
 
-/** A store, and the same sessions as others have them. */
+/** A store, and another view of the same sessions. */
 export interface StoresUnderTest {
   store: SessionStore
   other: SessionStore
-  /** Waits until `other` sees what was written, where `store` does not promise that it does at once. */
+  /** Waits until `other` sees earlier writes, if `store` does not guarantee this immediately. */
   written: () => Promise<void>
-  /** The same for lists. */
+  /** Like `written`, for lists. */
   listed: () => Promise<void>
 }
 
@@ -37,7 +37,7 @@ export async function storesOf({ create, another, settle }: SessionStoreSuiteOpt
   return { store, other, written: () => settled('readAfterWrite'), listed: () => settled('list') }
 }
 
-/** The code a call is refused with, or `fulfilled`. */
+/** Returns the error code of a call, or `fulfilled`. */
 export async function refusalOf(call: Promise<unknown>): Promise<string> {
   try {
     await call
@@ -47,7 +47,9 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Advances the clock: file systems store times in steps of some milliseconds, and order is unspecified within one. */
+/**
+ * Waits for the clock to advance. File systems store times with a resolution of a few milliseconds, within which the order is unspecified.
+ */
 export function clockStep(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 20)

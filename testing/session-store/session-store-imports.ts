@@ -9,7 +9,7 @@ import type { TestRunner } from '../test-runner.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 
-/** Sessions that come from elsewhere as text: all of one or nothing. */
+/** Tests sessions that are imported as text, which must succeed completely or change nothing. */
 export function importTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   wholeTests(runner, options)
   cutTests(runner, options)
@@ -50,7 +50,7 @@ function wholeTests({ it, expect }: TestRunner, options: SessionStoreSuiteOption
   })
 }
 
-/** A process that ends between two writes of an import leaves its first lines: any number of them, behind those that were there. */
+/** A process that ends between two writes of an import leaves any number of its first lines after the existing ones. */
 function cutTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   const { damage } = options
   if (damage === undefined) return
@@ -101,7 +101,7 @@ function cutTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions)
   })
 }
 
-/** A session `s1` with these notes, as text. */
+/** Returns a session `s1` with these notes, as text. */
 async function exported(notes: readonly string[]): Promise<string> {
   const store = memorySessionStore()
   const writer = await store.open('s1', { agentId: 'agent-1' })
@@ -110,7 +110,7 @@ async function exported(notes: readonly string[]): Promise<string> {
   return exportSession(store, 's1')
 }
 
-/** A session `s1` whose process ended while an idempotent call ran: who resumes it runs that again. */
+/** Returns a session `s1` whose process ended during an idempotent call, which runs again when the session is resumed. */
 async function withUnfinishedCall(): Promise<string> {
   const store: SessionStore = memorySessionStore()
   await new Promise<void>((begun) => {

@@ -6,7 +6,7 @@ import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-st
 const agent = { agentId: 'agent-1' }
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** `open`, `append` and `tail`, with one writer at a time. */
+/** Tests `open`, `append` and `tail` with one writer at a time. */
 export function logTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   beginningTests(runner, options)
   appendTests(runner, options)

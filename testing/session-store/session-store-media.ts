@@ -9,7 +9,7 @@ import type { TestRunner } from '../test-runner.ts'
 import { sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 
-/** Images and files, whose bytes are stored separately from the log. */
+/** Tests images and files, whose bytes are stored separately from the log. */
 export function mediaTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   keepingTests(runner, options)
   lateWriterTests(runner, options)
@@ -64,7 +64,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(mediaIn(await other.load('s2'))).toEqual([block])
     await store.save(sampleSession('s2'))
     await written()
-    // Unreferenced media are gone, if a writer sees its own writes at once.
+    // Unreferenced media have been deleted, if a writer sees its own writes immediately.
     if (store.promises.readAfterWrite === 'eventual') return
     const isKept = store.promises.media === 'beside' ? 'fulfilled' : 'notFound'
     expect([await refusalOf(other.blob('s2', hash)), await refusalOf(other.blob('s1', hash))]).toEqual(['notFound', isKept])
@@ -158,7 +158,7 @@ async function append(store: Parameters<typeof importSession>[0], sessionId: str
   await writer.close()
 }
 
-/** A file of bytes that no text could be. */
+/** A file whose bytes are not valid text. */
 async function sampleFile(length: number): Promise<{ bytes: Uint8Array<ArrayBuffer>; block: FileContent; hash: string }> {
   const bytes = Uint8Array.from({ length }, (_, at) => (at * 31 + (at >> 8)) & 255)
   const block: FileContent = { type: 'file', mimeType: 'application/octet-stream', data: toBase64(bytes), name: 'sample.bin' }

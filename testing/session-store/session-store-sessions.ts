@@ -7,7 +7,7 @@ import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from '.
 const goodIds = ['a', '_', '-', '0', 'A.b_c-9', 'x'.repeat(200), 'constructor', '__proto__', 'CON', 'a..b', 'a.', 'Case', 'case']
 const badIds = ['', '.', '..', '.hidden', '../up', 'a/b', 'a\\b', 'a b', 'a\nb', 'a\u0000', 'é', 'x'.repeat(201), 'a:b', 'a%2e', 'a\n']
 
-/** `save`, `load`, `delete`, the lists and the rule for ids. */
+/** Tests `save`, `load`, `delete`, lists and the rule for ids. */
 export function sessionTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   savingTests(runner, options)
   listTests(runner, options)
@@ -120,7 +120,7 @@ function listTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
   })
 }
 
-/** A summary without its times. */
+/** Returns a summary without its times. */
 function withoutTimes({ createdAt: _, lastActiveAt: __, ...rest }: SessionSummary): Partial<SessionSummary> {
   return rest
 }

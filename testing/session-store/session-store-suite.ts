@@ -14,7 +14,7 @@ import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
 
 /**
- * Tests every promise of `SessionStore`, including those in `promises`. Run it on each implementation.
+ * Tests every guarantee of `SessionStore`, including those in `promises`. Run it on each implementation.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -31,7 +31,7 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
   })
 }
 
-/** Tests of old records, and of a user's own sessions. */
+/** Tests old records, and sessions that belong to one user. */
 function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   it('deletes what is older than a moment, and says of each that it did', async () => {
     const { store, other, written, listed } = await storesOf(options)
@@ -39,11 +39,11 @@ function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     await written()
     await listed()
     expect(await pruneSessions(other, { olderThan: 0 })).toEqual({ deleted: 0, kept: 2, failed: [] })
-    // Lists may have whole seconds, or older times if read late.
+    // Lists may round to whole seconds, or have older times if read late.
     const moment = Math.ceil(Date.now() / 1000) * 1000 + 1
     const isExact = store.promises.list === 'immediate'
     while (isExact && Date.now() <= moment) await clockStep()
-    // The clock of a file system lags behind by some milliseconds.
+    // A file system's clock lags behind by some milliseconds.
     if (isExact) await clockStep()
     if (isExact) await store.save(sampleSession('new'))
     const logged: string[] = []

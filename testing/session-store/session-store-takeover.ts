@@ -6,7 +6,7 @@ import type { AgentTool } from '../../src/types/tool/tool.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 
-/** Two agents of one session: the later one continues it. */
+/** Tests two agents in one session, which the later agent continues. */
 export function takeoverByAgentTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   it('lets an agent take a session over from one that is busy: it goes on with all of it, and the other one is told', async () => {
     const { store, other, written } = await storesOf(options)
@@ -17,7 +17,7 @@ export function takeoverByAgentTests({ it, expect }: TestRunner, options: Sessio
     await Promise.race([work.begun(), running.result])
     await written()
     const newer = await resumeAgent(other, 's1', { model: working('new', 1), tools: [{ ...work.tool, execute: () => 'done' }] })
-    // The new agent has not read records written now.
+    // The new agent has not read records that are written from now on.
     work.finish()
     await Promise.race([work.begun(), running.result])
     await written()
@@ -56,13 +56,13 @@ export function takeoverByAgentTests({ it, expect }: TestRunner, options: Sessio
   })
 }
 
-/** A model that makes `calls` calls of `work`, one per turn, and then responds. */
+/** Returns a model that calls `work` once per turn, `calls` times, and then responds. */
 function working(name: string, calls: number) {
   const steps = Array.from({ length: calls }, (_, at) => ({ toolCalls: [{ id: `${name}${at}`, name: 'work', arguments: {} }] }))
   return scripted([...steps, { text: 'Done.' }])
 }
 
-/** A tool whose calls run until they are released. */
+/** Returns a tool whose calls run until they are released. */
 function steppedTool() {
   let next = deferred()
   let finishing = deferred()
@@ -77,7 +77,7 @@ function steppedTool() {
   }
   return {
     tool,
-    /** Resolves when the next call has begun. */
+    /** Resolves when the next call has started. */
     begun: async () => {
       await next.promise
       next = deferred()

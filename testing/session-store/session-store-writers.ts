@@ -5,7 +5,7 @@ import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-st
 
 const agent = { agentId: 'agent-1' }
 
-/** Several writers of one session. A store is tested for its declared `promises.conflict`. */
+/** Tests several writers in one session, against the store's declared `promises.conflict`. */
 export function writerTests({ describe, it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   const runner = { describe, it, expect }
   takeoverTests(runner, options)
@@ -109,7 +109,7 @@ function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     await writer.close()
     await written()
     const { records, damage } = await store.tail('s1')
-    // A rejected record may exist, if the next writer has read it.
+    // A rejected record may exist if the next writer has read it.
     expect([notesIn(records).at(-1), records.length, damage]).toEqual(['1', writer.records.length + 1, undefined])
   })
 
@@ -185,7 +185,7 @@ function raceTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
   })
 }
 
-/** Appends some records, each when the one before is acknowledged, until another writer has taken over. */
+/** Appends records, each after the previous one was acknowledged, until another writer has taken over. */
 async function appendUntilRefused(writer: SessionWriter, name: string, acknowledged: string[]): Promise<void> {
   try {
     for (let count = 0; count < 5; count++) {
@@ -193,7 +193,7 @@ async function appendUntilRefused(writer: SessionWriter, name: string, acknowled
       acknowledged.push(`${name}.${count}`)
     }
   } catch {
-    // It was refused, and nothing was promised.
+    // The record was rejected, so the store promised nothing.
   }
   await writer.close()
 }

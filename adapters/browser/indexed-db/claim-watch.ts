@@ -3,7 +3,7 @@ import type { LogClaim } from '../../../src/session.ts'
 const prefixOf = (database: string): string => `phi-core/${database}/`
 
 /**
- * Steals the Web Lock of a session and holds it until the returned function is called or another tab steals it, which calls
+ * Steals a session's Web Lock and holds it until the returned function is called or another tab steals it, which calls
  * `onStolen`. Does nothing without Web Locks.
  */
 function holdLock(database: string, sessionId: string, onStolen: () => void): () => void {
@@ -14,7 +14,7 @@ function holdLock(database: string, sessionId: string, onStolen: () => void): ()
   navigator.locks
     ?.request(prefixOf(database) + sessionId, { steal: true }, () => isFree)
     .catch((error: unknown) => {
-      // Other failures come from contexts that may not lock, such as sandboxed frames.
+      // Other failures come from contexts that must not use locks, such as sandboxed frames.
       if (error instanceof DOMException && error.name === 'AbortError') onStolen()
     })
   return free
@@ -27,7 +27,7 @@ export async function lockedSessions(database: string): Promise<string[]> {
   return held.flatMap(({ name = '' }) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
 }
 
-/** Some embedded browsers lack or refuse it: then writers notice other tabs only when they write. */
+/** Some embedded browsers lack or reject this API. Writers there notice other tabs only when they write. */
 function channelOf(database: string): BroadcastChannel | undefined {
   try {
     return typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(`phi-core/${database}`)
@@ -36,7 +36,7 @@ function channelOf(database: string): BroadcastChannel | undefined {
   }
 }
 
-/** Listeners of the sessions of a database. */
+/** Listeners for a database's sessions. */
 export interface ClaimListeners {
   onTakenOver?: ((sessionId: string) => void) | undefined
   onChange?: ((sessionId: string) => void) | undefined
@@ -44,13 +44,13 @@ export interface ClaimListeners {
 
 /** Reports from the driver. */
 export interface ClaimWatch {
-  /** Claims a session: messages of other tabs during the claim are handled afterwards. */
+  /** Claims a session. Messages from other tabs that arrive during the claim are handled afterwards. */
   claiming<Claim>(sessionId: string, take: () => Promise<Claim>): Promise<Claim>
   claimed(claim: LogClaim, isCurrent: () => Promise<boolean>): void
   released(claim: LogClaim): void
-  /** An append was refused, because the claim is outdated. */
+  /** An append was rejected, because the claim is outdated. */
   refused(claim: LogClaim): void
-  /** Its session has its first record. */
+  /** The claimed session has its first record. */
   begun(claim: LogClaim): void
   deleted(sessionId: string): void
   /** Starts to listen to other tabs. */
@@ -66,8 +66,8 @@ interface HeldClaim {
  * Holds a Web Lock per claim, which the browser releases when the tab ends in any way, and notifies other tabs.
  *
  * **Contract**
- * - Locks and messages only inform. The database decides who may write: a stolen lock or a message triggers a check there.
- * - A claim never waits: it steals the lock.
+ * - Locks and messages are only hints. The database decides who may write, and a stolen lock or a message triggers a check there.
+ * - A claim never waits, because it steals the lock.
  */
 export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListeners): ClaimWatch {
   const held = new Map<LogClaim, HeldClaim>()
@@ -102,7 +102,7 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
     return isCurrent === true && held.has(claim)
   }
 
-  /** Two concurrent claims may steal in another order than they claimed: the valid one steals back. */
+  /** Two concurrent claims may steal the lock in a different order than they claimed. The valid one steals it back. */
   async function stolen(claim: LogClaim): Promise<void> {
     const entry = held.get(claim)
     if (entry !== undefined && (await check(claim))) entry.freeLock = holdLock(name, claim.sessionId, () => void stolen(claim))
@@ -112,7 +112,7 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
     if (typeof data !== 'string') return
     await coming.get(data)
     const areCurrent = await Promise.all(claimsOf(data).map(check))
-    // If this tab owns the session, the message is outdated: its sender has lost ownership.
+    // If this tab owns the session, the message is outdated, because its sender has lost ownership.
     if (!areCurrent.includes(true)) onChange?.(data)
   }
 
@@ -131,7 +131,7 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
       return claim
     },
     claimed(claim, isCurrent) {
-      // This tab has taken over from itself.
+      // This tab took over from itself.
       for (const older of claimsOf(claim.sessionId)) drop(older)
       held.set(claim, { isCurrent, freeLock: holdLock(name, claim.sessionId, () => void stolen(claim)) })
       tell(claim.sessionId)

@@ -5,18 +5,16 @@ import { logSessionStore } from '../../../src/session.ts'
 import { claimWatch, lockedSessions } from './claim-watch.ts'
 import { indexedDbDriver } from './indexed-db-driver.ts'
 
-/** Options of `indexedDbSessionStore`: the database, and callbacks for other tabs. */
+/** Options for `indexedDbSessionStore`: the database, and callbacks for other tabs. */
 export interface IndexedDbSessionOptions {
-  /** Name of the database. Default: `phi-core`. */
+  /** The database's name. Default: `phi-core`. */
   name?: string
   /**
-   * Called when another tab takes over or deletes a session that this store writes: later appends here reject. Called once each
-   * time.
+   * Called once each time another tab takes over or deletes a session that this store writes to. Later appends here reject.
    */
   onTakenOver?: (sessionId: string) => void
   /**
-   * Called when another tab has created, opened, closed or deleted a session, so that lists may be outdated. A tab that crashes
-   * sends nothing.
+   * Called when another tab has created, opened, closed or deleted a session, which can make lists outdated. Not called when a tab crashes.
    */
   onChange?: (sessionId: string) => void
 }
@@ -36,10 +34,10 @@ const storeOptions = optionsOf<IndexedDbSessionOptions>({ name: aText, onTakenOv
  * - `open` takes a session over from another tab without waiting. The other tab gets `onTakenOver`, and its next append rejects
  *   with `conflict`. A crashed tab blocks nothing.
  * - Transactions are `strict`: an acknowledged record survives a crash of the tab or browser and a power failure. The browser may still
- *   delete the data of a site if the disk is full or the user asks for it. Safari deletes it after 7 days without a visit.
+ *   delete a site's data if the disk is full or the user asks for it. Safari deletes it after 7 days without a visit.
  *   `navigator.storage.persist()` prevents this.
- * - Rejects with `quota` if the site has no more room, and with `io` without IndexedDB. Creating a store opens nothing, so
- *   server-side rendering is safe.
+ * - Rejects with `quota` if the site has no more room, and with `io` without IndexedDB. Creating a store opens nothing, so it is safe
+ *   during server-side rendering.
  * - Listeners must not throw.
  *
  * Source: docs/concepts/sessions.md

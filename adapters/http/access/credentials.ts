@@ -5,22 +5,22 @@ type Asking = Request | { readonly req: { readonly raw: Request } }
 
 const minLength = 8
 
-/** Results of `String` for a missing secret. */
+/** Strings that a missing secret is converted to. */
 const noSecrets = ['undefined', '[object Object]']
 
 /**
- * Returns a check that accepts requests with `Authorization: Bearer <secret>`. Use it for `authorize` of `createAgentApp` and
- * `createWorker`, or in any middleware. Unlike Hono's `bearerAuth`, it sends no response and never accepts an empty token.
+ * Returns a function that accepts requests with `Authorization: Bearer <secret>`. Pass it as `authorize` to `createAgentApp` or
+ * `createWorker`, or call it in any middleware. Unlike Hono's `bearerAuth`, it sends no response and never accepts an empty token.
  *
  * **Contract**
- * - Refuses every request if the secret is unset, empty, shorter than 8 characters, or not printable ASCII. Ignores spaces and
- *   line breaks around it.
+ * - Rejects every request if the secret is unset, empty, shorter than 8 characters, or not printable ASCII. Ignores spaces and line breaks
+ *   around the secret.
  * - Compares in constant time. Never throws.
  *
  * @example
  * ```ts
- * createAgentApp({ agent, authorize: bearer(process.env.ACCESS_TOKEN) })
- * createWorker<Bindings>({ agent, authorize: (env, request) => bearer(env.ACCESS_TOKEN)(request) })
+ * createAgentApp({ sessions, authorize: bearer(process.env.ACCESS_TOKEN) })
+ * createWorker<Bindings>({ agent: () => new Agent({ model }), authorize: (env, request) => bearer(env.ACCESS_TOKEN)(request) })
  * ```
  */
 export function bearer(secret: string | undefined): (asking: Asking) => Promise<boolean> {
@@ -39,8 +39,8 @@ function usable(secret: string | undefined): string | undefined {
 }
 
 /**
- * Returns the token that a call carries in place of an API key: the `apiKey` of the factory that sends the call. Check it
- * yourself; the proxy forwards no token.
+ * Returns the token that a call contains instead of an API key, which is the `apiKey` passed to the caller's factory. Verify it in
+ * `authorize`. The proxy does not forward tokens.
  *
  * Returns `undefined` if there is none. Reads `authorization` (with `Bearer`) before `x-api-key`, `x-goog-api-key` and `api-key`.
  *

@@ -6,15 +6,15 @@ const bracket = 0x5b
 const brace = 0x7b
 
 /**
- * Receives the text of a JSON object in pieces and keeps, of its list `name`, only the last element and the last one before it
- * that `keeps` selects. Other elements are dropped at once. Keeps invalid JSON unchanged, for the parser to refuse.
+ * Receives a JSON object's text in pieces. Shortens its `name` list to the last element and the last earlier element that `keeps` selects.
+ * Drops other elements immediately. Keeps invalid JSON unchanged, so that the parser rejects it.
  */
 export class LastOfList {
   readonly #name: string
   readonly #keeps: (element: string) => boolean
   /** The last selected element before the current one, with its comma. */
   #kept = ''
-  /** The text before the current element of the list. */
+  /** Text before the current list element. */
   #head = ''
   #element = ''
   #depth = 0
@@ -25,13 +25,13 @@ export class LastOfList {
   #key = ''
   #isAfterColon = false
 
-  /** `keeps` receives the text of each element but the last. Default: keeps none. */
+  /** `keeps` receives the text of each element except the last. Default: keeps none. */
   constructor(name: string, keeps: (element: string) => boolean = () => false) {
     this.#name = name
     this.#keeps = keeps
   }
 
-  /** Characters of the last element and around the list. No other element was longer. */
+  /** Number of characters in the last element and around the list. No other element was longer. */
   get length(): number {
     return this.#head.length + this.#element.length
   }
@@ -45,7 +45,7 @@ export class LastOfList {
     let escapeAt = piece.indexOf('\\')
     for (let at = 0; at < piece.length; at++) {
       if (this.#isInString && !this.#isEscaped && this.#depth !== 1) {
-        // A picture is one long string: search only for its end.
+        // Searches only for the string's end, because an image is one long string.
         if (escapeAt >= 0 && escapeAt < at) escapeAt = piece.indexOf('\\', at)
         const end = piece.indexOf('"', at)
         at = Math.min(end < 0 ? piece.length : end, escapeAt < 0 ? piece.length : escapeAt)

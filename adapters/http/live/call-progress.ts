@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../../src/index.ts'
 
-/** Tracks the tool calls of the current run. The history gets their results only when the whole step has ended. */
+/** Tracks the current run's tool calls, because the history receives results only when the whole step has ended. */
 export class CallProgress {
   #runId: string | undefined
   readonly #resolved = new Set<string>()
   readonly #begun = new Set<string>()
 
-  /** Adds an event of a run. A later run resets, and so does a new response, because it may repeat ids. */
+  /** Processes a run event. Resets for a later run, and for a new response, because ids may repeat. */
   take(event: AgentEvent): void {
     switch (event.type) {
       case 'agentStart':
@@ -24,12 +24,12 @@ export class CallProgress {
     }
   }
 
-  /** Whether the run `runId` has started this call of its newest response, so that it no longer waits. */
+  /** Returns whether the run `runId` has started this call from its newest response. A started call is no longer pending. */
   hasBegun(runId: string, toolCallId: string): boolean {
     return runId === this.#runId && this.#begun.has(toolCallId)
   }
 
-  /** Whether the run `runId` has emitted the decision or the client's result for this call. */
+  /** Returns whether the run `runId` has emitted the decision or the client's result for this call. */
   hasResolved(runId: string, toolCallId: string): boolean {
     return runId === this.#runId && this.#resolved.has(toolCallId)
   }

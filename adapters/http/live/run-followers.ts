@@ -9,18 +9,18 @@ export class RunFollowers {
     return this.#followers.size
   }
 
-  /** Notifies of a new run. */
+  /** Notifies followers of a new run. */
   tell(run: AgentRun | undefined): void {
     if (run === undefined) return
     for (const follower of this.#followers) follower(run)
   }
 
-  /** Notifies of a new version of shared state. */
+  /** Notifies followers of a new shared-state version. */
   tellState(version: number): void {
     for (const listener of this.#ofState) listener(version)
   }
 
-  /** Calls `listener` with each version; returns how to stop. */
+  /** Calls `listener` with each version. Returns a function that unsubscribes. */
   onState(listener: (version: number) => void): () => void {
     this.#ofState.add(listener)
     return () => void this.#ofState.delete(listener)
@@ -38,7 +38,7 @@ export class RunFollowers {
     this.#followers.add(follower)
     signal.addEventListener('abort', stop, { once: true })
     try {
-      // Called only now, so that no run is missed meanwhile.
+      // Called only after subscribing, so that no run is missed.
       const first = await firstOf()
       if (first !== undefined && !begun.includes(first)) begun.unshift(first)
       while (!signal.aborted) {

@@ -2,17 +2,17 @@ import type { PendingApproval, PendingClientCall, PendingInput, RunStatus } from
 import type { RunFailure } from '../../../src/loop.ts'
 
 interface NoticeBase {
-  /** The same for every process that sends it. */
+  /** Notification id. Every process that sends the notification uses the same id. */
   id: string
   /** Epoch milliseconds. */
   at: number
   sessionId: string
-  /** Owner of the session; absent for a single user. */
+  /** Owner of the session. Absent for a single user. */
   identity?: string
   loopId: string
 }
 
-/** A call is pending and no client is connected to the session. */
+/** Notification that a call is pending and no client is connected. */
 export interface WaitingNotice extends NoticeBase {
   type: 'waiting'
   approvals: readonly PendingApproval[]
@@ -21,7 +21,7 @@ export interface WaitingNotice extends NoticeBase {
   clientCalls: readonly PendingClientCall[]
 }
 
-/** A run has ended and its end is recorded. A paused run has not ended. */
+/** Notification that a run has ended and its end is recorded. A paused run does not count as ended. */
 export interface EndNotice extends NoticeBase {
   type: 'end'
   status: Exclude<RunStatus, 'paused'>
@@ -35,14 +35,14 @@ export type SessionNotice = WaitingNotice | EndNotice
  * Handlers for sessions that no client is connected to.
  *
  * **Contract**
- * - Nothing waits for them. A rejection goes to `logger`.
- * - The process in which it happens notifies once. A process that resumes a run calls `onWaiting` again. If a process is killed
- *   first, the notification is lost: after a restart, check the `status` of the sessions in `list`.
+ * - The host does not wait for handlers and logs rejections.
+ * - The process in which the event occurs notifies once. A process that resumes a run calls `onWaiting` again. If a process is killed
+ *   first, the notification is lost, so check the `status` of listed sessions after a restart.
  *
  * Source: docs/guides/deploy.md
  */
 export interface NoticeHandlers {
-  /** Called when an approval or input request is pending and no client has been connected for 3 s, or since it began. */
+  /** Called when an approval or input request is pending and no client has been connected for 3 s or since the request. */
   onWaiting?: (notice: WaitingNotice) => void | Promise<void>
   /** Called when a run has ended: completed, stopped, at a limit, or with an error. */
   onEnd?: (notice: EndNotice) => void | Promise<void>

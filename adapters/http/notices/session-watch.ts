@@ -5,7 +5,7 @@ import type { AgentEvent, Logger, PendingApproval, PendingClientCall, PendingInp
 import type { RunFailure } from '../../../src/loop.ts'
 import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
 
-/** Milliseconds without a client until the user counts as absent: longer than a page reload. */
+/** Milliseconds without a client until the user counts as absent. Longer than a page reload. */
 const absenceMs = 3000
 
 /** Events of pending calls. */
@@ -23,7 +23,7 @@ interface SessionWatchParts {
   identity: string | undefined
   handlers: NoticeHandlers
   logger: Logger | false | undefined
-  /** Returns the pending calls that this process knows. */
+  /** Returns the pending calls known to this process. */
   waiting: () => Promise<Waiting>
   /** Whether another process owns the session and sends its notifications. */
   isElsewhere: () => boolean
@@ -33,7 +33,7 @@ interface SessionWatchParts {
 export class SessionWatch {
   readonly #parts: SessionWatchParts
   #streams = 0
-  /** Requests that were sent. */
+  /** Requests already notified. */
   readonly #notified = new Set<string>()
   #loopId = ''
   #stopTimer = (): void => undefined
@@ -43,7 +43,7 @@ export class SessionWatch {
     this.#parts = parts
   }
 
-  /** Registers a connected client. Returns how to unregister it. */
+  /** Registers a connected client. Returns a function that unregisters it. */
   enter(): () => void {
     this.#streams += 1
     this.#stopTimer()
@@ -54,7 +54,7 @@ export class SessionWatch {
     }
   }
 
-  /** Stops notifications: the session is evicted. */
+  /** Stops notifications when the session is evicted. */
   close(): void {
     this.#isOver = true
     this.#stopTimer()
@@ -69,7 +69,7 @@ export class SessionWatch {
     else if (event.type === 'agentEnd') {
       const { loopId, status, error } = event
       if (status === 'paused') void this.#tellWaiting()
-      // A run that the journal refused continues elsewhere, so it has not ended.
+      // A run that the journal rejected continues in another process, so it has not ended.
       else if (error?.code !== 'journal' && !this.#parts.isElsewhere()) this.ended(loopId, { status, ...(error && { error }) })
     }
   }
@@ -86,7 +86,7 @@ export class SessionWatch {
   async #tellWaiting(): Promise<void> {
     const { handlers, waiting } = this.#parts
     if (handlers.onWaiting === undefined) return
-    // Several requests at once become one notification.
+    // Several simultaneous requests become one notification.
     const { approvals, inputs, clientCalls } = await waiting()
     const fresh = [...approvals, ...inputs, ...clientCalls].map(keyOf).filter((key) => !this.#notified.has(key))
     if (this.#streams > 0 || fresh.length === 0 || this.#parts.isElsewhere()) return
@@ -112,7 +112,7 @@ export class SessionWatch {
   }
 }
 
-/** Returns the key of a request within a session. */
+/** Returns a request's key, unique within a session. */
 function keyOf(question: Pick<PendingApproval, 'toolCallId' | 'subAgent'> & { inputId?: string }): string {
   const { subAgent, toolCallId, inputId } = question
   return inputId ?? (subAgent === undefined ? toolCallId : `${subAgent.loopId}/${toolCallId}`)

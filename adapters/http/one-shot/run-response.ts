@@ -10,17 +10,17 @@ import { defaultPingMs, sseStream } from '../stream/sse-stream.ts'
 
 const protocol = oneOf('native', 'aiSdk', 'agUi')
 
-/** Options of `runResponse`. */
+/** Options for `runResponse`. */
 export interface RunResponseOptions {
-  /** Protocol of the client. Default: `native`, our compact events, which `eventDecoder` reads. */
+  /** The client's protocol. Default: `native`, the compact events that `eventDecoder` reads. */
   protocol?: Infer<typeof protocol>
-  /** The conversation before the run, for `aiSdk` and `agUi`: the run may continue its last response. */
+  /** The conversation before the run, for `aiSdk` and `agUi`, because the run may continue its last response. */
   history?: readonly AgentMessage[]
   /** Whether the run stops when its client disconnects. Default: `true`, because no client can reconnect to it. */
   stopOnLeave?: boolean
   /** Whether to send `turnRequest` events. They contain the system prompt and the whole request. Default: `false`. */
   turnRequests?: boolean
-  /** Milliseconds between the pings of an idle connection. Default: 15,000. */
+  /** Milliseconds between pings on an idle connection. Default: 15,000. */
   pingMs?: number
 }
 
@@ -33,12 +33,12 @@ const runResponseOptions = optionsOf<RunResponseOptions>({
 })
 
 /**
- * Creates the `Response` of a route handler from a run: for Next.js, SvelteKit, React Router, Hono, and others.
+ * Creates a route handler's `Response` from a run, for Next.js, SvelteKit, React Router, Hono, and others.
  *
  * **Contract**
- * - Streams the run as it happens. For a slow client the run joins deltas; the server does not buffer them.
- * - Authenticate the caller before you start the run: this function does not.
- * - Throws `ConfigError` `invalidOption` for a wrong option; the run continues then.
+ * - Streams the run live. For a slow client, the run merges deltas. The server does not buffer them.
+ * - Does not authenticate the caller. Authenticate before you start the run.
+ * - Throws `ConfigError` `invalidOption` for an invalid option. The run then continues.
  *
  * Source: docs/guides/serve-over-http.md
  *

@@ -18,21 +18,22 @@ import { RunFrames } from '../stream/run-frames.ts'
 import { eventStream, type RunStreamOptions } from '../stream/run-stream.ts'
 import { failureResponse } from './openai-error.ts'
 
-/** The run of a response. */
+/** The run behind a response. */
 export interface Answering {
   source: RunSource
-  /** Ids of the caller's own messages. */
+  /** Ids of the caller's messages. */
   given?: ReadonlySet<string>
   /**
-   * Settled calls: the caller has all events before the first of them was resolved. Absent or empty: it has nothing of the run.
+   * Settled calls. The caller has all events before the first of these calls was resolved. If absent or empty, the caller has no events
+   * from the run.
    */
   since?: readonly string[]
-  /** Stops a run that no client can reconnect to. Absent for one in a session, which continues without the client. */
+  /** Stops a run that no client can reconnect to. Absent for a run in a session, which continues without the client. */
   stop?: (reason: unknown) => void
   streaming: RunStreamOptions & { caller: Caller }
 }
 
-/** Responds with a run as a chat completion, in one piece or as a stream. If it fails before any output, the status says so. */
+/** Responds with a run as a chat completion, streamed or complete. If the run fails before any output, sets the HTTP status. */
 export async function chatAnswer({ model, isStreamed, includeUsage }: CompletionRequest, answering: Answering): Promise<Response> {
   const options: ChatEncoderOptions = {
     ...{ id: `chatcmpl-${answering.source.runId}`, model, created: epochSeconds(), includeUsage, isWhole: !isStreamed },
@@ -49,7 +50,7 @@ export async function chatAnswer({ model, isStreamed, includeUsage }: Completion
   return Response.json(chatCompletionOf(chunks), { headers: sessionHeaders(answering) })
 }
 
-/** Responds with a run as a response, in one piece or as a stream. */
+/** Responds with a run as a Responses API response, streamed or complete. */
 export async function responseAnswer({ model, isStreamed, echo }: ResponseRequest, answering: Answering): Promise<Response> {
   const isSeen = isSeenOf(answering)
   const options: ResponseEncoderOptions = {
@@ -67,7 +68,7 @@ export async function responseAnswer({ model, isStreamed, echo }: ResponseReques
   return Response.json(last !== undefined && 'response' in last ? last.response : {}, { headers: sessionHeaders(answering) })
 }
 
-/** Responds at once with a started run, which the client polls later. */
+/** Responds immediately with a started run, which the client polls later. */
 export async function backgroundAnswer({ model, echo }: ResponseRequest, answering: Answering): Promise<Response> {
   const isSeen = isSeenOf(answering)
   const encoder = responseEncoder({ model, created: epochSeconds(), echo, isStored: true, isWhole: true })
@@ -90,7 +91,7 @@ function encoderOptionsOf({ given }: Answering): Pick<ChatEncoderOptions, 'given
   return given === undefined ? {} : { given }
 }
 
-/** The header with the session of a chat completion. */
+/** Header that contains the session id of a chat completion. */
 export const sessionHeader = 'x-session-id'
 
 function sessionHeaders(answering: Answering): Record<string, string> {
@@ -102,14 +103,14 @@ function isStored({ stop }: Answering): boolean {
   return stop === undefined
 }
 
-/** One per reader, because it depends on the events read so far. */
+/** Created per reader, because it depends on the events read so far. */
 function isSeenOf({ since = [] }: Answering): IsSeen {
   return since.length === 0 ? () => false : untilResolved(since)
 }
 
 async function streamed(answering: Answering, writer: FrameWriter): Promise<Response> {
   const { source, stop, streaming } = answering
-  // Counts as a stream of the caller before its first byte.
+  // Counts as one of the caller's streams before the first byte.
   const leave = streaming.streams.enter(streaming.caller)
   const failed = await failedUnheard(answering).finally(leave)
   if (failed !== undefined) return failureResponse(failed, isStored(answering))
@@ -118,8 +119,7 @@ async function streamed(answering: Answering, writer: FrameWriter): Promise<Resp
 }
 
 /**
- * Returns why a run failed before any output; `undefined` once there is some, or after a while, so that the client gets a first
- * byte.
+ * Returns why a run failed before any output; `undefined` once there is output, or after a while, so that the client gets a first byte.
  */
 async function failedUnheard(answering: Answering): Promise<RunFailed | undefined> {
   const events = answering.source[Symbol.asyncIterator]()
@@ -143,7 +143,7 @@ async function failedUnheard(answering: Answering): Promise<RunFailed | undefine
   }
 }
 
-/** Returns whether the client sees something of this event. */
+/** Returns whether this event produces output for the client. */
 function isHeard({ type }: AgentEvent): boolean {
   return type === 'messageUpdate' || type === 'toolExecutionStart' || type === 'approvalRequested' || type === 'clientCallRequested'
 }

@@ -2,7 +2,7 @@ import type { CallerFault, RunFailed } from '../../../src/internal.ts'
 import type { OpenAiError } from '../../../src/ui/openai.ts'
 import type { Problem } from '../access/problem.ts'
 
-/** A refused request in the format of OpenAI's API, on its way to the error handler. */
+/** Carries a rejection in OpenAI's format to the error handler. */
 export class OpenAiRefusal extends Error {
   readonly status: 400 | 404
   readonly fault: CallerFault
@@ -15,28 +15,28 @@ export class OpenAiRefusal extends Error {
   }
 }
 
-/** Refuses a request that cannot be handled. */
+/** Rejects a request that cannot be handled. */
 export function refuseCaller(fault: CallerFault): never {
   throw new OpenAiRefusal(400, fault)
 }
 
-/** Refuses to return an unknown response. */
+/** Rejects a request for an unknown response. */
 export function refuseResponse(id: string): never {
   throw new OpenAiRefusal(404, { message: `Response with id ${JSON.stringify(id.slice(0, 100))} not found.`, param: 'id' })
 }
 
-/** Returns the response for a refused request. */
+/** Returns the response for a rejected request. */
 export function refusalResponse({ status, fault }: OpenAiRefusal): Response {
   const { message, param = null, code = null } = fault
   return errorResponse(status, { message, type: 'invalid_request_error', param, code })
 }
 
-/** Returns the response for a failed run. `isPromptStored`: the session has the prompt, so a retry would send it twice. */
+/** Returns the response for a failed run. `isPromptStored`: the session contains the prompt, so a retry would send it twice. */
 export function failureResponse({ status, error }: RunFailed, isPromptStored: boolean): Response {
   return errorResponse(status, error, isPromptStored ? { 'x-should-retry': 'false' } : {})
 }
 
-/** Codes that OpenAI clients check. Others keep their name in snake case. */
+/** Codes that OpenAI clients check. Other codes are converted to snake case. */
 const codes: Partial<Record<Problem['code'], string>> = {
   unauthorized: 'invalid_api_key',
   tooManyRuns: 'rate_limit_exceeded',

@@ -3,21 +3,21 @@ import type { Logger } from '../../../src/index.ts'
 import type { LiveSessions, SessionFigures } from '../live/live-sessions.ts'
 import type { OpenStreams } from '../stream/open-streams.ts'
 
-/** A handled request; for a stream, at its first byte. */
+/** A handled request. For a stream, reported at the first byte. */
 export interface AnsweredRequest {
   method: string
-  /** The route pattern, such as `/sessions/:id/runs`. The number of values is bounded. */
+  /** Route pattern, such as `/sessions/:id/runs`, with a bounded number of values. */
   route: string
   status: number
   /** Milliseconds until the response began. */
   durationMs: number
 }
 
-/** Figures of this process. */
+/** Metrics for this process. */
 export interface AppFigures extends SessionFigures {
   /** Open streams. */
   openStreams: number
-  /** Milliseconds that the event loop is late. */
+  /** Event loop delay in milliseconds. */
   lagMs: number
 }
 
@@ -32,14 +32,14 @@ export interface AppFigures extends SessionFigures {
 export interface AppObserver {
   /** Called for each request. */
   request?(request: AnsweredRequest): void
-  /** Called once, when the app is created. `figures` returns the current figures. */
+  /** Called once, when the app is created. `figures` returns the current metrics. */
   begin?(figures: () => AppFigures): void
 }
 
 interface ObserveOptions {
   observers: readonly AppObserver[]
   logger: Logger | false | undefined
-  /** Absent if sessions are created per request. */
+  /** Absent if the session host is created per request. */
   sessions: LiveSessions | undefined
   streams: OpenStreams
 }
@@ -66,7 +66,7 @@ export function observeApp<E extends Env>(app: Hono<E>, { observers, logger, ses
   })
 }
 
-/** The routes of a session follow its id: adds the next segment of the path if there is such a route. */
+/** Session routes follow the id. Adds the next path segment if it is a known route. */
 function routeOf(pattern: string, path: string, status: number): string {
   const at = pattern.indexOf('/:rest')
   if (at < 0) return pattern === '/*' ? '*' : pattern
@@ -79,6 +79,6 @@ function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // Observers must not affect the request.
+    // An observer must not affect the request.
   }
 }

@@ -5,28 +5,28 @@ import type { AwsEventDecoder } from '../../../src/internal.ts'
 import { type UsageReader, usageReader } from '../../../src/internal.ts'
 import { createAwsEventDecoder, type KnownApi } from '../../../src/providers.ts'
 
-/** Reads the usage from a response, next to forwarding it. */
+/** Reads the usage from a response while it is forwarded. */
 export interface UsageMeter {
-  /** Reads a chunk; `text` is its bytes, a character each. Never throws, and keeps nothing of `bytes`. */
+  /** Reads a chunk. `text` contains one character per byte. Never throws, and does not retain `bytes`. */
   take(bytes: Uint8Array, text: string): void
   /** Returns the usage. `isWhole`: the response was complete; `waitedMs`: milliseconds waited for the provider. */
   used(isWhole: boolean, waitedMs: number): Usage
 }
 
-/** Longest line, and longest response without a stream, that is read; for longer ones tokens are estimated. */
+/** Maximum length to parse, for a line and for a response that is not streamed. Beyond it, tokens are estimated. */
 const maxText = 8 * 1024 * 1024
-/** A token has about four characters. */
+/** Estimated characters per token. */
 const charsPerToken = 4
-/** A long text without blanks or quotes is a file, which costs less per character. */
+/** Matches long text without blanks or quotes, which is a file and costs less per character. */
 const file = /[\w+/=-]{2000,}/g
 const tokensPerFile = 1600
 const charsPerFileToken = 64
-/** Models generate about fifty tokens a second. */
+/** Estimated tokens generated per second. */
 const msPerToken = 20
-/** Upper bound of an event's overhead. */
+/** Upper bound for an event's overhead. */
 const maxFrame = 300
 
-/** Estimates the tokens of a request, for a provider that reported none. */
+/** Estimates the tokens of a request if the provider reported none. */
 export function estimatePrompt(body: string): number {
   let [files, chars] = [0, 0]
   for (const [run] of body.matchAll(file)) {
@@ -36,7 +36,7 @@ export function estimatePrompt(body: string): number {
   return Math.ceil((body.length - chars) / charsPerToken + chars / charsPerFileToken) + files * tokensPerFile
 }
 
-/** Estimates the tokens of an unreported time: the model may have been thinking. */
+/** Estimates the tokens of unreported time, in which the model may have been thinking. */
 export function estimateUnseen(waitedMs: number): number {
   return Math.ceil(waitedMs / msPerToken)
 }
@@ -45,9 +45,9 @@ export function estimateUnseen(waitedMs: number): number {
  * Creates a meter for one response.
  *
  * **Contract**
- * - The provider's figures count: the largest of each, because they are totals. If it reported none, or was cut off first, tokens
- *   are estimated from the length of request and response, rather too many than too few.
- * - Time is linear in the bytes; events without figures are not parsed.
+ * - Uses the provider's counts. They are running totals, so the maximum of each count applies. If there are none, or the response was
+ *   interrupted, overestimates tokens from the length of request and response.
+ * - Takes time linear in the number of bytes. Does not parse events without counts.
  */
 export function usageMeter(api: KnownApi, contentType: string, promptEstimate: number): UsageMeter {
   if (contentType.includes('vnd.amazon.eventstream')) return new EventMeter(api, promptEstimate)
@@ -62,7 +62,7 @@ abstract class Meter implements UsageMeter {
   #chars = 0
   #events = 0
   #eventChars = 0
-  /** Length of the shortest event: about the overhead of each. */
+  /** Length of the shortest event, which approximates the overhead per event. */
   #frame = maxFrame
 
   constructor(api: KnownApi, promptEstimate: number) {
@@ -81,11 +81,11 @@ abstract class Meter implements UsageMeter {
     const answer = isWhole && isReported ? output : Math.max(output, this.#outputEstimate(), unseen)
     const sum = prompt + answer + cacheRead + cacheWrite
     const tokens = { input: prompt, output: answer, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
-    // The charged cost is known at the end.
+    // The provider reports the charged cost at the end.
     return { ...usage, ...tokens, ...(isWhole && reportedCost !== undefined && { reportedCost }) }
   }
 
-  /** Counts an event of so many characters. */
+  /** Counts an event with the given number of characters. */
   protected event(length: number): void {
     this.#events++
     this.#eventChars += length
@@ -97,13 +97,13 @@ abstract class Meter implements UsageMeter {
     this.#chars += length
   }
 
-  /** An event has at least one token. */
+  /** An event contains at least one token. */
   #outputEstimate(): number {
     const ofEvents = (this.#eventChars - this.#events * this.#frame) / charsPerToken
     return Math.ceil(Math.max(this.#events, ofEvents) + this.#chars / charsPerToken)
   }
 
-  /** Reads the figures of a JSON text, if it has any. */
+  /** Reads the counts in a JSON text, if any. */
   protected read(json: string): void {
     if (!json.includes('"usage')) return
     const value = parsedJson(json)
@@ -112,7 +112,7 @@ abstract class Meter implements UsageMeter {
   }
 }
 
-/** Server-sent events: one line of data each. */
+/** Server-sent events, each with one line of data. */
 class LineMeter extends Meter {
   #rest = ''
 
@@ -144,7 +144,7 @@ class LineMeter extends Meter {
   }
 }
 
-/** A response in one piece of JSON. */
+/** A response that is a single JSON document. */
 class WholeMeter extends Meter {
   #pieces: string[] = []
   #length = 0
@@ -162,7 +162,7 @@ class WholeMeter extends Meter {
   }
 }
 
-/** Messages of an AWS event stream. */
+/** Messages in an AWS event stream. */
 class EventMeter extends Meter {
   #decoder: AwsEventDecoder | undefined = createAwsEventDecoder((_, payload) => {
     this.event(payload.length)
@@ -174,12 +174,12 @@ class EventMeter extends Meter {
       if (this.#decoder === undefined) this.text(text.length)
       else this.#decoder.feed(bytes)
     } catch {
-      // Damaged or no such messages: the rest is estimated.
+      // Estimates the rest if messages are damaged or in another format.
       this.#decoder = undefined
       this.text(text.length)
     }
   }
 }
 
-/** A character per byte: names and figures are ASCII, and nothing else is read. */
+/** One character per byte suffices, because only ASCII names and numbers are read. */
 export const latin1 = new TextDecoder('latin1')

@@ -12,16 +12,16 @@ import { type ClientAsk, type ClientSettingName, choiceIn, refuseSetting } from 
 const clientSettings = optionsOf<ClientSettings>(clientSettingFields)
 
 /**
- * Returns a client's options for one run: `settings`, and by name `model`, `thinking`, `tools` and `clientTools`. `offered` are
- * tools in the format of its protocol. Refuses with 400 `invalidBody`, 403 `settingNotAllowed`; the agent refuses the rest.
+ * Returns a client's options for one run: `settings`, and `model`, `thinking`, `tools` and `clientTools` by name. `offered` contains tools
+ * in the protocol's format. Rejects with 400 `invalidBody` or 403 `settingNotAllowed`; the agent validates the rest.
  */
 export function askedIn(body: JsonObject, allowed: readonly ClientSettingName[], offered: ClientAsk['offered'] = []): ClientAsk {
   return { settings: settingsFrom(body.settings, allowed), allowed, choice: choiceIn(body), offered }
 }
 
 /**
- * Returns the `settings` of a body, for `prompt`. Refuses with 403 `settingNotAllowed` what is not in `allowed`, and with 400
- * `invalidBody` what cannot work.
+ * Returns a body's `settings`, for `prompt`. Rejects settings that are not in `allowed` with 403 `settingNotAllowed`, and invalid settings
+ * with 400 `invalidBody`.
  */
 export function settingsFrom(settings: JsonValue | undefined, allowed: readonly ClientSettingName[]): ClientSettings {
   if (settings === undefined) return {}

@@ -21,50 +21,50 @@ import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
 import { defaultPingMs } from '../stream/sse-stream.ts'
 
-/** Default limits of routes. */
+/** Default limits for routes. */
 export const routeDefaults = {
-  /** Enough for a PDF of 12 MB as base64. Bodies are read after authentication. */
+  /** Enough for a 12 MB PDF in base64. Bodies are read after authentication. */
   maxBodyBytes: 16 * 1024 * 1024,
   bodyTimeoutMs: 30_000,
   pingMs: defaultPingMs,
 } as const
 
-/** Limits of routes, and the data they expose. */
+/** Limits for the routes, and the data that they expose. */
 export interface RouteOptions {
-  /** Bytes of a request body. Default: 16 MiB, enough for a prompt with a PDF of 12 MB. */
+  /** Maximum request body size in bytes. Default: 16 MiB, enough for a prompt with a 12 MB PDF. */
   maxBodyBytes?: number
-  /** Milliseconds until a request body must be complete. Default: 30,000. */
+  /** Maximum milliseconds to receive a request body. Default: 30,000. */
   bodyTimeoutMs?: number
-  /** Concurrent streams of one caller. Default: 100; 1,000 for a single user. */
+  /** Maximum concurrent streams per caller. Default: 100, or 1,000 if the server has only one user. */
   maxOpenStreams?: number
-  /** Concurrent streams of all callers; beyond it the response is 503. Default: 10,000. */
+  /** Maximum concurrent streams in total. Beyond this limit, the response is 503. Default: 10,000. */
   maxStreams?: number
   /**
-   * Milliseconds that the event loop may be late. While it is later, new runs and readers get 503 with `Retry-After`; steering,
-   * decisions and stops work. Default: no limit. 200 suits a dedicated process.
+   * Maximum event loop delay in milliseconds. Above this delay, new runs and readers get 503 with `Retry-After`. Steering, decisions and
+   * stops still work. Default: no limit. 200 suits a dedicated process.
    */
   maxLagMs?: number
-  /** Milliseconds between pings, which keep an idle connection open and detect disconnected clients. Default: 15,000. */
+  /** Milliseconds between pings, which keep idle connections open and detect disconnected clients. Default: 15,000. */
   pingMs?: number
   /** Whether to send `turnRequest` events. They contain the system prompt and the whole request. Default: `false`. */
   turnRequests?: boolean
   /**
-   * Whether `POST /sessions/:id/import` accepts exported sessions. Their assistant and tool messages are trusted then, and their
-   * pending calls can be approved. Default: `false`.
+   * Whether `POST /sessions/:id/import` accepts exported sessions. Imported assistant and tool messages are trusted, and pending calls can
+   * be approved. Default: `false`.
    */
   imports?: boolean
   /**
-   * Settings that clients may choose per prompt, such as `thinking` and `verbosity`. Others are refused by name. `maxTokens`,
+   * Settings that clients can set per prompt, such as `thinking` and `verbosity`. Other settings are rejected by name. `maxTokens`,
    * `thinking` and `serviceTier` affect the cost most. Default: none.
    */
   clientSettings?: readonly ClientSettingName[]
   /**
-   * Base URL of this app for clients, such as `https://agents.example/api` or `/api`. `useChat` and AG-UI then receive large
-   * media as URLs instead of bytes. Browsers load pictures without custom headers, so `authorize` must accept a cookie. Default:
-   * bytes.
+   * Base URL of this app for clients, such as `https://agents.example/api` or `/api`. If set, `useChat` and AG-UI clients receive large
+   * media as URLs instead of bytes. Browsers load images without custom headers, so `authorize` must accept a cookie. Default: none, so
+   * clients receive bytes.
    */
   mediaBase?: string
-  /** Receives failures to start an agent. Default: none. */
+  /** Receives failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 
@@ -82,7 +82,7 @@ export const routeTable: OptionTable<RouteOptions> = {
   logger: aLogger,
 }
 
-/** The same with defaults applied. */
+/** Route options with defaults applied. */
 export interface SessionRouteOptions extends RunStreamOptions {
   body: BodyLimits
   imports: boolean
@@ -97,7 +97,7 @@ export function checkedRoutes(options: RouteOptions): SessionRouteOptions {
   return resolvedRoutes(options)
 }
 
-/** Applies defaults to checked options. */
+/** Applies defaults to validated options. */
 export function resolvedRoutes({
   maxBodyBytes = routeDefaults.maxBodyBytes,
   bodyTimeoutMs = routeDefaults.bodyTimeoutMs,
@@ -124,6 +124,6 @@ export function resolvedRoutes({
   }
 }
 
-/** The routes of a session; each request carries its gateway. */
+/** The routes of a session. Each request contains its gateway. */
 export type SessionApp = Hono<{ Bindings: { gateway: SessionGateway } }>
 export type SessionContext = Context<{ Bindings: { gateway: SessionGateway } }>

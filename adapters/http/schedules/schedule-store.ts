@@ -4,9 +4,9 @@ import type { SessionAddress } from '../access/authorize.ts'
 export interface ScheduledPrompt {
   id: string
   prompt: string
-  /** The next time, epoch milliseconds. */
+  /** Next time to send the prompt, in epoch milliseconds. */
   at: number
-  /** Milliseconds between repetitions. Absent: sent once. */
+  /** Milliseconds between repetitions. Absent for a prompt that is sent once. */
   everyMs?: number
 }
 
@@ -16,42 +16,42 @@ export interface ScheduleEntry extends ScheduledPrompt {
 }
 
 /**
- * Stores scheduled prompts. `memorySchedules` keeps them in this process, `fileSchedules` of `phi-core/node` in a file;
- * `LiveSessionObject` has its own.
+ * Stores scheduled prompts. `memorySchedules` keeps them in this process, and `fileSchedules` of `phi-core/node` in a file.
+ * `LiveSessionObject` has a built-in store.
  *
  * **Contract**
- * - A promise resolves when the change is durable, as far as the store promises.
- * - `move` is atomic: of several processes that try the same move, one gets `true`. So each prompt is sent once.
+ * - Promises resolve when the change is durable, according to the store's guarantees.
+ * - `move` is atomic: if several processes try the same move, only one gets `true`, so each prompt is sent once.
  *
  * Source: docs/guides/deploy.md
  */
 export interface ScheduleStore {
-  /** Milliseconds between checks for entries of other processes. Absent: only this process writes. */
+  /** Milliseconds between checks for other processes' entries. Absent if only this process writes. */
   readonly lookMs?: number
   add(entry: ScheduleEntry): Promise<void>
-  /** Lists the prompts of one session, the next first. */
+  /** Lists the prompts of one session in chronological order. */
   list(address: SessionAddress): Promise<ScheduleEntry[]>
-  /** Lists up to 100 prompts that were due at `now`, the oldest first. */
+  /** Lists up to 100 prompts that were due at `now`, oldest first. */
   due(now: number): Promise<ScheduleEntry[]>
-  /** Epoch milliseconds of the next prompt; `undefined` without any. */
+  /** Returns the time of the next prompt in epoch milliseconds, or `undefined` if there are none. */
   nextAt(): Promise<number | undefined>
-  /** Moves an entry to `to`, or removes it without `to`, if it still exists with the same time. */
+  /** Moves an entry to the time `to`, or removes it if `to` is absent. Changes only an entry that still exists with the same time. */
   move(entry: ScheduleEntry, to: number | undefined): Promise<boolean>
-  /** Deletes the prompts of a session, or one of them. Resolves with whether any existed. */
+  /** Deletes one or all prompts of a session. Resolves with whether any existed. */
   delete(address: SessionAddress, id?: string): Promise<boolean>
 }
 
-/** A list of all entries in some storage. */
+/** Storage for a list of all entries. */
 export interface ScheduleBook {
   read(): Promise<readonly ScheduleEntry[]>
-  /** Resolves once it is durable. */
+  /** Resolves once the list is durable. */
   write(entries: readonly ScheduleEntry[]): Promise<void>
 }
 
-/** Limit of prompts returned by `due`. */
+/** Maximum number of prompts that `due` returns. */
 export const dueAtOnce = 100
 
-/** Creates a store over a list that one process reads and writes as a whole. Suitable for some thousand entries. */
+/** Creates a store backed by a list that one process reads and writes as a whole. Suitable for a few thousand entries. */
 export function bookSchedules(book: ScheduleBook): ScheduleStore {
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <Value>(act: () => Promise<Value>): Promise<Value> => {
@@ -60,7 +60,7 @@ export function bookSchedules(book: ScheduleBook): ScheduleStore {
     return done
   }
   const byTime = async () => (await book.read()).toSorted((one, other) => one.at - other.at)
-  /** Replaces each entry with the result of `change`; resolves with whether any has changed. */
+  /** Replaces each entry with the result of `change`. Resolves with whether any entry changed. */
   const changed = (change: (entry: ScheduleEntry) => ScheduleEntry | undefined): Promise<boolean> =>
     inTurn(async () => {
       const before = await book.read()

@@ -4,15 +4,15 @@ import type { Logger } from '../../../src/index.ts'
 import { ProblemError } from '../access/problem.ts'
 import type { ScheduleEntry, ScheduleStore } from './schedule-store.ts'
 
-/** Milliseconds until a failed store is tried again. */
+/** Milliseconds until a retry after a store failure. */
 const againMs = 60_000
 
 interface SchedulerParts {
   store: ScheduleStore
   logger: Logger | false | undefined
-  /** Sends the prompt to its session. `key` identifies one time of one entry. */
+  /** Sends the prompt to its session. `key` identifies one occurrence of one entry. */
   say: (entry: ScheduleEntry, key: string) => Promise<void>
-  /** Schedules the next call of `wake`, or none. */
+  /** Schedules the next call of `wake`, or cancels it. */
   arm: (at: number | undefined) => Promise<void> | void
 }
 
@@ -20,8 +20,8 @@ interface SchedulerParts {
  * Sends due prompts.
  *
  * **Contract**
- * - At most once each: a prompt is removed from the store before it is sent. If the session cannot start it now (429, 503), it is
- *   postponed; other failures go to `logger` as `scheduleFailed`.
+ * - Sends each prompt at most once, because it is removed from the store first. If the session cannot start the prompt now (429, 503), it
+ *   is postponed. Logs other failures as `scheduleFailed`.
  * - `wake` never rejects, and its calls are serialized.
  */
 export class Scheduler {
@@ -33,7 +33,7 @@ export class Scheduler {
     this.#parts = parts
   }
 
-  /** Sends due prompts and arms the next time. */
+  /** Sends due prompts and sets the timer for the next one. */
   wake(): Promise<void> {
     this.#turn = this.#turn
       .then(() => this.#wake())
@@ -67,7 +67,7 @@ export class Scheduler {
     } catch (error) {
       const waitMs = error instanceof ProblemError ? error.problem.retryAfterMs : undefined
       if (waitMs === undefined) return this.#warn(entry.address.sessionId, error)
-      // As a separate entry, because the repeating one has moved on.
+      // Added as a separate entry, because the repeating entry has already moved to its next time.
       const { everyMs: _, ...once } = entry
       await store.add({ ...once, id: crypto.randomUUID(), at: Date.now() + waitMs })
     }

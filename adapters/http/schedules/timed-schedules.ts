@@ -5,14 +5,14 @@ import type { ScheduleStore } from './schedule-store.ts'
 import { Scheduler } from './scheduler.ts'
 import { SessionSchedules } from './session-schedules.ts'
 
-/** Schedules of a long-lived process: one timer for the next time of all. */
+/** Schedules of a long-lived process, with one timer for the next prompt of all sessions. */
 export class TimedSchedules {
   readonly #store: ScheduleStore
   readonly #scheduler: Scheduler
   #isOver = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Starts at once: prompts that became due while no process ran are sent now. */
+  /** Starts immediately and sends prompts that became due while no process ran. */
   constructor(
     store: ScheduleStore,
     say: (address: SessionAddress, text: string, key: string) => Promise<void>,

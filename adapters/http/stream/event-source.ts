@@ -1,37 +1,37 @@
 import type { AgentEvent, AgentMessage } from '../../../src/index.ts'
 
-/** Events from a cursor on, for one reader. */
+/** Events after a cursor, for one reader. */
 export interface EventSource extends AsyncIterable<AgentEvent> {
-  /** Whether the run waits for a user or a client now, independent of the events read so far. */
+  /** Whether the run currently waits for a user or client, independent of the events read so far. */
   readonly isWaiting: boolean
-  /** Aborts when another process continues the events: readers have to reconnect. */
+  /** Aborts when another process continues the run, so that readers reconnect. */
   readonly takenOver?: AbortSignal
-  /** Calls `listener` with each version of shared state, also without a run; returns how to stop. */
+  /** Calls `listener` with each version of shared state, even without a run. Returns a function that unsubscribes. */
   onState?(listener: (version: number) => void): () => void
-  /** Registers a reader; returns how to unregister it. */
+  /** Registers a reader. Returns a function that unregisters it. */
   enter?(): () => void
 }
 
-/** The events of one run, with data for its encoder. */
+/** Events of one run, with data for the encoder. */
 export interface RunSource extends EventSource {
   readonly runId: string
   readonly loopId: string
   readonly sessionId: string
-  /** Returns the conversation before the run; empty if the run is not the last one. */
+  /** Returns the conversation before the run, or an empty list if the run is not the last one. */
   historyBefore(): Promise<readonly AgentMessage[]>
 }
 
 /** A run and a cursor in it. */
 export interface RunPlace {
   loopId: string
-  /** Id of a run that has just started: its loop may change. */
+  /** Id of a run that has just started, whose loop may still change. */
   runId?: string
-  /** Number of the last event that the reader has. Default: all events in memory. */
+  /** Number of the last event that the reader has. By default, the reader receives all events in memory. */
   after?: number
 }
 
 /**
- * The form of large media: `bytes`; `names` for clients that read `…/blobs/:hash`; or URLs of the app with this base. A store
- * without separate media always sends bytes.
+ * Form in which large media are sent: `bytes`, `names` for clients that read `…/blobs/:hash`, or app URLs with the given base. Media that
+ * the store does not keep separately are always sent as bytes.
  */
 export type MediaForm = 'bytes' | 'names' | { base: string }

@@ -8,23 +8,23 @@ import { type AgUiEncoder, agUiSse } from '../../../src/ui/ag-ui.ts'
 import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk.ts'
 import { type ChatEncoder, chatStreamEnd, openAiSse, type ResponseEncoder, responseSse } from '../../../src/ui/openai.ts'
 
-/** Writes the events of one response as server-sent events, in the protocol of its client. */
+/** Writes the events of one response as server-sent events, in the client's protocol. */
 export interface FrameWriter {
-  /** Returns the frames for `event`; empty for none. */
+  /** Returns the frames for `event`, which may be empty. */
   write(event: AgentEvent): string
-  /** Whether the run waits for a user who can respond only after this response has ended. */
+  /** Whether the run waits for a user who can respond only after this response ends. */
   readonly waiting: WaitingForPerson
-  /** Returns the frame with the version of shared state. Absent if the protocol has none. */
+  /** Returns a frame with the shared-state version. Absent if the protocol does not support it. */
   state?(version: number): string
-  /** Returns the last frames of a response whose run waits. */
+  /** Returns the last frames of a response whose run is waiting. */
   suspend(): string
   /** Returns the last frames once the events have ended. */
   end(): string
-  /** Returns the last frames if the events cannot be read, or one cannot be written. */
+  /** Returns the last frames if the events cannot be read or an event cannot be written. */
   fail(error: unknown): string
 }
 
-/** Creates a writer of our own protocol: compact frames for `eventDecoder` of `phi-core/client`. */
+/** Creates a writer for the native protocol: compact frames for `eventDecoder` of `phi-core/client`. */
 export function nativeFrames(shown: ShownEvents): FrameWriter {
   const encoder = eventEncoder(shown)
   return {
@@ -40,12 +40,12 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
   }
 }
 
-/** Events that a client of a shared conversation needs. */
+/** Events that clients of a shared conversation need. */
 const turning: readonly AgentEvent['type'][] = ['agentStart', ...namesOf(approvalEvents), 'agentEnd']
 
 /**
- * Creates a writer that only notifies of a turn that starts, waits, continues or ends: `{ type, loopId }`. Clients load the
- * messages separately.
+ * Creates a writer that only notifies when a turn starts, waits, continues or ends: `{ type, loopId }`. Clients load the messages
+ * separately.
  */
 export function turnFrames(): FrameWriter {
   return {
@@ -66,30 +66,30 @@ export interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
   fail(error: unknown): Chunk[]
 }
 
-/** Returns whether the client has an event already. */
+/** Returns whether the client already has an event. */
 export type IsSeen = (event: AgentEvent) => boolean
 
-/** Creates a writer of the AI SDK's UI message stream. Skips events that the client has. */
+/** Creates a writer for the AI SDK's UI message stream. Skips events that the client has. */
 export function uiMessageFrames(encoder: UiMessageEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: uiMessageSse, last: uiMessageStreamEnd, isSeen })
 }
 
-/** Creates a writer of AG-UI events. Skips events that the client has. */
+/** Creates a writer for AG-UI events. Skips events that the client has. */
 export function agUiFrames(encoder: AgUiEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: agUiSse, last: '', isSeen })
 }
 
-/** Creates a writer of chat completion chunks of OpenAI's API. */
+/** Creates a writer for OpenAI chat completion chunks. */
 export function chatFrames(encoder: ChatEncoder): FrameWriter {
   return protocolFrames(encoder, { sse: openAiSse, last: chatStreamEnd, isSeen: undefined })
 }
 
-/** Creates a writer of response events of OpenAI's API. Skips events that the caller has. */
+/** Creates a writer for OpenAI Responses API events. Skips events that the caller has. */
 export function responseFrames(encoder: ResponseEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: responseSse, last: '', isSeen })
 }
 
-/** Creates a writer that passes each chunk to `take` instead, for a response in one piece. */
+/** Creates a writer that passes each chunk to `take`, for a response that is not streamed. */
 export function wholeFrames<Chunk>(encoder: ProtocolEncoder<Chunk>, take: (chunk: Chunk) => void, isSeen?: IsSeen): FrameWriter {
   const taken = (chunk: Chunk): string => {
     take(chunk)
@@ -102,12 +102,12 @@ function protocolFrames<Chunk>(
   encoder: ProtocolEncoder<Chunk>,
   { sse, last, isSeen = () => false }: { sse: (chunk: Chunk) => string; last: string; isSeen: IsSeen | undefined },
 ): FrameWriter {
-  // Skipped requests are settled already, so they are not pending.
+  // Skipped requests are already settled, so they are not pending.
   let isPassingOver = false
   const textOf = (chunks: Chunk[]) => chunks.map(sse).join('')
   return {
     write: (event) => {
-      // Each response needs an end, even if the client has all events.
+      // Every response needs an end, even if the client has all events.
       isPassingOver = isSeen(event) && event.type !== 'agentEnd' && event.type !== 'parallelLoopEnd'
       if (!isPassingOver) return textOf(encoder.encode(event))
       encoder.skip(event)
@@ -122,7 +122,7 @@ function protocolFrames<Chunk>(
   }
 }
 
-/** Returns which events a client has when it settles these calls: all before the first of them was resolved. */
+/** Returns a predicate for the events that a client has when it settles these calls: all events before the first call was resolved. */
 export function untilResolved(toolCallIds: Iterable<string>): IsSeen {
   const settled = new Set(toolCallIds)
   let isBefore = true

@@ -2,15 +2,14 @@
 const lookMs = 100
 
 /**
- * Measures how late the event loop is: the delay of the last timer. Runs only while it is used; the timer stops when nothing
- * reads it for a while.
+ * Measures the event loop delay, as the delay of the last timer. The timer stops if the value is not read for a while.
  */
 export class LoopLag {
   #timer: ReturnType<typeof setInterval> | undefined
   #lagMs = 0
   #askedAt = Number.NEGATIVE_INFINITY
 
-  /** Milliseconds. 0 for the first reader. */
+  /** Returns the delay in milliseconds, or 0 on the first read. */
   get ms(): number {
     this.#askedAt = performance.now()
     if (this.#timer === undefined) {

@@ -3,12 +3,12 @@ import type { AgentEvent } from '../../../src/index.ts'
 /** Converts an event for its reader. */
 export type TellEvent = (event: AgentEvent) => AgentEvent | Promise<AgentEvent>
 
-/** Events that may be available synchronously, so that many are written at once. */
+/** Events that may be available synchronously, so that many can be written together. */
 export interface ReadyEvents extends AsyncIterator<AgentEvent> {
   ready?(): AgentEvent | undefined
 }
 
-/** Applies `tell` to each event of `source`, in order. Available events stay available, unless `tell` is asynchronous. */
+/** Applies `tell` to each event of `source`, in order. Available events stay available unless `tell` is asynchronous. */
 export function mappedEvents(source: AsyncIterable<AgentEvent>, tell: TellEvent): AsyncIterable<AgentEvent> {
   return { [Symbol.asyncIterator]: () => new MappedEvents(source[Symbol.asyncIterator](), tell) }
 }
@@ -29,7 +29,7 @@ class MappedEvents implements ReadyEvents {
     const mapped = event === undefined ? undefined : this.#tell(event)
     if (!(mapped instanceof Promise)) return mapped
     this.#late = mapped
-    // The next reader gets the rejection.
+    // The next read receives the rejection.
     mapped.catch(() => undefined)
     return undefined
   }

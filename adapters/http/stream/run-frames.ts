@@ -10,14 +10,14 @@ const stillMs = 250
 interface Frame {
   text: string
   isLast: boolean
-  /** Why the stream ends before the run. */
+  /** Reason why the stream ends before the run. */
   error?: unknown
 }
 
-/** Characters of available events per chunk: about what a socket takes at once. */
+/** Maximum characters of available events per chunk, about the size of a socket write. */
 const pieceChars = 16 * 1024
 
-/** The frames of one response, on demand; also for a response in one piece. */
+/** Frames of one response, created on demand. Also used for responses that are not streamed. */
 export class RunFrames {
   readonly #source: EventSource
   readonly #events: ReadyEvents
@@ -34,7 +34,7 @@ export class RunFrames {
   async next(): Promise<Frame> {
     let text = ''
     try {
-      // A pull without output would not be repeated, so withheld events are skipped here.
+      // Skips withheld events here, because a pull without output is not repeated.
       for (;;) {
         if (text.length >= pieceChars) return { text, isLast: false }
         const ready = this.#next === undefined ? this.#events.ready?.() : undefined
@@ -42,7 +42,7 @@ export class RunFrames {
           text += this.#writer.write(ready)
           continue
         }
-        // No event is available, and all requests and their results are written.
+        // No event is available, and all requests and results are written.
         if (this.#writer.waiting === 'certain' && this.#source.isWaiting) return { text: text + this.#writer.suspend(), isLast: true }
         if (text !== '') return { text, isLast: false }
         const next = await this.#nextUnlessStill()
@@ -59,7 +59,7 @@ export class RunFrames {
     await this.#events.return?.()
   }
 
-  /** Returns the next event; `undefined` if none comes for a while and the run waits for a user. */
+  /** Returns the next event, or `undefined` if none arrives for a while and the run waits for a user. */
   async #nextUnlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
     this.#next ??= this.#events.next()
     if (this.#writer.waiting !== 'no' && this.#source.isWaiting) {
@@ -72,7 +72,7 @@ export class RunFrames {
   }
 }
 
-/** Resolves with whether so many milliseconds pass before `work` settles. */
+/** Resolves with whether `ms` elapses before `work` settles. */
 async function passes(ms: number, work: Promise<unknown>): Promise<boolean> {
   let stopTimer = (): void => undefined
   const passed = new Promise<boolean>((resolve) => {

@@ -9,35 +9,34 @@ const ping = encoder.encode(':\n\n')
 /** Milliseconds between pings of an idle stream. */
 export const defaultPingMs = 15_000
 
-/** Versions of shared state that may be unsent; beyond that only the newest is sent, with the next ping. */
+/** Maximum unsent versions of shared state. Beyond it, only the newest version is sent, with the next ping. */
 const mostUntaken = 8
 
-/** Options of an SSE stream. */
+/** Options for an SSE stream. */
 export interface SseStreamOptions {
   writer: FrameWriter
   /** Milliseconds between pings. */
   pingMs: number
-  /** Breaks the stream off when it aborts, so that its reader reconnects. */
+  /** Breaks off the stream when it aborts, so that the reader reconnects. */
   signal?: AbortSignal
-  /** Called if the stream ends before the run: the client disconnected, or an event could not be written. */
+  /** Called if the stream ends before the run, because the client disconnected or an event could not be written. */
   onCancel?: (reason: unknown) => void
   /** Called once, when the stream has ended or was cancelled. */
   onClose?: () => void
 }
 
 /**
- * Creates a byte stream of server-sent events from the events of a run.
+ * Creates a byte stream of server-sent events from a run's events.
  *
  * **Contract**
- * - Reads events only when the client has taken the previous ones, 16 KiB of text at most: for a slow client the run coalesces
- *   its deltas, and no buffer grows.
- * - Sends a comment every `pingMs` milliseconds of a run, unless bytes are pending; this keeps idle connections through proxies
- *   open.
- * - Sends versions of shared state at once, independent of events. A client that is behind gets only the newest.
- * - Ends if the run waits for a user and all events are written, if the protocol requires that; the run keeps waiting.
- * - No timer and no reader outlives the stream, however it ends.
- * - If events cannot be read, or one cannot be written as JSON, the last frames say so. The reader is released, and `onCancel` is
- *   called.
+ * - Reads events only after the client has received the previous ones, at most 16 KiB of text. For a slow client, the run merges deltas,
+ *   and no buffer grows.
+ * - Sends a comment every `pingMs` milliseconds unless bytes are pending, which keeps idle connections through proxies open.
+ * - Sends versions of shared state immediately, independent of events. A slow client receives only the newest version.
+ * - If the protocol requires it, ends when the run waits for a user and all events are written. The run keeps waiting.
+ * - No timer or reader outlives the stream, regardless of how it ends.
+ * - If events cannot be read, or an event cannot be written as JSON, the last frames report the error. Releases the reader and calls
+ *   `onCancel`.
  */
 export function sseStream(source: EventSource, options: SseStreamOptions): ReadableStream<Uint8Array> {
   const frames = new RunFrames(source, options.writer)
@@ -45,7 +44,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
   let isOpen = true
   let breakOff = (): void => undefined
   const { signal, writer } = options
-  /** The newest unsent version of shared state. */
+  /** Newest unsent version of shared state. */
   let pendingText = ''
   let stopListening = (): void => undefined
   const close = () => {
@@ -69,7 +68,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
       timer = setInterval(sendPing, timerMs(options.pingMs))
       const onVersion = (version: number): void => {
         pendingText = writer.state?.(version) ?? ''
-        // While an event is pending the client does not pull, so the state is sent without a pull.
+        // The client does not pull while an event is pending, so the state is sent without a pull.
         if ((controller.desiredSize ?? 0) > -mostUntaken) tellState(controller)
       }
       stopListening = source.onState?.(onVersion) ?? stopListening
@@ -85,7 +84,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
     async pull(controller) {
       tellState(controller)
       const { text, isLast, error } = await frames.next()
-      // It may have been cancelled meanwhile.
+      // The stream may have been cancelled in the meantime.
       if (!isOpen) return
       if (text !== '') controller.enqueue(encoder.encode(text))
       if (!isLast) return

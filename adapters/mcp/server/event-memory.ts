@@ -1,7 +1,7 @@
 import type { EventStore } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 
-/** Characters of JSON that a session keeps for disconnected clients, in addition to the newest message. */
+/** Maximum characters of JSON that a session keeps for disconnected clients, in addition to the newest message. */
 const maxKept = 1024 * 1024
 
 interface Kept {

@@ -1,5 +1,5 @@
 /**
- * An MCP server of agents, tools and skills over Streamable HTTP, for any runtime. Over stdio: `serveMcpStdio` of
+ * An MCP server that offers agents, tools and skills over Streamable HTTP, for any runtime. For stdio, use `serveMcpStdio` of
  * `phi-core/mcp/node`.
  *
  * @module

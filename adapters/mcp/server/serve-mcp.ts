@@ -22,11 +22,11 @@ import { McpServing } from './mcp-server.ts'
 import { McpSessions } from './mcp-sessions.ts'
 import { checkOffers, type McpServerOptions, serverTable } from './offers.ts'
 
-/** Options of `serveMcp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options for `serveMcp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
   /**
-   * Authenticates a request, as in `createAgentApp`: a name, or `true` for a single user (`bearer(secret)`); anything else
-   * refuses. `loopbackOnly` accepts requests of this machine, and prevents DNS rebinding.
+   * Authenticates a request, as in `createAgentApp`. Returns a name, or `true` for a single user (`bearer(secret)`). Anything else rejects
+   * the request. `loopbackOnly` accepts requests from this machine, and prevents DNS rebinding.
    */
   authorize: Authorize<E>
   /** Default: `/mcp`. */
@@ -34,18 +34,17 @@ export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
   /** Origins whose web pages may send requests, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
   /**
-   * Whether clients have a session in this process: then the server can send elicitation requests, and a client can resume a
-   * broken connection. `false` is for hosts without memory between requests: calls that need approval are denied. Default:
-   * `true`.
+   * Whether clients have a session in this process. With a session, the server can send elicitation requests, and a client can resume a
+   * broken connection. Use `false` on hosts without memory between requests. Calls that need approval are then denied. Default: `true`.
    */
   sessions?: boolean
   /** Milliseconds without activity after which a session is evicted. Default: 1,800,000. */
   idleMs?: number
-  /** Concurrent sessions. Default: 500. */
+  /** Maximum number of concurrent sessions. Default: 500. */
   maxSessions?: number
-  /** Concurrent sessions of one caller. Default: 100; with a single user, `maxSessions`. */
+  /** Maximum number of concurrent sessions per caller. Default: 100, or `maxSessions` with a single user. */
   maxSessionsPerCaller?: number
-  /** Bytes of a request body. Default: 16 MiB. */
+  /** Maximum request body size in bytes. Default: 16 MiB. */
   maxBodyBytes?: number
   /** Milliseconds until a request body must be complete. Default: 30,000. */
   bodyTimeoutMs?: number
@@ -72,24 +71,24 @@ export type McpApp<E extends Env = Env> = Hono<E> & {
   close(): Promise<void>
 }
 
-/** Response headers that a page may read. */
+/** Response headers that web pages may read. */
 const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
 
 /**
  * Creates an MCP server over Streamable HTTP that serves agents, tools and skills: a Hono app with one path, for any runtime.
  *
  * **Contract**
- * - An agent is a tool with a `prompt`. The client receives progress, can cancel the call, and is asked for approvals.
- * - Refuses callers that `authorize` does not accept. Refuses pages of other origins first, unless `cors` lists them. A session
+ * - An agent becomes a tool with a `prompt`. The client receives progress, can cancel the call, and is asked for approvals.
+ * - Rejects callers that `authorize` does not accept. Before that, rejects web pages from other origins unless `cors` lists them. A session
  *   belongs to one caller.
  * - A call continues if its connection breaks. It ends when the client cancels it or ends the session.
- * - Throws `ConfigError` `invalidOption` for a wrong option.
+ * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/mcp.md
  *
  * @example
  * ```ts
- * const app = serveMcp({ agents: { research: { description: 'Looks things up.', agent: () => new Agent({ model, tools }) } }, authorize: bearer(token) })
+ * const app = serveMcp({ agents: { research: { description: 'Looks things up.', agent: () => new Agent({ model, tools }) } }, authorize: bearer(process.env.ACCESS_TOKEN) })
  * ```
  */
 export function serveMcp<E extends Env = Env>(options: ServeMcpOptions<E> | InDev<ServeMcpOptions<E>>): McpApp<E>
@@ -118,7 +117,7 @@ export function serveMcp<E extends Env>(options: AnyServeMcpOptions<E>): McpApp<
   return Object.assign(app, { close: () => sessions.close() })
 }
 
-/** Returns the messages of a request, within the limits of a body; nothing without a body, or if the transport refuses it. */
+/** Returns the messages of a request, within the body limits. Returns nothing if there is no body, or if the transport rejects it. */
 async function messagesIn(c: Context, limits: { maxBytes: number; timeoutMs: number }): Promise<unknown> {
   if (c.req.method !== 'POST') return undefined
   assertJson(c.req.raw)
@@ -129,15 +128,14 @@ function isBeginning(sent: unknown): boolean {
   return (Array.isArray(sent) ? sent : [sent]).some((message) => isInitializeRequest(message))
 }
 
-/** Returns a transport for a client without a session; the transport refuses other requests. */
+/** Returns a transport for a client without a session. The transport rejects other requests. */
 async function beginning(sessions: McpSessions, caller: Caller, sent: unknown): Promise<WebStandardStreamableHTTPServerTransport> {
   if (isBeginning(sent)) return sessions.begin(caller)
   return new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() })
 }
 
 /**
- * Creates a transport for one request. A client that disconnects stops its calls, because it could not cancel them in another
- * request.
+ * Creates a transport for one request. Calls stop when the client disconnects, because it could not cancel them in another request.
  */
 async function forOneRequest(
   options: McpServerOptions,

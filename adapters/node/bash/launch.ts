@@ -10,21 +10,22 @@ export type Launch = Pick<ProcessSpec, 'file' | 'args' | 'env' | 'inputs' | 'des
 
 /** Limits for all processes of one command together. */
 export interface BashLimits {
-  /** Bytes of memory. Default: half of the machine's memory, at most 8 GiB. */
+  /** Maximum memory in bytes. Default: half of the machine's memory, at most 8 GiB. */
   memoryBytes?: number
-  /** Concurrent processes. Default: 1,024. */
+  /** Maximum concurrent processes. Default: 1,024. */
   processes?: number
-  /** Bytes by which the free disk space may shrink, at most half of it. Default: 8 GiB. */
+  /** Maximum decrease in free disk space in bytes, at most half of the free space. Default: 8 GiB. */
   diskBytes?: number
 }
 
-// KiB, except for the number of processes. The memory limit counts data, not address space: runtimes reserve far more than they use.
+// `ulimit` values in KiB, except for the number of processes. The memory limit counts data instead of address space, because runtimes
+// reserve far more than they use.
 const perProcess = (processes: number) => `ulimit -u ${processes} -f 1048576 -d 4194304 -c 0`
 
-// New files per command. They are all scanned when the command ends.
+// Maximum new files per command, which are all scanned when the command ends.
 const mostFiles = 1_000_000
 
-/** The first inherited descriptor: after the three standard ones, and one per input. */
+/** First inherited descriptor, after the three standard descriptors and one per input. */
 export const firstInherited = 5
 
 /**
@@ -52,7 +53,7 @@ export function sandboxed(
 }
 
 /**
- * Closes all inherited descriptors but the listed ones: an open descriptor of a parent process would lead out of the sandbox.
+ * Closes all inherited descriptors except the listed ones, because an open descriptor of a parent process would lead out of the sandbox.
  * `exec -c` clears the variables that the shell sets.
  */
 const closeOthers =
@@ -65,7 +66,7 @@ export interface SandboxedCommand {
   env: Record<string, string>
   timeoutMs: number
   limits: Required<BashLimits>
-  /** Control group files to write 0 into, so that the kernel applies the limits. Empty if this process polls. */
+  /** Control group files to write 0 to, so that the kernel applies the limits. Empty if this process polls. */
   entrances: readonly string[]
   /** The shell that enters the control group. */
   shell: string
@@ -90,7 +91,7 @@ export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options
   return { ...launch, watch, file: options.shell, args: [...enteringArguments(entrances), launch.file, ...launch.args] }
 }
 
-/** The free space that a command must leave: at least half of the current free space. */
+/** Free space that a command must leave: at least half of the current free space. */
 function leastRoom(path: string, bytes: number): Room {
   const { bavail, bsize, ffree } = statfsSync(path)
   return { bytes: bavail * bsize - Math.min(bytes, (bavail * bsize) / 2), files: ffree - Math.min(mostFiles, ffree / 2) }

@@ -34,7 +34,7 @@ export class OutputBuffer {
     if (room < chunk.byteLength) this.#pushTail(chunk.slice(Math.max(room, chunk.byteLength - this.#tailLimit)))
   }
 
-  // The excess is cut only at twice the limit, so each byte is copied a bounded number of times.
+  // Truncates only at twice the limit, so each byte is copied a bounded number of times.
   #pushTail(chunk: Uint8Array): void {
     this.#tail.push(chunk)
     this.#tailBytes += chunk.byteLength
@@ -44,7 +44,7 @@ export class OutputBuffer {
     this.#tailBytes = kept.byteLength
   }
 
-  /** Returns the kept output as text. Invalid UTF-8 becomes U+FFFD; a character cut by the limit is dropped. */
+  /** Returns the kept output as text. Invalid UTF-8 becomes U+FFFD. Drops a character that the limit splits. */
   text(): string {
     const head = joined(this.#head, this.#headBytes)
     const tail = joined(this.#tail, this.#tailBytes)

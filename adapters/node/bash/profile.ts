@@ -23,8 +23,8 @@ export interface SandboxProfile {
 /**
  * Returns the bubblewrap arguments that build the sandbox. The command follows after `--`.
  *
- * Inside: no network, own process ids, user 65534 without capabilities and without further user namespaces, the system's programs
- * read-only, the workspace at `/workspace`, and 256 MiB of `/tmp`. Other host files are not visible.
+ * The sandbox has no network, separate process ids, user 65534 without capabilities or further user namespaces, read-only system programs,
+ * the workspace at `/workspace`, and 256 MiB of `/tmp`. Other host files are not visible.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -60,7 +60,7 @@ function ancestorsOf(paths: readonly string[]): string[] {
   return [...new Set(found)].sort((a, b) => a.length - b.length)
 }
 
-/** Returns arguments for `/bin`, `/lib` and the like: links into `/usr` on most systems, directories on others. */
+/** Returns arguments for `/bin`, `/lib` and similar paths, which are links into `/usr` on most systems and directories on others. */
 function systemDirectories(): string[] {
   return ['/bin', '/sbin', '/lib', '/lib32', '/lib64'].flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false })

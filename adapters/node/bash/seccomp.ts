@@ -22,7 +22,7 @@ const fourthArgument = 40
 
 /** The mode bits set-user-id and set-group-id. */
 const setIdBits = 0o6000
-/** The open flags with which the call has a mode argument. */
+/** Open flags that add a mode argument to the call. */
 const creates = 0o100 | 0o20000000
 
 /** A system call that sets a file mode, and the positions of its arguments. */
@@ -76,7 +76,7 @@ const machines: Partial<Record<string, Machine>> = {
       ...[53, 452, 33, 34].map((call) => ({ call, mode: thirdArgument })), // fchmodat, fchmodat2, mknodat, mkdirat
       { call: 56, mode: fourthArgument, flags: thirdArgument }, // openat
     ],
-    // The same calls in the same order; iopl, ioperm and modify_ldt do not exist.
+    // The same calls in the same order. iopl, ioperm and modify_ldt do not exist.
     refused: [
       ...[219, 217, 218],
       ...[280, 241, 282, 425, 426, 427],
@@ -88,11 +88,11 @@ const machines: Partial<Record<string, Machine>> = {
   },
 }
 
-// inet, inet6 and netlink respect the network namespace. Others (vsock) reach the host; so does unix, through a socket file in the
+// inet, inet6 and netlink respect the network namespace. Others (vsock) reach the host, as does unix through a socket file in the
 // workspace.
 const socketFamilies = [2, 10, 16]
 
-// stream and seqpacket with and without flags: such a pair stays connected to itself. A datagram socket may write to any address.
+// stream and seqpacket, with and without flags, because such a pair stays connected to itself. A datagram socket can write to any address.
 const pairTypes = [1, 5]
 
 /**
@@ -117,7 +117,7 @@ function instructionsFor(machine: Machine): Instruction[] {
   ]
   if (machine.foreignFrom !== undefined) list.push([jumpIfAtLeast, 0, 1, machine.foreignFrom], [give, 0, 0, killProcess])
   for (const call of machine.refused) list.push([jumpIfEqual, 0, 1, call], [give, 0, 0, refuse])
-  // The mode of openat2 is in memory, which a filter cannot read; programs fall back to openat.
+  // openat2 takes its mode from memory, which a filter cannot read. Programs fall back to openat.
   list.push([jumpIfEqual, 0, 1, openat2], [give, 0, 0, unknownCall])
   for (const call of machine.modes) list.push(...withoutSetId(call))
   const pairs: Instruction[] = [[loadWord, 0, 0, secondArgument], [and, 0, 0, 0xf], ...allowOnly(pairTypes)]
@@ -128,7 +128,7 @@ function instructionsFor(machine: Machine): Instruction[] {
 
 const openat2 = 437
 
-/** Rejects a call with a set-id bit: a host user who runs the file would get the rights of its owner. */
+/** Rejects a call with a set-id bit: a host user who runs the file would get its owner's rights. */
 function withoutSetId({ call, mode, flags }: ModeCall): Instruction[] {
   const check: Instruction[] = [
     [loadWord, 0, 0, mode],

@@ -1,4 +1,4 @@
-// No static imports: a Node that is too old could not parse them, and must print the message first.
+// Uses no static imports, because an outdated Node could not parse them and must print a message first.
 const lowest = [22, 12] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 

@@ -7,8 +7,8 @@ export function errorLine(error: unknown): string {
 }
 
 /**
- * Creates the error of a `command` of phi whose optional packages are not installed. The message says how to add them, in a project and
- * without one.
+ * Creates the error for a phi `command` whose optional packages are not installed. The message explains how to install them, with or
+ * without a project.
  */
 export function missingPackage(command: string, packages: readonly string[], cause: unknown): ConfigError {
   const added = packages.map((name) => `-p ${name}`).join(' ')

@@ -4,16 +4,16 @@ import { closingWords, leadingWords } from '../policy/reserved-words.ts'
 export interface ScriptLoads {
   /** Paths relative to the script. */
   paths: readonly string[]
-  /** Why the list may be incomplete; `undefined` if it is complete. */
+  /** Why the list may be incomplete, or `undefined` if it is complete. */
   unknown?: string
 }
 
-// The bounds limit the time for a hostile text.
+// Bounded repetitions limit the time for a hostile text.
 const imported = /\bimport\s{0,99}(?:[\w$*{}\s,]{1,5000}?\bfrom\s{0,99})?(['"])([^'"\\\r\n]+)\1/g
 const passedOn = /\bexport\s{0,99}(?:\*(?:\s{1,99}as\s{1,99}[\w$]+)?|\{[^}]{0,5000}\})\s{0,99}from\s{0,99}(['"])([^'"\\\r\n]+)\1/g
 const called = /\b(?:import|require)\s{0,99}\(\s{0,99}(['"])([^'"\\\r\n]+)\1\s{0,99}\)/g
 
-/** Words that may load code. Matches in comments and strings count too: the cost is one more question. */
+/** Words that may load code. Also matches in comments and strings, which only causes one more question. */
 const others = /\bimport\b(?!\s{0,99}\.\s{0,99}meta\b)|\brequire\b|\bfrom\s{0,99}['"`]|\bcreateRequire\b|\beval\b|\bFunction\b|\bdlopen\b/
 
 /** Node modules that start programs or load code. */
@@ -44,7 +44,7 @@ function isKnown(specifier: string): boolean {
   return /^\.\.?\/[\w@+./-]+\.(?:[cm]?[jt]s|json)$/.test(specifier)
 }
 
-/** Shell commands that run no other file. */
+/** Shell commands that do not run other files. */
 const harmless: ReadonlySet<string> = new Set(
   ': [ test true false exit return echo printf read cat grep head tail tr cut wc uniq date sleep shift local'.split(' '),
 )

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
  * Converts the body of a Node request to a web stream that reads on demand.
  *
  * **Contract**: an unread or cancelled body is discarded as it arrives. The connection stays open, so that a client that still sends can
- * read the error response; async iteration would destroy the connection.
+ * read the error response. Async iteration would destroy the connection.
  */
 export function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let isOpen = true
@@ -16,7 +16,7 @@ export function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        // Only after reading began: Node discards an unread body by itself.
+        // Needed only after reading began, because Node itself discards an unread body.
         if (!isRead) {
           incoming.on('data', (chunk: Uint8Array) => {
             if (!isOpen) return

@@ -15,11 +15,11 @@ import { aFunction, aText, either, options as optionsOf, required, wholeFrom, wi
 import { ConfigError } from '../../../src/index.ts'
 import { type FetchHandler, toNodeHandler } from './to-node-handler.ts'
 
-/** Options of `serve`: port and address. */
+/** Options for `serve`: port and address. */
 export interface ServeOptions {
-  /** The port; 0 picks a free one. Default: 3000. */
+  /** The port, or 0 for any free port. Default: 3000. */
   port?: number
-  /** The address. `0.0.0.0` accepts other machines. Default: `127.0.0.1`, this machine only. */
+  /** Address. `0.0.0.0` accepts connections from other machines. Default: `127.0.0.1`, this machine only. */
   hostname?: string
 }
 
@@ -38,7 +38,7 @@ const anApp = required(either(aFunction, withMethods('an app', 'fetch')))
  * Serves an app, such as `createAgentApp`, in Node, Deno and Bun.
  *
  * **Contract**
- * - Resolves when the server listens. Default: `127.0.0.1`, port 3000.
+ * - Resolves when the server listens. By default, it listens on `127.0.0.1`, port 3000.
  * - Throws `ConfigError` for an invalid option. Rejects with `ConfigError` `io` if it cannot listen, for example on a used port.
  * - Does not handle process signals. On `SIGTERM`, close the live sessions first, then the server.
  *

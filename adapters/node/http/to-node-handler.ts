@@ -5,16 +5,16 @@ import { ConfigError } from '../../../src/index.ts'
 import { isHost } from '../../http/internal.ts'
 import { bodyOf } from './incoming-body.ts'
 
-/** A fetch handler, such as Hono's `app.fetch`. The second argument holds Node's request and response. */
+/** A fetch handler, such as Hono's `app.fetch`. The second argument contains Node's request and response. */
 export type FetchHandler = (request: Request, env: NodeEnv) => Response | Promise<Response>
 
-/** The used part of Node's `IncomingMessage`, so that these types do not depend on `@types/node`. */
+/** The part of Node's `IncomingMessage` that is used here, so that these types do not depend on `@types/node`. */
 export interface NodeIncoming {
   readonly rawHeaders: string[]
   readonly socket: object
 }
 
-/** The used part of Node's `ServerResponse`. */
+/** The part of Node's `ServerResponse` that is used here. */
 export interface NodeOutgoing {
   readonly headersSent: boolean
   flushHeaders(): void
@@ -33,11 +33,11 @@ export type NodeHandler = (incoming: NodeIncoming, outgoing: NodeOutgoing, next?
  * Converts a fetch handler, such as `createAgentApp().fetch`, to a handler for Node's HTTP server, Express and Fastify.
  *
  * **Contract**
- * - Sends each response chunk at once, and reads the next one when the client has received it (backpressure).
+ * - Sends each response chunk immediately, and reads the next one when the client has received it (backpressure).
  * - A disconnect aborts `request.signal` and cancels the response body.
  * - Mount it before body parsers such as `express.json()`. A body that was already read causes status 500.
  * - Responds with 400 if the request cannot become a `Request` (invalid `Host`, `TRACE`).
- * - An error of the handler goes to `next`; without `next` the response is 500 and does not reveal the error.
+ * - Passes handler errors to `next`. Without `next`, responds with 500 and does not reveal the error.
  * - The path excludes the mount path, as in Express.
  *
  * Source: docs/guides/serve-over-http.md
@@ -79,7 +79,7 @@ async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing
   const request = requestOf(incoming, disconnected.signal)
   if (request === undefined) return refuse(outgoing, 400, 'Invalid request.')
   const response = await handler(request, { incoming, outgoing })
-  // A client may still send after the response; its data is discarded.
+  // A client may still send data after the response. The data is discarded.
   if (response.status === 408 && incoming.httpVersionMajor === 1) outgoing.setHeader('connection', 'close')
   writeHead(response, outgoing)
   if (response.body === null) outgoing.end()
@@ -111,7 +111,7 @@ function writeHead({ status, headers }: Response, outgoing: ServerResponse): voi
   const cookies = headers.getSetCookie()
   if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
   outgoing.writeHead(status)
-  // Flush the headers, so that the client knows at once that the run has started.
+  // Flushes the headers, so that the client knows immediately that the run has started.
   outgoing.flushHeaders()
 }
 

@@ -10,7 +10,7 @@ const lineFeed = 0x0a
 /**
  * Splits bytes into UTF-8 lines of at most `limit` bytes. Invalid UTF-8 becomes U+FFFD. Each byte is copied once.
  *
- * A longer line is cut. With `onTooLong`, that callback runs once instead, and reading stops.
+ * Truncates a longer line. With `onTooLong`, calls it once instead and stops reading.
  */
 export function lineBuffer(limit: number, onLine: (line: string) => void, onTooLong?: () => void): LineBuffer {
   let parts: Uint8Array[] = []

@@ -1,4 +1,4 @@
-/** Files that other programs on the host, agents among them, execute or obey when a person works in a directory. */
+/** Files that other programs on the host, including agents, execute or read as configuration when a person works in a directory. */
 export const protectedFiles: readonly string[] = [
   '.aider.conf.yml',
   '.bash_aliases',
@@ -40,7 +40,7 @@ export const protectedFiles: readonly string[] = [
   'mise.toml',
 ]
 
-/** Directories that other programs on the host execute or obey. */
+/** Directories that other programs on the host execute or read as configuration. */
 export const protectedDirectories: readonly string[] = [
   '.agents',
   '.cargo',
@@ -59,16 +59,18 @@ export const protectedDirectories: readonly string[] = [
   '.zed',
 ]
 
-/** Without this file, git does not recognize a directory as a repository, so a planted one needs it. */
+/** Git recognizes a directory as a repository only with this file, so a planted repository needs it. */
 export const gitHead = 'HEAD'
 
-/** Files that git reads in a repository; with `HEAD` they make any directory a repository. */
+/** Files that git reads in a repository. Together with `HEAD`, they make any directory a repository. */
 export const gitParts: ReadonlySet<string> = new Set([
   ...['branches', 'commondir', 'config', 'config.worktree', 'gitdir', 'hooks', 'info', 'modules', 'objects', 'packed-refs', 'refs'],
   'worktrees',
 ])
 
-/** The name that `segment` of a path stands for on the most generous file system: case, width, invisible characters and endings aside. */
+/**
+ * Returns the name that a path segment refers to on the most lenient file system: ignores case, width, invisible characters and endings.
+ */
 export function canonicalName(segment: string): string {
   const name = segment
     .normalize('NFKC')
@@ -76,6 +78,6 @@ export function canonicalName(segment: string): string {
     .toLowerCase()
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '')
-  // The short name that FAT and NTFS give to it.
+  // Returns the short name on FAT and NTFS.
   return name === 'git~1' ? '.git' : name
 }

@@ -1,5 +1,5 @@
-/** Reserved words of a shell behind which a command stands. */
+/** Reserved shell words that a command follows. */
 export const leadingWords: readonly string[] = ['if', 'then', 'else', 'elif', 'while', 'until', 'do', '!', '{']
 
-/** Reserved words of a shell that end what the leading ones began. */
+/** Reserved shell words that end a construct. */
 export const closingWords: readonly string[] = ['fi', 'done', '}']

@@ -7,17 +7,17 @@ const lockFiles: readonly string[] = [
   ...['.pnp.cjs', '.pnp.loader.mjs'],
 ]
 
-/** Names that `unprotected` may allow in addition to the protected ones: parts of the running package. */
+/** Names of parts of the running package, which `unprotected` accepts in addition to the protected names. */
 export const runningNames: readonly string[] = [...lockFiles, 'adapters', 'dist', 'node_modules', 'package.json', 'src']
 
 /**
- * Returns the parts of `root` that belong to the running package: its code, the `node_modules` with its dependencies, the lock files next to
- * them, and the program that runs it. Real paths; none when it is installed elsewhere.
+ * Returns the real paths in `root` that belong to the running package: its code, the `node_modules` with its dependencies, the lock files
+ * next to them, and the program that runs it. Empty if the package is installed outside `root`.
  *
- * A change there would run code outside of every sandbox, in this process or the next one.
+ * Changing these files would run code outside the sandbox, in this or a later process.
  */
 export function runningPaths(root: string): string[] {
-  // Undefined where a bundler made one script of everything.
+  // Undefined if a bundler merged everything into one script.
   const here: string | undefined = import.meta.dirname
   if (here === undefined) return []
   const code = realpathSync(here)
@@ -31,14 +31,14 @@ export function runningPaths(root: string): string[] {
   return inside.filter((path) => !inside.some((other) => other !== path && isWithin(other, path)))
 }
 
-/** The nearest directory above with a `package.json`. */
+/** Returns the nearest parent directory with a `package.json`. */
 function packageOf(directory: string): string {
   let at = directory
   while (!existsSync(join(at, 'package.json')) && dirname(at) !== at) at = dirname(at)
   return at
 }
 
-/** The whole package if it is a part of the workspace; if it is the workspace itself, the directories that run. */
+/** Returns the whole package if it is part of the workspace, or the executed directories if it is the workspace itself. */
 function codeOf(home: string, code: string, root: string): string[] {
   if (home !== root && isWithin(root, home)) return [home]
   const [top = ''] = relative(home, code).split(sep)

@@ -6,21 +6,21 @@ import { canonicalName, gitHead, gitParts, protectedDirectories, protectedFiles 
 import { realDirectory } from './root.ts'
 import { runningNames, runningPaths } from './running-package.ts'
 
-/** Restrictions of tools in a workspace, and the options that lift them. */
+/** Restrictions on tools in a workspace, and the options that lift them. */
 export interface ProtectionOptions {
   /**
-   * Names that may be changed although they are protected, for example `['.vscode', '.npmrc']`; `'HEAD'` stands for directories that git takes
-   * for a repository, `'node_modules'` for the dependencies of the running package. Default: none.
+   * Protected names that tools are allowed to change, for example `['.vscode', '.npmrc']`. `'HEAD'` allows directories that git treats as a
+   * repository, and `'node_modules'` the running package's dependencies. Default: none.
    */
   unprotected?: readonly string[]
-  /** Take `/`, the home directory or a directory of the system as root. Default false. */
+  /** Whether `/`, the home directory or a system directory can be the root. Default: false. */
   allowSystemRoot?: boolean
 }
 
-/** Shapes of the protection options; see `checkOptions`. */
+/** Validation shapes for the protection options. See `checkOptions`. */
 export const protectionTable: OptionTable<ProtectionOptions> = { unprotected: listOf(aText), allowSystemRoot: aFlag }
 
-/** The one policy of a workspace, for file tools and for bash. */
+/** A workspace's protection policy, which the file tools and bash share. */
 export interface WorkspacePolicy {
   /** Real path. */
   readonly root: string
@@ -28,13 +28,13 @@ export interface WorkspacePolicy {
   readonly files: readonly string[]
   /** Protected directory names, at any depth. */
   readonly directories: readonly string[]
-  /** Whether nothing may become a git directory. */
+  /** Whether creating git directories is forbidden. */
   readonly guardsGit: boolean
-  /** Code that runs this process, relative to the root with forward slashes; it exists. */
+  /** Existing code that runs this process, relative to the root, with forward slashes. */
   readonly running: readonly string[]
 }
 
-/** Throws `ConfigError` `invalidOption` for a root that cannot be one and for a name that is not protected. */
+/** Throws `ConfigError` `invalidOption` for an unsuitable root and for a name that is not protected. */
 export function workspacePolicy(root: string, options: ProtectionOptions = {}): WorkspacePolicy {
   const real = realDirectory(root, options.allowSystemRoot)
   const free = new Set(options.unprotected)
@@ -56,10 +56,10 @@ export function workspacePolicy(root: string, options: ProtectionOptions = {}): 
 }
 
 /**
- * Returns the part of `path`, relative to the root and without links, that makes it protected; undefined if it is writable.
+ * Returns the part that makes `path` protected, or `undefined` if it is writable. `path` is relative to the root, without links.
  *
- * Protected are names at any depth, and names that a file system treats as equal (another case, full-width letters, invisible characters, a
- * trailing dot, an NTFS stream); the running package; what makes a git directory of a directory with a `HEAD`.
+ * Protects names at any depth, names that a file system treats as equal (different case, full-width letters, invisible characters, a
+ * trailing dot, an NTFS stream), the running package, and files that would turn a directory with a `HEAD` into a git directory.
  */
 export function protectedPart(policy: WorkspacePolicy, path: string, kind: 'file' | 'directory' = 'file'): string | undefined {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
@@ -76,9 +76,9 @@ export function protectedPart(policy: WorkspacePolicy, path: string, kind: 'file
 }
 
 function gitPart(root: string, segments: readonly string[], canonical: readonly string[], kind: 'file' | 'directory'): string | undefined {
-  // Only where `.git` was given free does a path come here that has it.
+  // A path that contains `.git` reaches this line only if `.git` is unprotected.
   if (canonical.includes('.git')) return undefined
-  // A directory of that name makes no repository.
+  // A directory with this name does not create a repository.
   if (kind === 'file' && canonical.at(-1) === gitHead.toLowerCase()) return segments.at(-1)
   return segments.find((_, index) => {
     if (!gitParts.has(canonical[index] ?? '')) return false

@@ -5,27 +5,28 @@ import { isWithin, trialMs } from '../policy/programs.ts'
 
 /** Limits for all processes of one command. */
 export interface GroupLimits {
-  /** Bytes, memory-backed files included. */
+  /** Maximum memory in bytes, including memory-backed files. */
   memory: number
-  /** Processes and threads. */
+  /** Maximum processes and threads. */
   tasks: number
 }
 
-/** A control group of the kernel for one command. */
+/** A kernel control group for one command. */
 export interface ControlGroup {
-  /** A process that writes 0 into each of these files is bounded, and so is what it starts. */
+  /** Files that a process writes 0 to in order to limit itself and its children. */
   readonly entrances: readonly string[]
-  /** Removes the group; call it when its processes are gone. */
+  /** Removes the group. Call it after its processes have exited. */
   remove(): Promise<void>
 }
 
 type Controller = 'memory' | 'pids'
 
-// Groups of this process that are in use: a command may not have entered its own yet.
+// Groups in use by this process. A command may not have entered its group yet.
 const open = new Set<string>()
 
 /**
- * Creates a control group, version 1 or 2, if this process may; undefined if not, or if the kernel supports only one of both limits.
+ * Creates a control group (version 1 or 2). Returns `undefined` if this process is not permitted to, or if the kernel supports only one of
+ * the limits.
  */
 export function openControlGroup(limits: GroupLimits): ControlGroup | undefined {
   if (process.platform !== 'linux') return undefined
@@ -43,7 +44,7 @@ export function openControlGroup(limits: GroupLimits): ControlGroup | undefined 
   return undefined
 }
 
-/** Whether a command can be bounded here; tries it once, with a process that enters. */
+/** Returns whether control groups work on this machine. Tests it once, with a process that enters a group. */
 export function canOpenControlGroup(shell: string): boolean {
   const group = openControlGroup({ memory: 2 ** 30, tasks: 64 })
   if (group === undefined) return false
@@ -58,7 +59,10 @@ export function enteringArguments(entrances: readonly string[]): string[] {
   return ['-c', script, 'sh', ...entrances, '--']
 }
 
-/** Directories to make a group in: for version 1 one per controller, together; for version 2 our own group's parents, nearest first. */
+/**
+ * Returns candidate directories for a group. For version 1, these are one per controller, used together. For version 2, these are our
+ * group's parents, nearest first.
+ */
 function candidates(): string[][] {
   const own = new Map<string, string>()
   for (const line of read('/proc/self/cgroup').split('\n')) {
@@ -101,7 +105,7 @@ function make(group: string, { memory, tasks }: GroupLimits): void {
   mkdirSync(group)
   open.add(group)
   const set = (file: string, value: number) => {
-    // Opened without creating: a controller that is not there has no file.
+    // Opened without creating, because a missing controller has no file.
     if (!existsSync(join(group, file))) return false
     writeFileSync(join(group, file), String(value), { flag: 'r+' })
     return true
@@ -109,14 +113,14 @@ function make(group: string, { memory, tasks }: GroupLimits): void {
   const done: Controller[] = []
   if (set('pids.max', tasks)) done.push('pids')
   if (set('memory.max', memory) || set('memory.limit_in_bytes', memory)) done.push('memory')
-  // Without swap the limit is the limit; where swap is not counted, the files do not exist.
+  // Also limits swap. If swap is not counted, these files do not exist.
   if (!set('memory.swap.max', 0)) set('memory.memsw.limit_in_bytes', memory)
   const isUnified = existsSync(join(group, 'cgroup.controllers'))
   if (done.length < (isUnified ? 2 : 1)) throw new Error(`${group} bounds nothing`)
 }
 
 async function removeAll(groups: readonly string[]): Promise<void> {
-  // The kernel counts a process until it is quite gone.
+  // The kernel counts a process until it is completely removed.
   for (let attempt = 0; attempt < 50; attempt++) {
     if (groups.filter((group) => !removeNow(group)).length === 0) return
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -134,7 +138,7 @@ function removeNow(group: string): boolean {
   }
 }
 
-/** Removes what a process that was killed has left: the kernel removes only groups without processes. */
+/** Removes groups left by killed processes. The kernel removes only groups without processes. */
 function removeLeftovers(place: string): void {
   for (const name of readdirSync(place)) {
     const owner = /^phi-core-(\d+)-/.exec(name)?.[1]

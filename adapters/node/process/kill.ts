@@ -1,18 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Sends `signal` to the process group that `pid` leads. Does nothing when the group is gone. */
+/** Sends `signal` to the process group that `pid` leads. Does nothing if the group has exited. */
 export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, signal)
   } catch {
-    // ESRCH: it ended by itself.
+    // ESRCH: the group has already exited.
   }
 }
 
-/** Kills every process of this user whose environment starts with `mark` (`NAME=value`). Linux only; elsewhere it finds none. */
+/**
+ * Kills every process of this user whose environment starts with `mark` (`NAME=value`). Works only on Linux. Finds no processes on other
+ * systems.
+ */
 export function killMarked(mark: string): void {
-  // One that is just being forked escapes a single pass; a bounded number of passes catches it.
+  // Repeats a bounded number of times, because a single pass misses processes that are being forked.
   for (let pass = 0; pass < 10; pass++) {
     const found = processesWith('environ', (entries) => entries.includes(mark))
     if (found.length === 0) return
@@ -20,7 +23,7 @@ export function killMarked(mark: string): void {
   }
 }
 
-/** Ids of the processes whose NUL-separated `/proc/<id>/<file>` satisfies `matches`; those of other users are not seen. */
+/** Returns the ids of this user's processes whose NUL-separated `/proc/<id>/<file>` satisfies `matches`. */
 export function processesWith(file: 'environ' | 'cmdline', matches: (entries: string[]) => boolean): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')
@@ -40,6 +43,6 @@ function killOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended by itself.
+    // The process has already exited.
   }
 }

@@ -4,47 +4,47 @@ import { timerMs } from '../../../src/base/timer.ts'
 import { killMarked, signalGroup } from './kill.ts'
 import { type Excess, type WatchLimits, watchSandbox } from './sandbox-watch.ts'
 
-/** A program to run to its end. */
+/** A program to run until it exits. */
 export interface ProcessSpec {
   /** Absolute path. */
   file: string
   args: readonly string[]
-  /** The whole environment; nothing is inherited. */
+  /** The complete environment. Nothing is inherited. */
   env: Record<string, string>
   cwd?: string
-  /** Standard input of the program. Default: empty. */
+  /** The program's standard input. Default: empty. */
   stdin?: Uint8Array
   /** Content of descriptors 3, 4, …. */
   inputs?: readonly Uint8Array[]
-  /** Milliseconds. Default: no limit but the signal's. */
+  /** Timeout in milliseconds. Default: none. */
   timeoutMs?: number
   signal: AbortSignal
-  /** `NAME=value` from `env` that identifies descendants which left the process group (Linux). */
+  /** `NAME=value` entry of `env` that identifies descendants that left the process group (Linux). */
   mark?: string
-  /** Descriptors of this process that the program gets after those of `inputs`. */
+  /** Descriptors in this process that the program gets after those for `inputs`. */
   descriptors?: readonly number[]
-  /** Limits of the sandbox that the program, bubblewrap, creates; beyond them it is killed at once. */
+  /** Limits for the sandbox that the program (bubblewrap) creates. A sandbox over a limit is killed immediately. */
   watch?: WatchLimits
   onStdout(chunk: Uint8Array): void
   onStderr(chunk: Uint8Array): void
 }
 
-/** How it ended. `exitCode` is -1 when a signal ended it. */
+/** A program's result. `exitCode` is -1 if a signal ended the program. */
 export interface ProcessEnd {
   exitCode: number
   reason: 'exit' | 'timeout' | 'abort' | Excess
 }
 
-// Milliseconds between the polite and the final signal, and until output held open by a stranger is given up.
+// Milliseconds between SIGTERM and SIGKILL, and until output held open by another process is abandoned.
 const graceMs = 500
 /**
- * Runs a program in a process group of its own.
+ * Runs a program in a separate process group.
  *
  * **Contract**
- * - When the promise settles, the program and its group are gone: killed (TERM, then KILL) on timeout and abort, and what the program left
- *   running in the background is killed when it ends.
- * - A sandbox that uses more than `watch` allows is killed without a polite signal first.
- * - Rejects only when it cannot be started, with the system's error.
+ * - When the promise settles, the program and its group have exited. A timeout or abort kills them (TERM, then KILL). Background processes
+ *   are killed when the program ends.
+ * - A sandbox that exceeds `watch` is killed without a SIGTERM.
+ * - Rejects only if the program cannot be started, with the system's error.
  */
 export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
   return new Promise((resolve, reject) => {
@@ -110,7 +110,7 @@ function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessS
   for (const [descriptor, bytes] of written) {
     const stream = child.stdio[descriptor]
     if (!(stream instanceof Writable)) continue
-    // A program that ends without reading its input is not a failure of ours.
+    // Ignores errors of a program that exits without reading its input.
     stream.on('error', () => {})
     stream.end(bytes)
   }

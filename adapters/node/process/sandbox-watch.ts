@@ -1,36 +1,36 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 
-/** Limits of a sandbox, polled from outside; beyond them it is killed at once. */
+/** Limits for a sandbox, polled from outside. A sandbox over a limit is killed immediately. */
 export interface WatchLimits {
-  /** Processes at a time. */
+  /** Maximum concurrent processes. */
   processes: number
-  /** Bytes of memory of all processes together; absent where the kernel bounds them. */
+  /** Maximum memory of all processes in bytes. Absent if the kernel limits it. */
   memory?: number
   /** Minimum free space in the file system of `path`. */
   disk: { path: string; least: Room }
 }
 
-/** Room in a file system. */
+/** Free space in a file system. */
 export interface Room {
   bytes: number
-  /** Files that can still be made; 0 where the file system does not count them. */
+  /** Number of files that can still be created, or 0 if the file system does not count them. */
   files: number
 }
 
-/** Which of the limits was exceeded. */
+/** The limit that was exceeded. */
 export type Excess = 'processes' | 'memory' | 'disk'
 
-// Milliseconds between two looks at the number of processes; memory and disk are looked at less often.
+// Milliseconds between process count checks. Memory and disk are checked less often.
 const watchMs = 20
 const slowLook = 5
 const pageBytes = 4096
 
 /**
- * Watches the sandbox that bubblewrap, process `pid`, makes; calls `onExcess` once, after its first process was killed, and with it, by the
- * kernel, all others. The caller clears the timer that this returns.
+ * Watches the sandbox that bubblewrap (process `pid`) creates. If a limit is exceeded, kills the sandbox's first process, which makes the
+ * kernel kill all others. Then calls `onExcess` once. The caller must clear the returned timer.
  *
- * Counts nothing without a sandbox, or if it cannot be read.
+ * Counts nothing if there is no sandbox, or if the sandbox cannot be read.
  */
 export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which: Excess) => void): ReturnType<typeof setInterval> {
   let look = 0
@@ -47,7 +47,7 @@ export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which:
     if (look++ % slowLook !== 0) return
     if (limits.memory !== undefined && memoryOf(first, ids) > limits.memory) return excess('memory', first)
     void roomIn(limits.disk.path).then((room) => {
-      // The sandbox may have ended, and its process id may belong to another process.
+      // The sandbox may have ended, and another process may have its id.
       const { bytes, files } = limits.disk.least
       if (room !== undefined && (room.bytes < bytes || room.files < files) && firstProcess(pid) === first) excess('disk', first)
     })
@@ -55,7 +55,7 @@ export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which:
   return timer
 }
 
-/** Undefined when the file system does not say. */
+/** `undefined` if the file system does not report it. */
 async function roomIn(path: string): Promise<Room | undefined> {
   return statfs(path).then(
     ({ bavail, bsize, ffree }) => ({ bytes: bavail * bsize, files: ffree }),
@@ -63,12 +63,14 @@ async function roomIn(path: string): Promise<Room | undefined> {
   )
 }
 
-/** The process in which the sandbox begins, as the host counts. */
+/** Returns the host's id of the sandbox's first process. */
 function firstProcess(pid: number): string | undefined {
   return attempt(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0]) || undefined
 }
 
-/** Lists the processes of the sandbox's own `/proc`; none while its first process still has the root of the host, and with it the host's `/proc`. */
+/**
+ * Lists the processes in the sandbox's `/proc`. Empty while the first process still has the host's root, and therefore the host's `/proc`.
+ */
 function processesIn(first: string): string[] {
   const proc = `/proc/${first}/root/proc`
   return attempt(() => (isHosts(proc) ? [] : readdirSync(proc).filter((name) => /^\d+$/.test(name)))) ?? []
@@ -78,7 +80,7 @@ function isHosts(proc: string): boolean {
   return statSync(proc).dev === statSync('/proc').dev
 }
 
-/** Resident memory that belongs to no file. */
+/** Returns the resident memory that is not backed by a file. */
 function memoryOf(first: string, ids: readonly string[]): number {
   const pages = ids.map((id) => {
     const [, resident = 0, shared = 0] = (attempt(() => readFileSync(`/proc/${first}/root/proc/${id}/statm`, 'latin1')) ?? '')
@@ -93,7 +95,7 @@ function kill(first: string): void {
   attempt(() => process.kill(Number(first), 'SIGKILL'))
 }
 
-/** The value of `read`, or undefined when the process is gone or may not be seen. */
+/** Returns the value of `read`, or `undefined` if the process has exited or is not accessible. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -12,7 +12,7 @@ const ending = '.json'
  * Writes a session to `<directory>/<session id>.json` in the format of the Rust crate. Creates the directory if it is missing.
  *
  * **Contract**
- * - The write is atomic and durable when this resolves. Concurrent saves of one session all succeed, and one of them remains.
+ * - The write is atomic and durable when this resolves. If one session is saved concurrently, every save succeeds and one of them remains.
  * - Rejects with `SessionError`: `invalidId`, `invalidSession` for invalid data (with its path) or data that the format cannot
  *   hold, `quota`, `io`.
  * - The cost grows with the session. While an agent runs, use `fileSessionStore`.
@@ -21,7 +21,7 @@ const ending = '.json'
  */
 export async function saveRustSession(session: Session, directory: string): Promise<void> {
   assertSessionId(checkSession(session).sessionId)
-  // Encode before the first await, so that later changes by the caller have no effect.
+  // Encodes before the first await, so that later changes by the caller have no effect.
   const copy = structuredClone(session)
   const text = sessionToSpecJson(copy)
   const target = fileOf(session.sessionId, directory)
@@ -39,8 +39,8 @@ export async function saveRustSession(session: Session, directory: string): Prom
 }
 
 /**
- * Reads a session from `<directory>/<session id>.json`, also one that the Rust crate wrote. Rejects with `SessionError`: `invalidId`,
- * `notFound`, `invalidSession` for a file in another format, `io`.
+ * Reads a session from `<directory>/<session id>.json`, including files written by the Rust crate. Rejects with `SessionError`:
+ * `invalidId`, `notFound`, `invalidSession` for a file in another format, `io`.
  */
 export async function loadRustSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
@@ -71,8 +71,8 @@ export async function listRustSessionIds(directory: string): Promise<string[]> {
 /**
  * Loads every session of one agent, most recently written first. Reads all files of `directory`.
  *
- * **Contract**: calls `onUnreadable` for each file that cannot be read, and continues. Without `onUnreadable` it rejects with the error of the
- * first such file, as {@link loadRustSession} does.
+ * **Contract**: calls `onUnreadable` for each file that cannot be read, and continues. Without `onUnreadable` it rejects with the error of
+ * the first such file, as {@link loadRustSession} does.
  */
 export async function loadRustSessionsForAgent(
   agentId: string,
@@ -85,7 +85,7 @@ export async function loadRustSessionsForAgent(
       sessions.push(await loadRustSession(sessionId, directory))
     } catch (error) {
       if (onUnreadable === undefined || !SessionError.isInstance(error)) throw error
-      // Deleted after it was listed.
+      // The file was deleted after listing.
       if (error.code !== 'notFound') onUnreadable(sessionId, error)
     }
   }
@@ -129,7 +129,7 @@ async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-/** Returns the modification time; `undefined` if the file was deleted meanwhile, or is a directory. */
+/** Returns the modification time, or `undefined` if the file was deleted in the meantime, or is a directory. */
 async function modifiedAt(path: string): Promise<number | undefined> {
   try {
     const found = await stat(path)

@@ -9,9 +9,9 @@ import { runProcess } from '../process/run-process.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { type ScriptFile, ScriptHookError, type ScriptHookErrorCode, withCopy } from './script-file.ts'
 
-/** Settings for the scripts of one set of hooks. */
+/** Settings for the scripts in one set of hooks. */
 export interface ScriptRunner {
-  /** The working directory. */
+  /** Working directory. */
   root: string
   timeoutMs: number
   maxOutputBytes: number
@@ -20,23 +20,23 @@ export interface ScriptRunner {
 
 /** One call of a script. */
 export interface ScriptCall {
-  /** The name of the hook. */
+  /** Name of the hook. */
   hook: string
   script: ScriptFile
-  /** JSON for its standard input. */
+  /** JSON for the script's standard input. */
   input: JsonObject
   /** Aborting kills the script. Without a signal, only the timeout does. */
   signal?: AbortSignal
 }
 
-/** The most characters of script output in a message. */
+/** Maximum characters of script output in a message. */
 const maxShown = 1000
 
 /** The only environment variables of this process that scripts inherit. */
 const inherited = ['HOME', 'LANG', 'TMPDIR']
 
 /**
- * Runs a script to its end. Resolves with its standard output.
+ * Runs a script until it exits. Resolves with its standard output.
  *
  * **Contract**
  * - Runs in its own process group. The group has exited when this settles; on Linux, also processes that left the group.
@@ -79,7 +79,7 @@ export async function runScript(runner: ScriptRunner, { hook, script, input, sig
 }
 
 /**
- * Reads the decision of a `before…` script: empty output or `{"allow": true}` allows, `{"allow": false, "reason": "…"}` denies. Throws
+ * Reads a `before…` script's decision: empty output or `{"allow": true}` allows, `{"allow": false, "reason": "…"}` denies. Throws
  * `ScriptHookError` `badAnswer` for any other output, so unclear output never allows.
  */
 export function readAnswer(text: string, { hook, script }: Pick<ScriptCall, 'hook' | 'script'>): HookRefusal | undefined {

@@ -76,7 +76,7 @@ interface Place {
 
 const longestError = 2000
 
-/** Options of `ripgrepSearcher`. */
+/** Options for `ripgrepSearcher`. */
 export interface RipgrepOptions {
   /** Absolute paths of host programs that replace the system defaults. */
   programs?: HostPrograms

@@ -7,12 +7,12 @@ import { createdFirst, type EpochFile, isAbsent, listEpochs, newestEpoch, withEp
 import { removeFiles } from './log/snapshot.ts'
 
 /**
- * Deletes a session's folder with its content. Resolves with whether there was a record.
+ * Deletes a session's folder with its content. Resolves with whether the session had a record.
  *
  * **Contract**
- * - Takes effect at once and permanently, when `deleted.<newest epoch>` appears. A writer of an older log sees that file, or that its own
- *   is gone: the epoch is noted before the folder is removed, so that no later session has a log of that name.
- * - Epochs that start meanwhile are deleted too. The folder stays if another writer has opened the session and not yet written.
+ * - Takes effect immediately and permanently when `deleted.<newest epoch>` is created. A writer of an older log detects this file, or that
+ *   its own file is missing. The epoch is recorded before the folder is removed, so that no later session reuses the log's name.
+ * - Also deletes epochs that start in the meantime. The folder remains if another writer has opened the session without writing yet.
  */
 export async function deleteFiles(operations: FileOperations, folder: string): Promise<boolean> {
   const hadRecords = (await hasRecords(operations, folder)) ?? false
@@ -21,14 +21,14 @@ export async function deleteFiles(operations: FileOperations, folder: string): P
     try {
       isLeft = files !== undefined && (await deleteMore(operations, folder, files, hadRecords))
     } catch (error) {
-      // Another process deletes it too.
+      // Another process is also deleting the session.
       if (!isAbsent(error)) throw error
     }
   }
   return hadRecords
 }
 
-/** Runs the next step of a deletion; resolves with whether there may be another. */
+/** Runs the next step of a deletion. Resolves with whether another step may be needed. */
 async function deleteMore(operations: FileOperations, folder: string, files: readonly EpochFile[], hadRecords: boolean): Promise<boolean> {
   const deleted = newestEpoch(files, 'deleted')
   const newest = newestEpoch(files)
@@ -44,7 +44,7 @@ async function deleteMore(operations: FileOperations, folder: string, files: rea
     await operations.syncDirectory(folder)
     return true
   }
-  // A writer that has begun since goes by the mark: it may have read what was deleted.
+  // Also deletes a writer's epoch that started since then, because it may have read deleted data.
   if (deleted > 0 && newest === deleted) await removeFolder(operations, folder, files)
   return false
 }
@@ -56,7 +56,7 @@ async function removeFolder(operations: FileOperations, folder: string, marks: r
     await operations.removeDirectory(folder)
   } catch (error) {
     const code = systemCode(error)
-    // A new session started in it, or it contains foreign files.
+    // A new session started in the folder, or it contains unrelated files.
     if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOENT') return
     throw error
   }

@@ -13,29 +13,29 @@ import { claimedLines, lastSeqOf, streamedLines } from './log/read-files.ts'
 import { appendToSegments, isStored, type LogLimits, logLimits, type SegmentedLog } from './log/segments.ts'
 import { removeFiles, snapshotStart, takeSnapshot } from './log/snapshot.ts'
 
-/** A log that is written. */
+/** An open log. */
 interface Writing extends SegmentedLog {
-  /** Start of the snapshot after the first record. */
+  /** First epoch of the snapshot to write after the first record. */
   snapshotStart?: number | undefined
-  /** The summary for lists; absent without records. */
+  /** Summary for lists. Absent without records. */
   digest?: SessionDigest
-  /** The title that the summary has. */
+  /** Title in the stored summary. */
   summaryTitle?: string | undefined
-  /** Written since the last summary, or found where that may be of another file. */
+  /** Bytes written since the last summary, or the bytes found if the summary may belong to another file. */
   unsummarizedChars: number
-  /** The list generation that contains its mark; see `ListIndex`. */
+  /** List generation that contains the session's mark; see `ListIndex`. */
   generation: number
 }
 
-/** How many sessions a driver remembers the order of; only what was written within one tick of the file system's clock needs it. */
+/** Maximum sessions whose order is tracked. Only writes within one tick of the file system's clock need it. */
 const rememberedOrder = 1000
 
-/** Closes the logs of writers that were dropped without a close. */
+/** Closes the logs of writers that were garbage-collected without a close. */
 const abandoned = new FinalizationRegistry((close: () => Promise<void>) => void close().catch(() => {}))
 
 /**
- * Keeps each session as files in a folder of its own below `directory`; see `fileSessionStore` for what they are and what they promise.
- * `operations` are those of the host unless a test brings its own, and so are `limits`.
+ * Stores each session as files in a separate folder below `directory`. See `fileSessionStore` for the format and guarantees. Tests can
+ * replace `operations` and `limits`.
  */
 export function fileDriver(
   directory: string,
@@ -45,9 +45,9 @@ export function fileDriver(
   const root = resolve(directory)
   const folder = (sessionId: string) => join(root, folderOf(sessionId))
   const writing = new WeakMap<LogClaim, Writing>()
-  /** Whether the way to `root` is durable. */
+  /** Whether the path to `root` is durable. */
   let isRooted = false
-  /** Sessions in the order of their last record. */
+  /** Sessions ordered by their last record. */
   const written = new Set<string>()
   const known: KnownDigests = new Map()
   const summaries = new SummaryFiles(operations, root)
@@ -98,7 +98,7 @@ export function fileDriver(
         try {
           held.generation = await marking
           if (!isRooted) await syncPathTo(operations, root)
-          // For a session whose folder was removed by hand.
+          // For a session whose folder was removed manually.
           if (files.length === 0) await summaries.remove(sessionId).catch(() => {})
           isRooted = true
           return claim
@@ -121,11 +121,11 @@ export function fileDriver(
         ])
         if (!isStillNewest) throw takenOver(claim.sessionId, claim.epoch)
         log.generation = generation
-        // The summary is of a file that is not the last one any more.
+        // The summary belongs to a file that is no longer the last one.
         if (log.segment !== segment) log.unsummarizedChars = Number.POSITIVE_INFINITY
       } catch (error) {
         await stop(claim)
-        // A log is only removed by a newer epoch, or by a deletion of the session.
+        // Only a newer epoch or a deletion of the session removes a log.
         if (isAbsent(error)) throw takenOver(claim.sessionId, claim.epoch)
         throw sessionFailure(error, `write to session ${claim.sessionId}`)
       }
@@ -135,7 +135,7 @@ export function fileDriver(
       const { snapshotStart: start } = log
       if (start === undefined) return
       log.snapshotStart = undefined
-      // The logs are still there without it, and the next writer tries again.
+      // Ignores the failure, because the logs still exist and the next writer retries.
       await takeSnapshot(operations, log, start).catch(() => {})
     },
     async discardOlder(claim) {
@@ -197,7 +197,10 @@ export function fileDriver(
   }
 }
 
-/** Returns whether no other writer started and nothing was deleted. Checked after the write, because a later writer will find it. */
+/**
+ * Returns whether no other writer has started and the session was not deleted. Checked after the write, because a later writer finds the
+ * written data.
+ */
 async function isNewest(operations: FileOperations, log: SegmentedLog): Promise<boolean> {
   const { folder, segment, deletedUpTo } = log
   const files = await listEpochs(operations, folder)

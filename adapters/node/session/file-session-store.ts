@@ -18,22 +18,21 @@ const aDirectory = kind(
  * Creates a session store with append-only logs below `directory`, which is created with the first session. For Node, Deno and Bun.
  *
  * **Contract** (in addition to that of `SessionStore`)
- * - An acknowledged record survives the end of the process and a power cut: file and directory are synced before.
- * - Writers may be in different processes: each starts an epoch, and an older one is rejected with `conflict` before its next
- *   acknowledgement. No lock is taken, none can be left behind. This relies on exclusive creation and on reading the latest writes of
- *   another process. Network file systems such as NFS and SMB do not guarantee them.
- * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. A file of 64 MiB is full; the writer then
- *   continues in the next one. When short logs have outgrown it, `snapshot.<epoch>` replaces older ones. A long log is read in chunks.
- *   A deleted session leaves no folder; `.deleted` records epochs that are never reused. `.summaries/<id>` holds list entries; the logs
- *   contain them too.
- * - `<directory>/<id>/blob.<epoch>.<sha256>` holds the bytes of a picture or a file of more than 48 KiB, as they are.
- * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
- * - Ids that differ in case alone have different folders, also if the file system ignores case. Upper-case letters are written in lower
- *   case and noted behind a `+`.
- * - An append costs one write, one sync and one look at the folder and at `.lists`, however long the session is. Every 64 KB, a new title
- *   and `close` cost a summary more. `.lists` records where sessions ended. A list reads the folders that `.lists` names and those written
- *   since. It reads at most 64 KB of each session that `.lists` names, or all of it if no summary is left.
- * - `quota` when the disk is full, `io` for other failures; no path in any message.
+ * - An acknowledged record survives a process exit and a power failure, because file and directory are synced before.
+ * - Writers may be in different processes. Each starts an epoch, and older writers are rejected with `conflict` before their next
+ *   acknowledgement. There are no locks that could be left behind. This relies on exclusive file creation and on reading other processes'
+ *   latest writes, which network file systems such as NFS and SMB do not guarantee.
+ * - `<directory>/<id>/log.<epoch>` contains one writer's records, one line of JSON each. After 64 MiB, the writer continues in the next
+ *   file. `snapshot.<epoch>` replaces older short logs once they exceed it in size. A long log is read in chunks. A deleted session leaves
+ *   no folder. `.deleted` records epochs that are never reused. `.summaries/<id>` contains list entries, which the logs also contain.
+ * - `<directory>/<id>/blob.<epoch>.<sha256>` contains the raw bytes of an image or file over 48 KiB.
+ * - Files and folders, including missing parents of `directory`, are accessible only by their owner (0600, 0700).
+ * - Ids that differ only in case have different folders, even on case-insensitive file systems. Upper-case letters are written in lower
+ *   case and encoded after a `+`.
+ * - An append takes one write, one sync and one check of the folder and `.lists`, regardless of the session's length. Every 64 KB, a new
+ *   title and `close` also write a summary. `.lists` records the ends of sessions. A list inspects the sessions recorded there as changed,
+ *   and folders written since. It reads at most 64 KB per session, or the whole session without a summary.
+ * - Rejects with `quota` if the disk is full, and `io` for other failures. Messages contain no paths.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -43,7 +42,8 @@ export function fileSessionStore(directory: string): SessionStore {
 }
 
 /**
- * Creates a store of scheduled prompts in one file, for `schedules` of `memoryLiveSessions`. Durable across restarts and power failures. For one process.
+ * Creates a store for scheduled prompts in one file, for the `schedules` option of `memoryLiveSessions`. The prompts survive restarts and
+ * power failures. Only one process may use the file.
  *
  * Source: docs/guides/deploy.md
  */

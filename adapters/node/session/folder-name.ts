@@ -1,16 +1,16 @@
 const mark = '+'
-// Names that Windows keeps for devices, whatever follows a dot.
+// Device names reserved by Windows, with any extension.
 const device = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/
 const lowerCaseId = /^[a-z0-9_-][a-z0-9._-]{0,199}$/
 
 /**
- * The folder of a session: its id, where that is safe on every file system.
+ * Returns a session's folder name, which is its id if that is safe on every file system.
  *
  * **Contract**
- * - Two ids never share a folder, also where the file system takes `A` for `a`: an id with upper-case letters is written in lower case,
- *   then `+` and a hexadecimal number whose bits, from the left, say which characters are upper case (`Case-1` is `case-1+8`).
- * - An id that ends in a dot gets a `+`, and one that Windows takes for a device starts with one.
- * - At most 252 characters. Ids were checked: they hold no `+`.
+ * - Two ids never share a folder, even on case-insensitive file systems. An id with upper-case letters is written in lower case, followed
+ *   by `+` and a hexadecimal number whose bits, from the left, mark the upper-case characters (`Case-1` becomes `case-1+8`).
+ * - An id that ends in a dot gets the suffix `+`. An id that is a Windows device name gets the prefix `+`.
+ * - At most 252 characters. Expects validated ids, which contain no `+`.
  */
 export function folderOf(sessionId: string): string {
   const lower = sessionId.toLowerCase()
@@ -18,7 +18,7 @@ export function folderOf(sessionId: string): string {
   return (device.test(lower) ? mark : '') + lower + tail
 }
 
-/** The id behind a folder's name, or `undefined` for a name that `folderOf` does not make. */
+/** Returns the id for a folder name, or `undefined` for a name that `folderOf` never returns. */
 export function sessionIdOf(folder: string): string | undefined {
   const [lower = '', bits = '', ...rest] = (folder.startsWith(mark) ? folder.slice(1) : folder).split(mark)
   if (rest.length > 0 || !lowerCaseId.test(lower)) return undefined

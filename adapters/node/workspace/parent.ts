@@ -4,8 +4,7 @@ import { outside, protectedPath, systemCode } from './fs-errors.ts'
 import { entryOf, type Pinned, pin, relativeTo } from './pin.ts'
 
 /**
- * Holds the parent directory of `path`, from the root one verified step at a time; `create` creates missing ones.
- * The caller closes it.
+ * Opens the parent directory of `path`, verifying each step from the root. `create` creates missing directories. The caller closes it.
  */
 export async function holdParent(policy: WorkspacePolicy, path: string, create: boolean): Promise<{ directory: Pinned; name: string }> {
   const segments = path.split('/')
@@ -27,7 +26,7 @@ async function step(policy: WorkspacePolicy, directory: Pinned, segment: string,
   }
   refuseProtected(policy, directory, segment, path, 'directory')
   await mkdir(target).catch((error: unknown) => {
-    // Another writer was faster, or it is a dangling link; the next line tells.
+    // Another writer was faster, or the entry is a dangling link, which the next line detects.
     if (systemCode(error) !== 'EEXIST') throw error
   })
   return pin(policy.root, target, path).catch((error: unknown) => {

@@ -7,15 +7,15 @@ import { notRegular, outside } from './fs-errors.ts'
 /**
  * A held file or directory inside the root.
  *
- * On Linux `self` uses an open descriptor, so it names the verified file even if the path changes.
- * Elsewhere it is the real path at the time of the check.
+ * On Linux, `self` uses an open descriptor, so it refers to the verified file even if the path changes. On other systems, `self` is the
+ * real path at the time of the check.
  */
 export interface Pinned {
-  /** The real absolute path. */
+  /** Real absolute path. */
   readonly real: string
   /** A path for system calls. */
   readonly self: string
-  /** The open descriptor; -1 without one. */
+  /** Open descriptor, or -1 if there is none. */
   readonly descriptor: number
   stat(): Promise<BigIntStats>
   close(): Promise<void>
@@ -26,7 +26,7 @@ const O_PATH = 0o10000000
 const hasDescriptorPaths = process.platform === 'linux' && existsSync('/proc/self/fd')
 
 /**
- * Holds the target of `target` through links, and verifies that it is inside `realRoot`. Messages use `path`.
+ * Follows links from `target`, holds the result, and verifies that it is inside `realRoot`. Messages use `path`.
  *
  * Rejects with `WorkspaceError` `outside` or `wrongKind`, or with the system's error (`ENOENT`, …).
  */
@@ -52,7 +52,7 @@ async function pinByRealPath(realRoot: string, target: string, path: string): Pr
 
 function verify(realRoot: string, real: string, path: string): void {
   if (!isWithin(realRoot, real)) throw outside(path)
-  // Kernel files claim to be regular. They are reachable only if the root is `/`.
+  // Kernel files report that they are regular. They are reachable only if the root is `/`.
   if (real.startsWith('/proc/') || real.startsWith('/sys/')) throw notRegular(path)
 }
 
@@ -71,7 +71,7 @@ export function relativeTo(realRoot: string, pinned: Pinned): string {
 export async function openHeld(pinned: Pinned, path: string): Promise<FileHandle> {
   const before = await pinned.stat()
   if (!before.isFile()) throw notRegular(path)
-  // On Linux the descriptor's path is always a link, and safe; elsewhere the last part must not be a link.
+  // On Linux, the descriptor's path is always a link, and safe. On other systems, the last part must not be a link.
   const noFollow = hasDescriptorPaths ? 0 : (constants.O_NOFOLLOW ?? 0)
   const handle = await open(pinned.self, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
   const after = await handle.stat({ bigint: true })

@@ -3,10 +3,10 @@ import type { WorkspaceStat } from '../../../src/tools.ts'
 import { isDirectory, notRegular } from './fs-errors.ts'
 import { openHeld, type Pinned } from './pin.ts'
 
-/** Bytes per read or write call: an abort is detected between two of them. */
+/** Bytes per read or write call. Aborts are detected between calls. */
 export const chunkBytes = 4 * 1024 * 1024
 
-/** Returns the workspace entry of something held; `wrongKind` if it is neither file nor directory. */
+/** Returns the workspace entry of a held path. Throws `wrongKind` if it is neither a file nor a directory. */
 export async function statHeld(pinned: Pinned, path: string): Promise<WorkspaceStat> {
   const stats = await pinned.stat()
   if (stats.isDirectory()) return { kind: 'directory', size: 0, version: versionOf(stats) }
@@ -19,7 +19,7 @@ export function versionOf(stats: BigIntStats): string {
   return `${stats.mtimeNs.toString(36)}-${stats.size.toString(36)}-${stats.ino.toString(36)}`
 }
 
-/** Reads a range of a held file in memory of that size. */
+/** Reads a range of a held file, using only as much memory as the range. */
 export async function readHeld(pinned: Pinned, path: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
   const stats = await pinned.stat()
   if (stats.isDirectory()) throw isDirectory(path)

@@ -5,7 +5,7 @@ import { systemCode } from './fs-errors.ts'
 import { holdParent, refuseProtected } from './parent.ts'
 import { entryOf, holding, type Pinned } from './pin.ts'
 
-/** Removes `path`; of a link, the link and never its target. Removes nothing if anything inside is protected. */
+/** Removes `path`. For a link, removes the link and never its target. Removes nothing if any content is protected. */
 export async function removeAt(policy: WorkspacePolicy, path: string, signal?: AbortSignal): Promise<void> {
   const { directory, name } = await holdParent(policy, path, false)
   try {
@@ -30,11 +30,11 @@ async function checkEntry(policy: WorkspacePolicy, directory: Pinned, name: stri
 async function removeEntry(policy: WorkspacePolicy, directory: Pinned, name: string, path: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   const entry = entryOf(directory, name)
-  // Checked again, because it may have appeared meanwhile.
+  // Checked again, because protected content may have been created in the meantime.
   refuseProtected(policy, directory, name, path, 'directory')
   if (!(await lstat(entry)).isDirectory()) return unlink(entry)
   await holding(policy.root, entry, path, async (held) => {
-    // If the entry became a link meanwhile, `held` is its target (inside the root), which must stay.
+    // If the entry became a link in the meantime, `held` is its target (inside the root), which must stay.
     if (held.real === join(directory.real, name)) await emptyDirectory(policy, held, path, signal)
   })
   await rmdir(entry).catch((error: unknown) => {

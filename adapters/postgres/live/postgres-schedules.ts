@@ -7,18 +7,18 @@ import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-
 import { placeOf } from '../schema.ts'
 import { asked } from '../sql-pool.ts'
 
-/** Milliseconds between checks for schedules of other processes. */
+/** Milliseconds between checks for other processes' schedules. */
 const lookMs = 30_000
 
 /**
- * Creates a store of scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Any process can take a due prompt; the process
- * that owns the session sends it.
+ * Creates a store for scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Any process can take a due prompt. The process that owns
+ * the session sends it.
  *
  * **Contract**
  * - Call `migrate({ pool })` first. One process takes each prompt.
  * - The clock of the process that polls decides what is due. If a process records a schedule and ends, another one finds it
  *   within 30 s.
- * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` if the database fails.
+ * - Throws `ConfigError` `invalidOption` for an invalid option. Rejects with `SessionError` if the database fails.
  *
  * Source: docs/guides/deploy.md
  */

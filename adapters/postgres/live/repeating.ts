@@ -18,19 +18,19 @@ export class Repeating {
     this.#wait()
   }
 
-  /** Resolves once the action has run from its start. */
+  /** Resolves once a run of the action that starts after this call has ended. */
   wake(): Promise<void> {
     if (this.#isStopped) return this.#running ?? Promise.resolve()
     if (this.#running === undefined) return this.#run()
     this.#next ??= this.#running.then(() => {
       this.#next = undefined
-      // It may have been woken between its end and now.
+      // The action may already be running again.
       return this.#isStopped ? undefined : (this.#running ?? this.#run())
     })
     return this.#next
   }
 
-  /** Resolves when it is done for the last time. */
+  /** Stops. Resolves when the last execution has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)

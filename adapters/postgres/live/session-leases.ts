@@ -1,19 +1,19 @@
 import type { SessionAddress } from '../../http/internal.ts'
 import { asked, now, type PostgresPlace } from '../sql-pool.ts'
 
-/** The session of a row, with its owner. */
+/** The session that a row describes, with its owner. */
 interface LeaseKey {
   /** Empty for a single user. */
   owner: string
   sessionId: string
 }
 
-/** Returns the row key of a session. */
+/** Returns a session's row key. */
 export function keyOf({ identity = '', sessionId }: SessionAddress): LeaseKey {
   return { owner: identity, sessionId }
 }
 
-/** Returns the session of a row. */
+/** Returns the session that a row describes. */
 export function addressOf({ owner, sessionId }: LeaseKey): SessionAddress {
   return { sessionId, ...(owner !== '' && { identity: owner }) }
 }
@@ -35,39 +35,40 @@ export interface Holder {
   url?: string
 }
 
-/** The owner of a session. */
+/** A session's owner. */
 export interface Holding extends Holder {
-  /** A crashed process owned it, so its run has to be resumed. */
+  /** Whether a crashed process owned the session, so that its run has to be resumed. */
   wasLeft: boolean
 }
 
-/** Orphaned sessions that are claimed at a time. */
+/** Maximum number of orphaned sessions claimed at a time. */
 const leftAtOnce = 16
 
 /**
- * Leases: which process owns which session. A process is alive while it renews its lease in time, by the clock of the database;
- * afterwards others may claim its sessions. A lease decides where requests go. The epoch of the store decides who may write.
+ * Leases: which process owns which session. A process is alive while it renews its lease in time, by the database's clock. Afterwards,
+ * other processes may claim its sessions. A lease decides which process handles requests. The store's epoch decides which process may
+ * write.
  */
 export class SessionLeases {
   readonly #place: ProcessPlace
   readonly #leaseMs: number
   readonly #url: string | undefined
-  /** Offset from `performance.now()` to the clock of the database. */
+  /** Offset from `performance.now()` to the database's clock. */
   #clockMs = Date.now() - performance.now()
 
-  /** `url` is the URL of this process for the others. */
+  /** `url` is the URL at which other processes reach this process. */
   constructor(place: ProcessPlace, { leaseMs, url }: { leaseMs: number; url?: string | undefined }) {
     this.#place = place
     this.#leaseMs = leaseMs
     this.#url = url
   }
 
-  /** Returns the time of the database as this process knows it: epoch milliseconds, rather too late than too early. */
+  /** Returns the database's time in epoch milliseconds, as estimated by this process. The estimate may be too late, but not too early. */
   now(): number {
     return Math.round(performance.now() + this.#clockMs)
   }
 
-  /** Renews the lease. Resolves with whether it had not expired: if it had, others may have claimed its sessions. */
+  /** Renews the lease. Resolves with `false` if the lease had expired, because others may then have claimed its sessions. */
   async beat(): Promise<boolean> {
     const asked = performance.now()
     const [row] = await this.#rows(
@@ -81,7 +82,7 @@ export class SessionLeases {
     return row?.lived === true
   }
 
-  /** Returns which of these processes are no longer alive. */
+  /** Returns those of these processes that are no longer alive. */
   async expiredAmong(processIds: readonly string[]): Promise<string[]> {
     const rows = await this.#rowsOf(`SELECT each.id FROM unnest($2::text[]) AS each (id) WHERE NOT ${this.#lives('each.id')}`, [processIds])
     return rows.map(({ id }) => String(id))
@@ -90,7 +91,7 @@ export class SessionLeases {
   /** Claims a session without a live owner. Resolves with its owner. */
   async take({ owner, sessionId }: LeaseKey): Promise<Holding> {
     const leases = this.#table('leases')
-    // If a live process owns it, the row stays unchanged: the second part reads it as of the start of the statement.
+    // If a live process owns the session, the row stays unchanged. The second part reads the row as of the start of the statement.
     const [row] = await this.#rows(
       `WITH taken AS (
          INSERT INTO ${leases} AS l VALUES ($1, $3, $4, $2)
@@ -120,7 +121,7 @@ export class SessionLeases {
     return rows.map(keyIn)
   }
 
-  /** Returns the sessions of this process. */
+  /** Returns this process's sessions. */
   async held(): Promise<LeaseKey[]> {
     return (await this.#rows(`SELECT owner, session_id FROM ${this.#table('leases')} WHERE tenant = $1 AND process_id = $2`)).map(keyIn)
   }
@@ -141,7 +142,7 @@ export class SessionLeases {
     )
   }
 
-  /** Returns the live owner of a session, if any. */
+  /** Returns a session's live owner, if any. */
   async holder({ owner, sessionId }: LeaseKey): Promise<Holder | undefined> {
     const [row] = await this.#rows(
       `SELECT l.process_id, ${this.#urlOf('l.process_id')} AS url FROM ${this.#table('leases')} l
@@ -151,7 +152,7 @@ export class SessionLeases {
     return row === undefined ? undefined : holderIn(row)
   }
 
-  /** Ends the lease of this process: others may claim its sessions at once. Deletes processes that crashed long ago. */
+  /** Ends this process's lease, so that others may claim its sessions immediately. Deletes processes that crashed long ago. */
   async end(): Promise<void> {
     const text = `DELETE FROM ${this.#table('processes')} WHERE tenant = $1 AND (process_id = $2 OR until < ${now} - 3600000)`
     await this.#rows(text)

@@ -3,37 +3,37 @@ import { checkOptions } from '../../../src/contract/shape/read.ts'
 import { withMethods } from '../../../src/contract/shape/shape.ts'
 
 /**
- * Listens for notifications of the database. Calls `heard` with channel and text of each, and without a text after a gap in which
- * some may be lost.
+ * Listens for database notifications. Calls `heard` with each notification's channel and text. Calls it without a text after a gap in which
+ * notifications may have been lost.
  *
  * **Contract**
  * - Resolves once it listens, with a function that stops it.
- * - Never throws afterwards: it reconnects by itself.
+ * - Never throws afterwards, because it reconnects by itself.
  *
  * Source: docs/guides/choose-a-store.md
  */
 export type SqlListen = (channels: readonly string[], heard: (channel: string, text?: string) => void) => Promise<() => Promise<void>>
 
-/** A dedicated connection, as `connect` of a `Pool` of `pg` returns it. */
+/** A dedicated connection, as returned by the `connect` method of a `Pool` from `pg`. */
 export interface ListeningClient {
   query(text: string): Promise<unknown>
   on(event: 'notification', heard: (message: { channel: string; payload?: string | undefined }) => void): unknown
   on(event: 'error' | 'end', lost: () => void): unknown
-  /** With `true` the connection is closed, not reused. */
+  /** With `true`, the connection is closed instead of reused. */
   release(isBroken?: boolean): void
 }
 
-/** A source of such connections: a `Pool` of `pg`. */
+/** A source of such connections, such as a `Pool` from `pg`. */
 export interface ListeningPool {
   connect(): Promise<ListeningClient>
 }
 
-/** Longest backoff of a reconnect: milliseconds. */
+/** Maximum reconnect backoff in milliseconds. */
 const longestGapMs = 5000
 const shortestGapMs = 100
 
 /**
- * Listens on one connection that it takes from `pool` and keeps. The connection must reach the database itself, not a pooler in
+ * Listens on one connection, which it takes from `pool` and keeps. The connection must reach the database itself, not a pooler in
  * transaction mode.
  *
  * Source: docs/guides/choose-a-store.md

@@ -22,6 +22,7 @@ const modelWith = (apiKey: string): Model =>
     ? scripted(() => ({ text: 'I am a scripted model, running in this tab.' }))
     : anthropic('claude-sonnet-4-6', { apiKey, dangerouslyAllowBrowser: true })
 
+// #region chat
 function Chat({ agent }: { agent: Agent }) {
   const { messages, status, error, send, stop } = useAgent(agent)
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -48,6 +49,7 @@ function Chat({ agent }: { agent: Agent }) {
     </form>
   )
 }
+// #endregion chat
 
 function Page() {
   const [agent, setAgent] = useState<Agent>()

@@ -3,7 +3,7 @@ import type { Agent } from 'phi-core'
 import { agentFromConfig, type TrustRequest, trustRequests } from 'phi-core/config'
 import { loadConfigFile } from 'phi-core/node/config'
 
-/** Loads the agent of a file after the user has trusted what the file requests. */
+/** Loads an agent from a file once the user has trusted the requests of the file. */
 export async function loadedAgent(path: string, ask: (requests: readonly TrustRequest[]) => Promise<boolean> = atTerminal): Promise<Agent> {
   const { config, warnings, host } = await loadConfigFile(path)
   for (const { field, message } of warnings) console.warn(`${field}: ${message}`)

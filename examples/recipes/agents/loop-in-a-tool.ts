@@ -1,7 +1,7 @@
 import { type AgentTool, defineTool, type Model } from 'phi-core'
 import { type AgentContext, agentLoop } from 'phi-core/loop'
 
-/** A tool that runs a loop with the guards of the run that calls it. */
+/** A tool that runs a loop with the guards of the calling run. */
 export function proofreader(model: Model): AgentTool {
   const parameters = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
   return defineTool<{ text: string }>({

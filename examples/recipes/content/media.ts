@@ -1,6 +1,6 @@
 import { Agent, type ImageContent, type Model } from 'phi-core'
 
-/** Draws a picture, then has it changed: the picture goes back to the model with the second prompt. */
+/** Draws a picture, then changes it: the second prompt sends the picture back to the model. */
 export async function drawAndChange(model: Model, wish: string, change: string): Promise<ImageContent[]> {
   const agent = new Agent({ model })
   await agent.prompt(wish).result

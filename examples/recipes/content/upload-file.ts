@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { uploadFile } from 'phi-core/models'
 
-/** Uploads a long report once, and asks about it as often as wanted: each request carries its id instead of its bytes. */
+/** Uploads a long report once, then asks about it any number of times: each request contains its id instead of its bytes. */
 export async function askAboutReport(model: Model, report: Blob, questions: readonly string[]): Promise<string[]> {
   const file = await uploadFile(model, report, { name: 'report.pdf', expiresAfter: 86_400 })
   const agent = new Agent({ model, systemPrompt: 'Answer from the report.' })

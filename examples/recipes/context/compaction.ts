@@ -3,7 +3,7 @@ import type { ContextConfig } from 'phi-core/context'
 import { scripted } from 'phi-core/testing'
 
 const small: Partial<ContextConfig> = {
-  maxContextTokens: 2000, // Default: the window of the model minus its output limit.
+  maxContextTokens: 2000, // Default: the model's window minus its output limit.
   systemPromptTokens: 100,
   compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
 }

@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { defaultContextTranslation } from 'phi-core/context'
 
-/** Asks one model, then another about the first response and its thinking, then the first again. */
+/** Asks one model, asks another about the response and its thinking, then asks the first again. */
 export async function askBoth(first: Model, second: Model, question: string): Promise<string> {
   const agent = new Agent({ model: first, contextTranslation: defaultContextTranslation })
   await agent.prompt(question).result

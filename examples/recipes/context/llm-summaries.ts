@@ -1,7 +1,7 @@
 import { Agent, type Model } from 'phi-core'
 import { type CompactionConfig, llmCompaction } from 'phi-core/context'
 
-/** A smaller model writes the summaries. The focus message names what they must contain. */
+/** Uses a smaller model for summaries. The focus message says what they must contain. */
 export function withSummaries(model: Model, smaller: Model): Agent {
   const compaction: Partial<CompactionConfig> = {
     strategy: llmCompaction({ model: smaller }),

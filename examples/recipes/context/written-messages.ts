@@ -1,6 +1,6 @@
 import { Agent, type Model } from 'phi-core'
 
-/** Imports a conversation as plain roles and texts, and asks the next question. */
+/** Imports a conversation of plain roles and texts, and sends the next prompt. */
 export async function goOn(model: Model, question: string): Promise<string> {
   const agent = new Agent({
     model,

@@ -2,14 +2,14 @@ import { Agent, type Model } from 'phi-core'
 import { availability, type ChatEngine, chromeAi, webLlm } from 'phi-core/browser'
 
 // #region chrome
-/** The browser's own model where there is one, else another. */
+/** Returns the browser's built-in model if available, otherwise another model. */
 export async function ownModel(other: Model, onDownload: (progress: { loaded: number }) => void): Promise<Model> {
   return (await availability()) === 'unavailable' ? other : chromeAi({ onDownload })
 }
 // #endregion chrome
 
 // #region engine
-/** `engine`: what `CreateMLCEngine('Hermes-3-Llama-3.1-8B-q4f16_1-MLC')` of `@mlc-ai/web-llm` resolves with. */
+/** `engine`: the result of `CreateMLCEngine('Hermes-3-Llama-3.1-8B-q4f16_1-MLC')` of `@mlc-ai/web-llm`. */
 export function onEngine(engine: ChatEngine): Agent {
   return new Agent({ model: webLlm(engine, { contextWindow: 4096 }) })
 }
@@ -23,7 +23,7 @@ interface Streamer {
 type Generator = (messages: object[], options: { streamer: Streamer; max_new_tokens: number }) => Promise<unknown>
 
 /**
- * `generate`: a function of yours that asks a pipeline of transformers.js, `pipeline('text-generation', …)`, with a `TextStreamer` that calls `put`; `stop` interrupts its `InterruptableStoppingCriteria`.
+ * `generate`: your function that calls a transformers.js pipeline, `pipeline('text-generation', …)`, with a `TextStreamer` that calls `put`. `stop` interrupts its `InterruptableStoppingCriteria`.
  */
 export function onPipeline(generate: Generator, stop: () => void): Agent {
   async function* create({ messages, max_completion_tokens: most = 1024 }: { messages: object[]; max_completion_tokens?: number }) {

@@ -12,7 +12,7 @@ export function described(baseUrl: string): Model[] {
 }
 
 // #region registry
-/** Creates a model from a configuration such as `api = "anthropic_messages"`. The key comes from elsewhere. */
+/** Creates a model from a configuration such as `api = "anthropic_messages"`. The key is supplied separately. */
 export function fromConfiguration(entry: Omit<ModelConfig, 'api'> & { api: string }, apiKey: string): Model {
   const api = protocolOf(entry.api)
   if (api === undefined) throw new Error(`${entry.name}: no protocol is called "${entry.api}".`)

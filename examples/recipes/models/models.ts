@@ -16,7 +16,7 @@ export function claude(apiKey: string): Model {
 // #endregion anthropic
 
 // #region oauth
-/** A token of a Claude subscription. Read about the risk before you use one. */
+/** Uses a Claude subscription token. Read about the risk before you use one. */
 export function subscribed(token: string): Model {
   return anthropic('claude-sonnet-4-6', { apiKey: token, oauth: true })
 }
@@ -45,7 +45,7 @@ export function responsesModels(apiKey: string): Model[] {
 // #endregion openai-responses
 
 // #region azure
-/** The name is that of the deployment; `underlyingModel` names its model. */
+/** The id is the name of the deployment; `underlyingModel` is its model. */
 export function deployments(apiKey: string, entraToken: CredentialProvider): Model[] {
   return [
     azure('my-deployment', { resource: 'my-resource', apiKey, underlyingModel: 'gpt-5.1' }),
@@ -61,14 +61,14 @@ export function gemini(apiKey: string): Model {
 // #endregion google
 
 // #region vertex
-/** `tokens` gives OAuth access tokens, and a new one when the last was refused. */
+/** `tokens` supplies OAuth access tokens, and a new token after a rejection. */
 export function geminiOnVertex(project: string, tokens: CredentialProvider): Model {
   return vertex('gemini-3.5-flash', { project, location: 'global', apiKey: tokens })
 }
 // #endregion vertex
 
 // #region bedrock
-/** With a Bedrock API key, or with AWS credentials from a source that renews them: the credential providers of the AWS SDK are such. */
+/** Uses a Bedrock API key, or AWS credentials from a source that renews them, such as a credential provider of the AWS SDK. */
 export function onBedrock(apiKey: string, credentials: AwsCredentialSource): Model[] {
   const region = 'us-west-2'
   return [bedrock('us.anthropic.claude-sonnet-4-6', { region, apiKey }), bedrock('us.amazon.nova-2-lite-v1:0', { region, credentials })]

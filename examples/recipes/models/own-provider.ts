@@ -36,12 +36,12 @@ const targetOf = perObject(
     model: id,
     media: { media: [], mediaByUrl: [], mediaById: [] },
     toolCallId: legalIds.word64,
-    // It takes no reasoning back.
+    // The API does not accept reasoning.
     keepsThinking: () => false,
   }),
 )
 
-/** Each message is encoded once, and found again by identity. */
+/** Encodes each message once, and caches it by identity. */
 const encodeMessage = perObject((message: Message): string => {
   const text = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
   if (message.role === 'toolResult') return toJson({ from: 'tool', call: message.toolCallId, text, failed: message.isError })
@@ -65,7 +65,7 @@ function encode({ model, credential, messages, systemPrompt, tools, maxTokens }:
 // #endregion encode
 
 // #region decode
-/** The events of the API: `say`, `call`, `error`, and `end`, always the last. */
+/** The events of the API: `say`, `call`, `error`, and finally `end`. */
 interface ParrotEvent {
   say?: string
   call?: { id: string; name: string; args: string }
@@ -103,7 +103,7 @@ class ParrotDecoder implements StreamDecoder {
   finish(): AssistantMessage {
     const { reason = '', tokensIn = 0, tokensOut = 0 } = this.#end ?? {}
     const usage = { ...emptyUsage(), input: tokensIn, output: tokensOut, totalTokens: tokensIn + tokensOut }
-    // A message with calls stops to use them: the builder knows.
+    // The builder sets the stop reason of a message with calls.
     return this.builder.finish(reason === 'full' ? 'length' : 'stop', usage)
   }
 
@@ -117,7 +117,7 @@ class ParrotDecoder implements StreamDecoder {
     }
     if (event.error !== undefined) throw new StreamRefusal(event)
     this.progress++
-    // Each block needs a key: one for all text, and one per call.
+    // Each block needs a key: one for the text, and one per call.
     if (event.say !== undefined) this.builder.text('text', event.say)
     if (event.call !== undefined) {
       this.builder.toolCall(event.call.id, event.call.id, event.call.name)

@@ -19,7 +19,7 @@ export function showOutput(agent: ChatAgent, show: (output: JsonValue) => void, 
 // #endregion store
 
 // #region use-chat
-/** Reads the list of names from a message of `useChat`, also while it streams. */
+/** Reads the list of names from a `useChat` message, even while it streams. */
 export function namesIn(message: WithText): JsonValue[] {
   const names = outputOf(message)
   return Array.isArray(names) ? names : []

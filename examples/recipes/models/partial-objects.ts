@@ -12,13 +12,13 @@ export async function watchPlan(model: Model, goal: string, show: (line: string)
     if (soFar !== title) show(`# ${soFar}`)
     title = soFar
   }
-  // A late reader gets all earlier elements.
+  // A late reader receives all earlier elements.
   for await (const { task, hours } of run.elements<{ task: string; hours: number }>('steps')) show(`- ${task}: ${hours} h`)
   const { output } = await run.result
   return output?.steps.reduce((sum, { hours }) => sum + hours, 0) ?? 0
 }
 
-/** The root need not be an object. Here it is one of two words. */
+/** The root does not have to be an object. Here it is one of two words. */
 export async function isSpam(model: Model, mail: string): Promise<boolean> {
   const agent = new Agent({ model, responseFormat: z.enum(['spam', 'ham']) })
   return (await agent.prompt(mail).result).output === 'spam'

@@ -1,6 +1,6 @@
 import { Agent, type AgentTool, type Model, type RequestSettings } from 'phi-core'
 
-/** Makes responses as repeatable as the provider allows. */
+/** Makes responses as reproducible as the provider allows. */
 const steady: RequestSettings = { temperature: 0, seed: 7, stopSequences: ['\n\n'] }
 
 /** Makes the model look up a word before it explains it. */
@@ -10,7 +10,7 @@ export async function define(model: Model, tools: AgentTool[], word: string): Pr
     // The model must call a tool before it responds.
     toolChoice: 'required',
     thinking: 'low',
-    // A field that phi-core has no option for.
+    // A field without a phi-core option.
     body: { metadata: { feature: 'dictionary' } },
   })
   return run.text()

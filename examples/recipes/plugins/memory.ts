@@ -1,7 +1,7 @@
 import { textOf } from 'phi-core'
 import { type AgentPlugin, definePlugin } from 'phi-core/loop'
 
-/** Adds known facts about the question to the request. It looks them up once per question, also if the run pauses for an approval. */
+/** Adds known facts about the question to the request. It looks them up once per question, even if the run pauses for an approval. */
 export function memory(recall: (question: string) => Promise<readonly string[]>): AgentPlugin {
   return definePlugin({
     name: 'memory',

@@ -2,7 +2,7 @@ import { definePlugin } from 'phi-core/loop'
 
 const address = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
 
-/** Replaces mail addresses in the text of the model. It holds back each word until it is complete, so no part of an address appears. */
+/** Replaces email addresses in the model's text. It buffers each word until it is complete, so no part of an address appears. */
 export const piiFilter = definePlugin({
   name: 'pii-filter',
   covers: 'tree',
@@ -12,7 +12,7 @@ export const piiFilter = definePlugin({
       delta({ messageId, contentIndex, text, isLast, isCut }) {
         const block = `${messageId} ${contentIndex}`
         const words = (held.get(block) ?? '') + text
-        const end = isLast && !isCut ? words.length : words.search(/\S*$/) // drops half a word of an interrupted response
+        const end = isLast && !isCut ? words.length : words.search(/\S*$/) // drops the incomplete word of an interrupted response
         held.set(block, words.slice(end))
         return words.slice(0, end).replace(address, '[address]')
       },

@@ -1,7 +1,7 @@
 import { Agent, type AgentTool, type Model } from 'phi-core'
 import type { LoopHooks } from 'phi-core/loop'
 
-/** Asks for approval of every call outside office hours, also for tools without `needsApproval`. */
+/** Requests approval for every call outside office hours, including tools without `needsApproval`. */
 export function askedAtNight(model: Model, tools: AgentTool[], isNight: () => boolean): Agent {
   const hooks: LoopHooks = {
     // `false`, after a denial, skips the call.

@@ -1,6 +1,6 @@
 import { type Agent, AgentBusyError, ConfigError, PhiError, type RunResult } from 'phi-core'
 
-/** What happened to the model, the tools or the run is in the result; only misuse throws. */
+/** Failures of the model, the tools or the run are in the result; only misuse throws. */
 export async function safePrompt(agent: Agent, prompt: string): Promise<string> {
   try {
     const result = await agent.prompt(prompt).result

@@ -2,7 +2,7 @@ import { Agent } from 'phi-core'
 import type { LoopHooks } from 'phi-core/loop'
 import { scripted } from 'phi-core/testing'
 
-/** Refuses a response that names a customer, and removes telephone numbers. */
+/** Rejects a response that names a customer, and removes phone numbers. */
 const hooks: LoopHooks = {
   afterAnswer: ({ text }) => {
     if (/ACME/.test(text)) return { allow: false, reason: 'it names a customer' }

@@ -1,7 +1,7 @@
 import type { Agent } from 'phi-core'
 import { createBudget } from 'phi-core/loop'
 
-/** Runs two prompts that may cost half a dollar together. Returns their cost in USD. */
+/** Runs two prompts with a shared budget of half a dollar. Returns their cost in USD. */
 export async function costOfBoth(agent: Agent, first: string, second: string): Promise<number> {
   const budget = createBudget({ maxCost: 0.5 })
   await agent.prompt(first, { budget }).result

@@ -2,7 +2,7 @@ import { Agent, type AgentTool, type Model, type PendingApproval } from 'phi-cor
 import { parseMessages, serializeMessages } from 'phi-core/session'
 
 // #region pause
-/** Waits briefly for a decision, then ends `paused` and returns what you store until the user decides. */
+/** Waits briefly for a decision, then ends as `paused` and returns the history to store until the user decides. */
 export async function runUntilPaused(
   model: Model,
   tools: AgentTool[],
@@ -15,7 +15,7 @@ export async function runUntilPaused(
 // #endregion pause
 
 // #region continue
-/** Later, also in another process: requests the pending approvals again and approves them. */
+/** Requests the pending approvals again and approves them, later or in another process. */
 export async function continueApproved(model: Model, tools: AgentTool[], history: string): Promise<string> {
   const agent = new Agent({ model, tools, messages: parseMessages(history) })
   const run = agent.continueLoop()

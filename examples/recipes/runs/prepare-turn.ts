@@ -14,7 +14,7 @@ export async function planThenWork(write: (line: string) => void): Promise<void>
   const strong = scripted([{ toolCalls: [{ name: 'search', arguments: { words: 'bees' } }] }])
   const cheap = scripted([{ text: 'Bees dance.' }])
   const hooks: LoopHooks = {
-    // A strong model begins and must search. A cheap one continues without tools.
+    // A strong model starts and must search. A cheap model continues without tools.
     prepareTurn: ({ turnIndex, systemPrompt }) =>
       turnIndex === 0
         ? { model: strong, thinking: 'high', toolChoice: 'required' }

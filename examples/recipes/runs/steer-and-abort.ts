@@ -1,7 +1,7 @@
 import { Agent, type AgentTool, type Model, type ReceiptStatus, type RunStatus } from 'phi-core'
 
 // #region steer
-/** Steers the agent while it works: the model gets the message together with the results of the running tools. */
+/** Steers the agent during a run: the model receives the message with the results of the running tools. */
 export async function steerWhileToolsRun(model: Model, tools: AgentTool[]): Promise<ReceiptStatus> {
   const run = new Agent({ model, tools }).prompt('Look at all the logs.')
   for await (const event of run) {

@@ -1,7 +1,7 @@
 import type { AgentTool, Model, SessionStore } from 'phi-core'
 import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
 
-/** A server that resumes its runs after a restart. Call `end` on SIGTERM, and exit when it resolves. */
+/** Creates a server that resumes its runs after a restart. Call `end` on SIGTERM, and exit when it resolves. */
 export async function startServer(store: SessionStore, { model, tools }: { model: Model; tools: readonly AgentTool[] }) {
   const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools }) })
   await sessions.recover()

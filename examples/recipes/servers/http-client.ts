@@ -10,7 +10,7 @@ export async function* remoteRun(baseUrl: string, prompt: string, token: string)
     body: JSON.stringify({ prompt }),
   })
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
-  const decoder = eventDecoder() // restores fields that equal those of the event before
+  const decoder = eventDecoder() // restores fields that did not change since the previous event
   const frames = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const { event, data } of frames) {
     if (event === 'error') throw new Error(data) // the server cannot read the run

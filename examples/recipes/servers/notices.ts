@@ -20,13 +20,13 @@ export function startServer(
 // #endregion send
 
 // #region receive
-/** The other server. */
+/** Receives the notices on the other server. */
 export function receiver(key: string, notify: (text: string) => Promise<void>) {
   const seen = new Set<string>()
   return async (request: Request): Promise<Response> => {
     const { notice, problem } = await readWebhook(request, { key })
     if (notice === undefined) return new Response(problem, { status: 401 })
-    // A retried notice arrives twice.
+    // A retried notice can arrive twice.
     if (seen.has(notice.id)) return new Response(null, { status: 204 })
     const names = notice.type === 'waiting' ? notice.approvals.map(({ toolName }) => toolName).join(', ') : notice.status
     await notify(`${notice.sessionId}: ${notice.type === 'waiting' ? `may it ${names}?` : names}`)

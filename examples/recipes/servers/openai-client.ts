@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 
-/** Sends a prompt with the official client of OpenAI, and decides about the tool calls of the agent. */
+/** Sends a prompt with OpenAI's official client, and decides the agent's tool calls. */
 export async function askAgent(client: OpenAI, input: string, mayRun: (tool: string, args: string) => boolean): Promise<string> {
   let response = await client.responses.create({ model: 'support', input })
   for (;;) {

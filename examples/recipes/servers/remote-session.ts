@@ -1,7 +1,7 @@
 import { type ChatAgent, type RemoteSession, remoteSession } from 'phi-core/client'
 import { allMessages, createStore } from 'phi-core/store'
 
-/** Opens a session on a server. The client calls `token` before each request, so the token may change. */
+/** Opens a session on a server. The client calls `token` before each request, so the token can change. */
 export async function openChat(url: string, sessionId: string, token: () => Promise<string>): Promise<RemoteSession> {
   const session = remoteSession({ url, sessionId, headers: async () => ({ authorization: `Bearer ${await token()}` }) })
   await session.load()

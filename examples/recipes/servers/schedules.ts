@@ -2,7 +2,7 @@ import type { Model } from 'phi-core'
 import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
 import { fileSchedules, fileSessionStore } from 'phi-core/node'
 
-/** A server with a daily prompt, which also runs after a restart. */
+/** Creates a server with a daily prompt that survives restarts. */
 export async function startServer(directory: string, model: Model) {
   const sessions = memoryLiveSessions({
     store: fileSessionStore(directory),

@@ -4,7 +4,7 @@ import { EventRecorder } from 'phi-core/rust'
 import { childrenOf, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'
 import { scripted } from 'phi-core/testing'
 
-/** Builds the tree of a session from events alone, and prints it. The model is scripted. */
+/** Builds a session's tree only from events, and prints it. The model is scripted. */
 export async function tree(write: (line: string) => void): Promise<void> {
   const model = scripted(({ messages }) => ({ text: `Answer ${messages.length}.`, usage: { input: 10, output: 2 } }))
   const agent = new Agent({ model, sessionId: 's1', configId: 'demo' })

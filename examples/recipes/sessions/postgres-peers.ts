@@ -14,7 +14,7 @@ interface Peers {
 
 /** Live sessions with processes that forward requests over HTTP. */
 export async function sessionsWithPeers({ pool, model, hostname, key }: Peers) {
-  // Listen first: the other processes learn this address.
+  // Listen first, because the other processes use this address.
   const inside = await serve((request) => sessions.forwarded(request), { hostname, port: 0 })
   const sessions = postgresLiveSessions({ pool, listen: listenWith(pool), agent: () => ({ model }), peers: { url: inside.url, key } })
   return { sessions, inside }

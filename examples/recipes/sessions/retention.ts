@@ -3,7 +3,7 @@ import { deleteAllSessions, exportAllSessions, pruneSessions, scopedSessionStore
 
 const dayMs = 24 * 3_600_000
 
-/** Deletes sessions without activity for 90 days. Call it once a day. */
+/** Deletes sessions that were inactive for 90 days. Call it once a day. */
 export function pruneOld(store: SessionStore, audit: Logger) {
   return pruneSessions(store, { olderThan: Date.now() - 90 * dayMs, logger: audit })
 }

@@ -9,7 +9,7 @@ export async function branched(write: (line: string) => void): Promise<void> {
   const agent = new Agent({ model, sessionId: 's1', configId: 'demo' })
   await agent.prompt('Plan a trip.').result
 
-  // In another process: the snapshot is text, without model and key.
+  // In another process: the snapshot is text, and contains no model or key.
   const text = JSON.stringify(agent.checkpoint())
   const restored = new Agent({ model })
   restored.restore(parseSnapshot(text))

@@ -11,7 +11,7 @@ export async function nameChat(agent: Agent, small: Model): Promise<string> {
 // #endregion titles
 
 // #region again
-/** Regenerates the last response. With a session, the old response stays in the tree. */
+/** Regenerates the last response. A session keeps the old response in its tree. */
 export const again = (agent: Agent): Promise<string> => agent.regenerate().text()
 
 /** Edits a user message and runs again from there. */
@@ -46,7 +46,7 @@ export async function afterReload(
 // #endregion approvals
 
 // #region cost
-/** Once so many dollars are spent, no further call begins: the last one may exceed the limit. The model needs prices: the catalogue has them. */
+/** Makes no further model call once the limit is spent; the last call can exceed it. The model needs prices, for example from the catalogue. */
 export async function askFor(model: Model, question: string, dollars: number): Promise<string> {
   const run = new Agent({ model, limits: { maxCost: dollars } }).prompt(question)
   const { status, text, limit } = await run.result
@@ -55,7 +55,7 @@ export async function askFor(model: Model, question: string, dollars: number): P
 // #endregion cost
 
 // #region model
-/** Switches the model of the next prompt. The history stays. */
+/** Switches the model for the next prompt. The history is kept. */
 export function askWith(agent: Agent, models: Record<string, Model>, name: string, question: string) {
   const model = models[name]
   if (model === undefined) throw new ConfigError('invalidOption', `There is no model ${JSON.stringify(name)}.`)

@@ -4,7 +4,7 @@ import { type LogDriver, logSessionStore } from 'phi-core/session'
 import { type FaultFetch, faultFetch, sessionStoreSuite, type TestRunner } from 'phi-core/testing'
 
 // #region suite
-/** Tests every promise of a store over your driver, with vitest, jest or any runner that has the same three functions. */
+/** Tests all guarantees of a store that uses your driver, with Vitest, Jest or any runner with the same three functions. */
 export function testMyStore(runner: TestRunner, create: () => LogDriver): void {
   sessionStoreSuite(runner, { name: 'my store', create: () => logSessionStore(create()) })
 }

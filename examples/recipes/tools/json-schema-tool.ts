@@ -13,7 +13,7 @@ export const weather = defineTool<{ city: string; days?: number }>({
   idempotent: true,
   execute: ({ city, days = 1 }, { signal, update }) => {
     signal.throwIfAborted()
-    update({ content: [{ type: 'text', text: 'asking the service' }] }) // for the UI; the model never gets it
+    update({ content: [{ type: 'text', text: 'asking the service' }] }) // shown in the UI; never sent to the model
     return { content: [{ type: 'text', text: `${city}: rain for ${days} day(s)` }], details: { city, days } }
   },
 })

@@ -1,7 +1,7 @@
 import type { AgentTool } from 'phi-core'
 import { nodeTools, SandboxUnavailable } from 'phi-core/node'
 
-/** The six built-in tools on a directory; where no sandbox can be had, the five without bash. */
+/** Creates the six built-in tools for a directory, or five without bash if there is no sandbox. */
 export function localTools(root: string, warn: (text: string) => void): AgentTool[] {
   try {
     return nodeTools({ root })

@@ -1,7 +1,7 @@
 import { Agent, type AgentTool, type Logger, type Model } from 'phi-core'
 import { connectMcp, mcpTools } from 'phi-core/mcp'
 
-/** An agent with tools of its own and those of a server on the web, which may change them at any time. */
+/** Creates an agent with its own tools and those of a remote server, which can change at any time. */
 export async function agentWithService(
   model: Model,
   own: readonly AgentTool[],

@@ -2,7 +2,7 @@ import { Agent, type AgentTool, type Model } from 'phi-core'
 import { bearer } from 'phi-core/http'
 import { serveMcp } from 'phi-core/mcp/server'
 
-/** Offers an agent as the tool `research` of an MCP server, with other tools. Serve its `fetch`, and give clients `https://…/mcp`. */
+/** Serves an agent as the MCP tool `research`, together with other tools. Serve its `fetch`, and give clients `https://…/mcp`. */
 export function researchServer(model: Model, tools: readonly AgentTool[], token: string | undefined) {
   return serveMcp({
     name: 'research',

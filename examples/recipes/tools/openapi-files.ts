@@ -2,12 +2,12 @@ import type { AgentTool } from 'phi-core'
 import { fetchOpenApiTools, readOpenApiTools } from 'phi-core/openapi'
 import type { Workspace } from 'phi-core/tools'
 
-/** The tools of a document in several files of a workspace. */
+/** Creates tools from a document that is split across files in a workspace. */
 export function toolsOfFiles(workspace: Workspace, path: string): Promise<AgentTool[]> {
   return readOpenApiTools(path, { workspace, resolve: async (file) => new TextDecoder().decode(await workspace.read(file)) })
 }
 
-/** The tools of a document in several files on the web. */
+/** Creates tools from a document that is split across files on the web. */
 export function toolsOfWeb(url: string): Promise<AgentTool[]> {
   return fetchOpenApiTools(url, {
     resolve: async (file, { signal }) => {

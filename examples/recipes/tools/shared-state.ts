@@ -3,7 +3,7 @@ import { sharedState } from 'phi-core/session'
 import { scripted } from 'phi-core/testing'
 import { z } from 'zod'
 
-// A plan that the model, the tools and the user edit.
+// A plan that the model, the tools and the user can edit.
 const plan = sharedState({
   schema: z.object({ title: z.string(), steps: z.array(z.object({ text: z.string(), done: z.boolean() })) }),
   initial: { title: '', steps: [] },
@@ -26,7 +26,7 @@ export async function planTogether(write: (line: string) => void): Promise<void>
     if (event.type === 'sharedStateChanged') write(`version ${event.version}, by the ${event.by}: ${JSON.stringify(event.patch)}`)
   })
   await agent.prompt('We need flour.').result
-  // A client sends such a change, for the version that it knows.
+  // A client sends a change for the version that it has seen.
   await agent.sharedState?.patch([{ op: 'replace', path: '/steps/0/done', value: true }], { by: 'client', ifVersion: 1 })
   write(`version ${agent.sharedState?.version}: ${JSON.stringify(agent.sharedState?.value)}`)
 }

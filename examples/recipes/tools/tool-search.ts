@@ -1,7 +1,7 @@
 import { Agent, type AgentTool, type Model } from 'phi-core'
 import { memoryWorkspace, readFileTool, toolSearch } from 'phi-core/tools'
 
-/** Lets the model search a thousand tools, and stores long results as files. */
+/** Lets the model search a thousand tools, and saves long results to files. */
 export function withManyTools(model: Model, operations: AgentTool[]): Agent {
   const workspace = memoryWorkspace()
   return new Agent({

@@ -1,7 +1,7 @@
 import type { AgentTool } from 'phi-core'
 import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type Workspace, writeFileTool } from 'phi-core/tools'
 
-/** The file tools over files that live in memory: this runs in a browser tab as well as in a Worker. */
+/** Creates file tools for an in-memory workspace, which also works in a browser tab or a Worker. */
 export function fileTools(workspace: Workspace = memoryWorkspace({ 'notes.md': '# Notes\n' })): AgentTool[] {
   return [
     readFileTool({ workspace }),

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { IconButton } from '../parts/icon-button.tsx'
 
-/** Only devices that are held have a camera that one points at things; elsewhere the field would pick a file. */
+/** Only handheld devices have a camera that users point at things. Elsewhere the input would open a file picker. */
 const hasCamera = matchMedia('(pointer: coarse)').matches
 
 /** Selects files, or takes a photo. */
@@ -11,7 +11,7 @@ export function AttachButton({ isDisabled, onPick }: { isDisabled: boolean; onPi
 
   function pick(field: HTMLInputElement): void {
     onPick([...(field.files ?? [])])
-    // The same file can be picked again.
+    // Allows the same file to be selected again.
     field.value = ''
   }
 

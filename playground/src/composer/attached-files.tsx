@@ -7,7 +7,7 @@ import { scrollable } from '../parts/scrollable.ts'
 import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
-/** Attached files as removable chips, and why others were rejected. */
+/** Attached files as removable chips, and the reasons why others were rejected. */
 export function AttachedFiles({ draft: { attached, isStoring, refused } }: { draft: Draft }) {
   const remove = (block: Attachment) => (attached.value = attached.value.filter((other) => other !== block))
   return (
@@ -29,7 +29,7 @@ export function AttachedFiles({ draft: { attached, isStoring, refused } }: { dra
   )
 }
 
-/** Why files do not go with it, each with its reason. */
+/** The rejected files, each with a reason. */
 function Refused({ reasons, onDismiss }: { reasons: readonly string[]; onDismiss: () => void }) {
   return (
     <div class="warning refused" role="alert">

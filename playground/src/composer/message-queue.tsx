@@ -4,12 +4,12 @@ import type { QueuedMessage } from '../state/conversation/queue.ts'
 
 interface MessageQueueProps {
   queued: readonly QueuedMessage[]
-  /** Absent where the queue cannot be changed. */
+  /** Absent if the queue cannot be changed. */
   onWithdraw: ((message: QueuedMessage) => void) | undefined
   onEdit: ((message: QueuedMessage) => void) | undefined
 }
 
-/** Queued messages. Each leaves the list when it is delivered, or returns to the composer. */
+/** Queued messages. A message leaves the list when it is delivered or goes back to the composer. */
 export function MessageQueue({ queued, onWithdraw, onEdit }: MessageQueueProps) {
   if (queued.length === 0) return null
   return (

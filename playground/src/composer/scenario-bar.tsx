@@ -1,4 +1,4 @@
-/** Parts of a scenario for the bar. */
+/** The part of a scenario that the bar needs. */
 interface Offered {
   name: string
   prompt: string
@@ -11,7 +11,7 @@ interface ScenarioBarProps<Kind extends Offered> {
   onPick: (scenario: Kind) => void
 }
 
-/** One button per scenario: it sends the prompt that the scripted model can respond to. */
+/** One button per scenario. It sends a prompt that the scripted model can respond to. */
 export function ScenarioBar<Kind extends Offered>({ scenarios, isDisabled, onPick }: ScenarioBarProps<Kind>) {
   return (
     <fieldset class="scenarios" disabled={isDisabled}>

@@ -108,7 +108,7 @@ export function ConversationPane({ appState, conversation, onDialog }: Conversat
   )
 }
 
-/** Status of its last run. */
+/** Its last run's status. */
 function modelUrlOf({ log }: Conversation): string | undefined {
   const start = log.events.findLast((event) => event.type === 'agentStart')
   return start?.configSnapshot.baseUrl

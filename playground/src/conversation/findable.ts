@@ -5,18 +5,18 @@ import { whenIdle } from '../late/idle.ts'
 interface Absent {
   /** The scroll container, and the spacers for messages that are not rendered. */
   box: RefObject<HTMLElement | null>
-  /** All of them; from `from` to before `to` they are in the page. */
+  /** The ids of all messages. Those in `[from, to)` are rendered. */
   ids: readonly string[]
   from: number
   to: number
   textOf: (id: string) => string
-  /** The search of the browser has found one of those that are not there. */
+  /** Called when the browser's search finds a message that is not rendered. */
   onFound: (id: string) => void
 }
 
 /**
- * Lets the search of the browser (Ctrl+F) find the messages that are not in the page. Their text stands in the room that they take, hidden until it is
- * found. A browser that does not know this (`hidden="until-found"`) finds what is in the page only.
+ * Lets the browser's search (Ctrl+F) find messages that are not rendered. Their text is in the spacers, hidden until it is found. Browsers
+ * without `hidden="until-found"` find only rendered messages.
  */
 export function useFindable({ box, ids, from, to, textOf, onFound }: Absent): void {
   const texts = useRef(new Map<string, HTMLElement>()).current
@@ -37,7 +37,7 @@ export function useFindable({ box, ids, from, to, textOf, onFound }: Absent): vo
     if (room === null) return
     const all = room.firstElementChild ?? room.appendChild(document.createElement('div'))
     const nodes = absent.map(textNode)
-    // A browser shows what it has found, and what that is in. As long as the whole is hidden, thousands cost a frame nothing.
+    // The browser reveals the match and its ancestors. While the whole container is hidden, thousands of messages do not slow down frames.
     for (const node of [all, ...nodes]) if (!node.hasAttribute('hidden')) node.setAttribute('hidden', 'until-found')
     all.replaceChildren(...nodes)
   }

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { count } from '../parts/figures.ts'
 
-/** Characters from which on a text is folded, and how many of them are shown then. */
+/** Texts with more characters than `foldedFrom` are folded to their first `shownLength` characters. */
 const foldedFrom = 2400
 const shownLength = 1200
 
-/** A user message as typed; a long one is folded. */
+/** A user message as typed. A long message is folded. */
 export function LongText({ text }: { text: string }) {
   const isOpen = useSignal(false)
   if (text.length <= foldedFrom) return <p class="text plain">{text}</p>

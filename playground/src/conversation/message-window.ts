@@ -2,16 +2,16 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 
-/** So many are all in the page. */
+/** Conversations with at most this many messages are rendered completely. */
 const fewest = 60
-/** How far beyond both edges messages are in the page, in heights of what is seen; the rest is fetched when less than half of it is left. */
+/** How far beyond both edges messages are rendered, in viewport heights. More are rendered when less than half of it is left. */
 const margin = 1.5
-/** Pixels of one that was never seen, as long as none was. */
+/** Assumed message height in pixels until enough messages were measured. */
 const guessedHeight = 160
-/** Pixels between two of them, as the style has it. */
+/** Pixels between two messages, as in the style sheet. */
 const gap = 12
 
-/** Some of a list, from `from` to before `to`, and the room that the others take. */
+/** The rendered part `[from, to)` of a list, and the space that the others take. */
 export interface MessageWindow {
   from: number
   to: number
@@ -26,13 +26,13 @@ interface Windowed {
   /** The parent of the messages, each with its id as `data-message`, between two spacer elements. */
   ids: readonly string[]
   isFollowing: ReadonlySignal<boolean>
-  /** A message that must be rendered; the window moves to it. */
+  /** Index of a message that must be rendered. The window moves to it. */
   wanted: number
 }
 
 /**
- * Returns the messages of a long conversation that are near the viewport. Heights vary: an unmeasured message counts with the average
- * height, and the visible part does not move when an estimate was wrong.
+ * Returns the messages of a long conversation that are near the viewport. Heights vary. An unmeasured message counts with the average
+ * height, and the visible part does not move when the estimate was wrong.
  */
 export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): MessageWindow {
   /** The rendered messages. */
@@ -41,7 +41,7 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
   const heights = useRef(new Heights()).current
   /** Last measured positions of rendered messages by id, and the first visible one. */
   const seen = useRef<{ tops: Map<string, number>; first?: string | undefined; height: number }>({ tops: new Map(), height: 0 }).current
-  // A browser scrolls by itself where the page becomes shorter.
+  // The browser scrolls on its own when the page becomes shorter.
   const scrolledTo = box.current?.scrollTop
   const lastWanted = useRef(-1)
 
@@ -52,7 +52,9 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
   lastWanted.current = wanted
   range.current = shown
 
-  /** A following reader sees the newest: a tall streaming response is laid out in every frame, with few other messages. */
+  /**
+   * Returns the newest messages, for a reader who follows. They are few, because a tall streaming response causes a layout in every frame.
+   */
   function newest(): { from: number; to: number } {
     const beginning = (share: number) => heights.beginning(ids, (1 + share) * seen.height)
     return { from: Math.max(beginning(margin), Math.min(range.current.from, beginning(margin / 2))), to: ids.length }
@@ -115,12 +117,12 @@ function clamped({ from, to }: { from: number; to: number }, count: number): { f
   return from < count ? { from, to: Math.min(to, count) } : { from: Math.max(0, count - fewest), to: count }
 }
 
-/** How tall messages were when they were seen. */
+/** Measured message heights. */
 class Heights {
   readonly #known = new Map<string, number>()
   #sum = 0
   #guess = guessedHeight
-  /** How many were known when it was guessed. */
+  /** Number of measured messages at the time of the estimate. */
   #guessedFrom = 5
 
   /** Cached start positions, and how many of them are valid. */
@@ -133,9 +135,9 @@ class Heights {
     if (height === before) return
     this.#sum += height - (before ?? 0)
     this.#known.set(id, height)
-    // Most often it is the last one that grows.
+    // Usually the last message grows.
     this.#right = Math.min(this.#right, Math.max(0, this.#ids.lastIndexOf(id)))
-    // Seldom: what is guessed of thousands moves the whole page.
+    // Updated rarely, because a new estimate for thousands of messages moves the whole page.
     if (this.#known.size < 2 * this.#guessedFrom) return
     this.#guessedFrom = this.#known.size
     this.#guess = this.#sum / this.#known.size
@@ -156,11 +158,13 @@ class Heights {
     return offsets
   }
 
-  /** The first of the last ones that take `pixels`, or of as many as may be: of those that were never seen, none is taken to be tall. */
+  /**
+   * Returns the first of the newest messages that fill `pixels`, up to the maximum number. Unmeasured messages count as having no height.
+   */
   beginning(ids: readonly string[], pixels: number): number {
     let from = ids.length
     let taken = 0
-    // Before anything was laid out, nothing is known.
+    // No heights are known before the first layout.
     const isKnown = pixels > 0
     while (from > 0 && ids.length - from < fewest && (!isKnown || taken < pixels)) {
       from -= 1
@@ -170,7 +174,7 @@ class Heights {
   }
 }
 
-/** Those that reach into the stretch from `top` to `bottom`. */
+/** Returns the messages that overlap the range from `top` to `bottom`. */
 function reach(offsets: Float64Array, { top, bottom }: { top: number; bottom: number }): { from: number; to: number } {
   const count = offsets.length - 1
   const after = offsets.findIndex((offset) => offset > top)
@@ -179,9 +183,9 @@ function reach(offsets: Float64Array, { top, bottom }: { top: number; bottom: nu
   return { from: Math.min(from, Math.max(0, count - 1)), to: beyond < 0 ? count : Math.min(count, Math.max(beyond, from + 1)) }
 }
 
-/** Returns the positions of rendered messages; records their heights. */
+/** Returns the positions of rendered messages, and records their heights. */
 function topsIn(element: HTMLElement, heights: Heights): Map<string, number> {
-  // Not a search of all that is in there: it would go through the texts of those that are not in the page, too.
+  // Not a `querySelectorAll`, which would also traverse the texts of messages that are not rendered.
   const children = [...(element.firstElementChild?.children ?? [])].filter((child) => child instanceof HTMLElement)
   const all = children.filter(({ dataset }) => dataset.message !== undefined)
   const end = children.find(({ dataset }) => dataset.after !== undefined)?.offsetTop ?? 0
@@ -194,7 +198,7 @@ function topsIn(element: HTMLElement, heights: Heights): Map<string, number> {
   return tops
 }
 
-/** Keys scroll what has the focus: it does not vanish with what leaves the page. */
+/** Moves the focus to the scroll container if the focused message is removed, so that keys still scroll. */
 function keepFocus(element: HTMLElement, staying: readonly string[]): void {
   const holder = document.activeElement?.closest<HTMLElement>('[data-message]')
   if (holder && element.contains(holder) && !staying.includes(holder.dataset.message ?? '')) element.focus({ preventScroll: true })

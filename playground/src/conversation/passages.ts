@@ -3,14 +3,14 @@ import { type Mark, withMarks } from '../markdown/marks.ts'
 
 type TextView = BlockView & { type: 'text' }
 
-/** A unit of display: a block, or the text of several. */
+/** A unit of display: one block, or the text of several blocks. */
 export type Passage =
   | { at: number; type: 'text'; text: string; isLast: boolean }
   | { at: number; type: 'block'; block: Exclude<BlockView, TextView>; isLast: boolean }
 
 /**
- * The blocks of a message as displayed. A provider splits cited text into pieces; these become one text with the numbers of its
- * `sources` in it, from 1. The last piece of a text that grows has none yet.
+ * Returns a message's blocks as displayed. Providers split cited text into pieces. These become one text that contains the numbers of
+ * its `sources`, starting from 1. The last piece of a growing text has no numbers yet.
  */
 export function passagesOf(blocks: readonly BlockView[], sources: readonly Source[], isGrowing: boolean): Passage[] {
   const marks = marksOf(sources, blocks)
@@ -35,7 +35,7 @@ function cites({ citations = [] }: TextView): boolean {
   return citations.length > 0
 }
 
-/** Of each block, where which source is cited; once, where several of its places are. */
+/** Returns the positions of citations in each block. Several citations of one source at the same position count once. */
 function marksOf(sources: readonly Source[], blocks: readonly BlockView[]): Map<number, Mark[]> {
   const marks = new Map<number, Mark[]>()
   for (const [index, { citations }] of sources.entries()) {

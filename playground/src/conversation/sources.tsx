@@ -2,20 +2,20 @@ import type { Citation, Content } from '../../../src/index.ts'
 import { escapeControls, type Source } from '../../../src/store.ts'
 import { isPdf, openPdf } from '../parts/pdf.ts'
 
-/** Quotes that are shown of a source. */
+/** Maximum number of quotes shown per source. */
 const maxQuotes = 3
 
-/** The block that a citation names. */
+/** The block that a citation refers to. */
 export type FindBlock = (place: NonNullable<Citation['document']>) => Content | undefined
 
-/** Sources of a response, numbered as in its text. */
+/** A response's sources, numbered as in its text. */
 export function Sources({ sources, find }: { sources: readonly Source[]; find: FindBlock }) {
   return (
     <section class="sources" aria-label="Sources" data-testid="sources">
       <h4>Sources</h4>
       <ol>
         {sources.map((source, at) => (
-          // A source never changes its index.
+          // A source's index never changes.
           <li key={at} data-source={at + 1} tabIndex={-1}>
             <SourceName source={source} /> <span class="source-place">{source.host ?? <Places source={source} find={find} />}</span>
             {quotesOf(source).map((quote, number) => (
@@ -37,7 +37,7 @@ function SourceName({ source: { title, url } }: { source: Source }) {
   )
 }
 
-/** Pages of a document, as links if the document is available; for texts and lists, the start character or part. */
+/** The cited pages in a document, as links if the document is available. For texts and lists, the start character or the part. */
 function Places({ source: { citations }, find }: { source: Source; find: FindBlock }) {
   const places = new Map(citations.flatMap(({ document: place }) => (place === undefined ? [] : [[wordsOf(place), place] as const])))
   return [...places].map(([words, place], at) => {

@@ -4,10 +4,10 @@ import type { BlockView } from '../../../src/store.ts'
 import { duration } from '../parts/figures.ts'
 import { Icon } from '../parts/icon.tsx'
 
-/** Milliseconds that it stays open after its end. */
+/** Milliseconds that thinking stays open after it has ended. */
 const lingerMs = 1000
 
-/** The model's thinking: open while it streams, then folded to one line. A manual toggle wins. */
+/** The model's thinking, open while it streams and then folded to one line. A manual toggle takes precedence. */
 export function Thinking({ block, isGrowing }: { block: Extract<BlockView, { type: 'thinking' }>; isGrowing: boolean }) {
   const isOpen = useSignal(isGrowing)
   const isDecided = useSignal(false)

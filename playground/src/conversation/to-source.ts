@@ -1,4 +1,4 @@
-/** Leads from the number in a text to its source in the same message, and opens the page that it names. */
+/** Moves from a number in a text to its source in the same message, and opens the cited page. */
 export function toSource(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a.cite') : null
   if (link === null) return

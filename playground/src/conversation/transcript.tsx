@@ -24,15 +24,15 @@ interface TranscriptProps {
   race: Race | undefined
   record: Session | undefined
   selection: Selection | undefined
-  /** Whether it continues in another tab, or is deleted there: its end here is irrelevant. */
+  /** Whether the conversation continues in another tab or was deleted there, so that its end here is irrelevant. */
   isElsewhere: boolean
   /** Absent if the conversation is read-only. */
   actions: (MessageActions & { goOn(): void }) | undefined
-  /** URL of the model; absent if unknown here. */
+  /** The model's URL. Absent if unknown. */
   modelUrl: string | undefined
-  /** Absent as `actions`. */
+  /** Absent under the same condition as `actions`. */
   onRemedy: ((remedy: Remedy) => void) | undefined
-  /** Problem of the connection to the agent. */
+  /** Connection status to display, or `undefined` while connected. */
   connection: LostConnection | undefined
   requests: readonly CapturedTurn[]
   misfits: Misfits
@@ -42,7 +42,7 @@ interface TranscriptProps {
   onBranch: (loopId: string) => void
   /** Whether the conversation is empty. */
   isEmpty: boolean
-  /** Content of an empty conversation. */
+  /** Content shown in an empty conversation. */
   welcome: ComponentChildren
 }
 
@@ -62,7 +62,7 @@ export function Transcript(props: TranscriptProps) {
     if (!isFollowing.value || box.current === null) return
     const { scrollHeight, clientHeight } = box.current
     box.current.scrollTop = scrollHeight
-    // A scroll up before the browser reports this one is the reader's.
+    // If the position is higher before the browser reports this scroll, the reader has scrolled up.
     lastTop.current = scrollHeight - clientHeight
   }
 
@@ -72,7 +72,7 @@ export function Transcript(props: TranscriptProps) {
     return scrollHeight - scrollTop - clientHeight < 24
   }
 
-  /** Lines in view may be taller than estimated: only scrolling up stops following. */
+  /** Visible lines may be taller than estimated, so only scrolling up stops following. */
   function onScroll(): void {
     if (box.current === null) return
     const { scrollTop } = box.current
@@ -81,7 +81,7 @@ export function Transcript(props: TranscriptProps) {
     lastTop.current = scrollTop
   }
 
-  /** The browser scrolls in steps, and stops if messages are taller than estimated. */
+  /** The browser scrolls in steps, and stops early if messages are taller than estimated. */
   function onKeyDown(event: KeyboardEvent): void {
     const { key, target, shiftKey, ctrlKey, altKey, metaKey } = event
     if (box.current === null || target !== box.current || shiftKey || ctrlKey || altKey || metaKey) return
@@ -119,7 +119,7 @@ export function Transcript(props: TranscriptProps) {
         onKeyDown={onKeyDown}
       >
         <div class="lines" ref={lines} data-empty={isEmpty}>
-          {/* Why nothing was said comes before what could be. */}
+          {/* The reason for a missing response comes before suggestions. */}
           {isEmpty && ending}
           {isEmpty && welcome}
           <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />

@@ -3,7 +3,7 @@ import type { RunState } from '../../../src/store.ts'
 import { RemedyButton } from '../notices/remedy-button.tsx'
 import { duration } from '../parts/figures.ts'
 
-/** Milliseconds until a wait is shown, and until it is shown as unusual. */
+/** Milliseconds until a wait is shown, and until it is shown as unusually long. */
 const [long, veryLong] = [10_000, 60_000]
 
 /** Shows that the model has not started to respond, and for how long, while nothing else of the run is visible. */
@@ -33,10 +33,10 @@ function Clock({ onStop }: { onStop: (() => void) | undefined }) {
   )
 }
 
-/** Returns whether nothing of the run is visible, because its model has not started to respond. */
+/** Returns whether nothing of the run is visible because its model has not started to respond. */
 function isWaiting({ status, live, retry, tools, approvals, inputs }: RunState): boolean {
   if (status !== 'running' || live !== undefined || retry !== undefined) return false
-  // The run then waits for the user, and the request is shown elsewhere.
+  // In this case the run is waiting for the user, and the request is shown elsewhere.
   if (approvals.length > 0 || inputs.length > 0) return false
   return Object.values(tools).every(({ result, status: at }) => result !== undefined || at === 'denied' || at === 'cancelled')
 }

@@ -1,7 +1,7 @@
 import type { Scenario } from '../demo/scenario.ts'
 import { Icon } from '../parts/icon.tsx'
 
-/** A short demonstration: thinking, two concurrent tools, and a response from their results. */
+/** A short demo: thinking, two concurrent tools, and a response based on their results. */
 const firstLook = 'Thinking and tools'
 
 interface WelcomeProps {
@@ -11,7 +11,7 @@ interface WelcomeProps {
   onPick: (scenario: Scenario) => void
 }
 
-/** The content of an empty page: a description, and first steps. */
+/** The content of an empty page: a description and first steps. */
 export function Welcome({ scenarios, isDisabled, onPick }: WelcomeProps) {
   const first = scenarios.find(({ name }) => name === firstLook)
   return (
@@ -40,7 +40,7 @@ export function Welcome({ scenarios, isDisabled, onPick }: WelcomeProps) {
                 onClick={() => onPick(scenario)}
               >
                 <span class="scenario-name">{scenario.name}</span>
-                {/* The description says it. */}
+                {/* Already in the description. */}
                 <span class="scenario-shows" aria-hidden="true">
                   {scenario.shows}
                 </span>

@@ -1,4 +1,4 @@
-/** The archive of the first winter: long enough that it does not fit into what the demo model is sent. */
+/** The first winter's archive, which is too long for the demo model's context window. */
 export const archive: Record<string, string> = Object.fromEntries(
   ['october', 'november', 'december', 'january', 'february', 'march', 'april'].map((month, at) => [
     `archive/${month}.md`,
@@ -6,7 +6,7 @@ export const archive: Record<string, string> = Object.fromEntries(
   ]),
 )
 
-/** The files of the demo: a small logbook, in memory, forgotten on reload. */
+/** The demo's files: a small logbook in memory, lost on reload. */
 export const files: Record<string, string> = {
   'README.md': `# Logbook of the Fram\n\nOne file per day in log/. Temperatures in degrees Celsius.\n`,
   'log/monday.md': 'Wind: north-west, force 4\nTemperature: -11\nSighted two walruses. The ice is drifting south.\n',

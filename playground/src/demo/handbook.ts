@@ -1,13 +1,13 @@
 import type { FileContent } from '../../../src/index.ts'
 
-/** Texts of the pages of the sent document. */
+/** Page texts in the sent document. */
 export const handbookPages: readonly string[] = [
   'Handbook of the Fram. The crew is thirteen, and the ship carries food for five years.',
   'The hull is round, so that pressing ice lifts the ship instead of crushing her.',
   'A windmill on the deck drives the dynamo. It lights the ship through the polar night.',
 ]
 
-/** A document of pages of one line: what a PDF has to have, and nothing else. */
+/** Returns a minimal PDF whose pages have one line each. */
 export function handbook(): FileContent {
   return { type: 'file', mimeType: 'application/pdf', name: 'fram-handbook.pdf', citations: true, data: btoa(pdfOf(handbookPages)) }
 }

@@ -10,7 +10,7 @@ export const aboutHandbook: ScriptedStep = {
   citations: [pageCitation('hull is round**', 2), pageCitation('windmill** lights her', 3)],
 }
 
-/** A citation of `said` from a page of the handbook. */
+/** Creates a citation of `said` from a page of the handbook. */
 function pageCitation(citedText: string, page: number): Citation {
   const start = handbookText.indexOf(citedText)
   return {

@@ -4,7 +4,7 @@ import { readFileTool, searchTool, type Workspace } from '../../../src/tools.ts'
 import { type DemoScript, demoModel } from './model.ts'
 import { usageCounter } from './script.ts'
 
-/** A sub-agent with a scripted model of its own. */
+/** A sub-agent with its own scripted model. */
 export function naturalist(workspace: Workspace): AgentTool {
   const counted = usageCounter()
   const script: DemoScript = (request) => {

@@ -1,6 +1,6 @@
 /**
- * How many times as long the demo waits: `?pace=3` in the address is slow enough to talk along, `?pace=0` waits for nothing, as for a
- * picture or a test.
+ * Factor for the delays in the demo. `?pace=3` in the URL is slow enough for a live demonstration, and `?pace=0` removes all delays, for
+ * screenshots and tests.
  */
 export const pace: number = paceIn(location.search)
 

@@ -4,7 +4,7 @@ import type { ScriptedStep } from '../../../testing/index.ts'
 import { demoModel } from './model.ts'
 import { usageCounter } from './script.ts'
 
-/** Four temperaments, and a judge. All of them are scripted. */
+/** Four personalities and a judge, all of them scripted. */
 const voices: Readonly<Record<string, ScriptedStep>> = {
   'demo-terse': { text: 'Cold week, little movement.', delayMs: 40 },
   'demo-exact': { text: 'From Monday to Wednesday it was between -17 °C and -6 °C, and open water came in sight.', delayMs: 18 },

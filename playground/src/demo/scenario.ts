@@ -9,18 +9,18 @@ export interface Scenario {
   files?: () => Promise<readonly FileContent[]>
   /** A short description. */
   shows: string
-  /** The response is only text: storage and other parts can load after its first words. */
+  /** The response is only text, so storage and other parts can load after its first words. */
   isWords?: true
-  /** Answered by several configurations at once, of which a judge chooses. */
+  /** Several configurations respond at the same time, and a judge selects one response. */
   isRace?: true
-  /** Returns the response of each turn, from 0, given the texts of the tool results. `undefined`: no more. */
+  /** Returns the response for each turn, starting from 0, given the tool results' texts. `undefined` ends the scenario. */
   answer(turn: number, results: readonly string[]): Step | Promise<Step>
 }
 
 type Step = ScriptedStep | undefined
 type Answer = (results: readonly string[]) => ScriptedStep | Promise<ScriptedStep>
 
-/** Responses in order. */
+/** Returns the responses in order. */
 export function inTurn(...answers: readonly Answer[]): Scenario['answer'] {
   return (turn, results) => answers[turn]?.(results)
 }

@@ -1,7 +1,7 @@
 import type { AppState } from '../state/app/app-state.ts'
 import type { Conversation } from '../state/conversation/conversation.ts'
 
-/** Properties of a tab. */
+/** A tab's properties. */
 export interface TabProps {
   appState: AppState
   conversation: Conversation

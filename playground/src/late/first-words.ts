@@ -1,4 +1,4 @@
-/** The awaited output: text, a text-only response, or none. */
+/** The expected output: text, a text-only response, or none. */
 let awaited: 'words' | 'wordsAlone' | 'nothing' = 'words'
 let end = (): void => {}
 
@@ -7,7 +7,7 @@ export const firstWords: Promise<void> = new Promise((resolve) => {
   end = resolve
 })
 
-/** The first response is only text: storage and tools load after it too. */
+/** The first response is only text, so storage and tools also load after it. */
 export function expectWordsAlone(): void {
   awaited = 'wordsAlone'
 }
@@ -17,7 +17,7 @@ export function areWordsAlone(): boolean {
   return awaited === 'wordsAlone'
 }
 
-/** Called when the words are shown, or none are expected. */
+/** Called when the words are shown, or if none are expected. */
 export function endFirstWords(): void {
   awaited = 'nothing'
   end()

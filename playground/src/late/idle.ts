@@ -1,6 +1,6 @@
-/** Calls `act` once the page has nothing else to do; not after what is returned was called. */
+/** Calls `act` once the page is idle. Returns a function that cancels it. */
 export function whenIdle(act: () => void): () => void {
-  // WebKit has no such sign.
+  // WebKit has no `requestIdleCallback`.
   if (!('requestIdleCallback' in globalThis)) {
     const timer = setTimeout(act, 2000)
     return () => clearTimeout(timer)

@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals'
 import { isMissingPart, MissingPart } from './missing-part.ts'
 
-/** Code of the page that comes when it is needed. */
+/** Page code that loads on demand. */
 export interface LatePart<Part> {
-  /** The part, once it is there. A component or effect that reads it follows it. */
+  /** The part, once it has loaded. Components and effects that read it update when it loads. */
   readonly loaded: Part | undefined
-  /** Loads the part. Rejects on failure; the next call tries again. */
+  /** Loads the part. Rejects on failure, and the next call tries again. */
   load(): Promise<Part>
 }
 
-/** Creates a part that `load` provides once. */
+/** Creates a part that `load` loads once. */
 export function latePart<Part>(load: () => Promise<Part>): LatePart<Part> {
   const loaded = signal<Part | undefined>(undefined)
   let loading: Promise<Part> | undefined

@@ -5,20 +5,20 @@ import { firstWords } from './first-words.ts'
 import { latePart } from './late-part.ts'
 import { LoadFailure } from './load-failure.tsx'
 
-/** A component whose code comes when it is first shown, or before. */
+/** A component whose code loads when it is first rendered, or earlier. */
 export interface LazyComponent<Props> extends FunctionComponent<Props> {
-  /** Preloads the code. Resolves with whether that worked; otherwise it is tried again when the component is shown. */
+  /** Preloads the code. Resolves with whether it succeeded. If not, loading is retried when the component is rendered. */
   load(): Promise<boolean>
 }
 
-/** How the place of a component looks while it is not there. */
+/** A component's placeholder while it loads. */
 export interface LazyPlace<Props> {
   waiting?: ComponentChildren
-  /** The wrapper of the component and of its error, which reserves the space. */
+  /** The wrapper around the component or its error, which reserves the space. */
   frame?: (content: ComponentChildren, props: Props) => ComponentChildren
 }
 
-/** A component that loads after the first words of a response. On failure it shows an error and offers to reload the page. */
+/** Creates a component that loads after the first words of a response. On failure it shows an error and offers to reload the page. */
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
   { waiting = <p class="nothing">Loading…</p>, frame = (content) => content }: LazyPlace<Props> = {},

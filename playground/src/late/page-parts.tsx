@@ -2,9 +2,9 @@ import type { FunctionComponent } from 'preact'
 import { Dialog } from '../parts/dialog.tsx'
 import { lazy } from './lazy.tsx'
 
-// Parts of the page that load after the conversation. `conversation-parts.tsx` has those of a conversation.
+// Parts of the page that load after the conversation. `conversation-parts.tsx` has the parts for a conversation.
 
-/** Empty, as the opening has left it, until it is there. */
+/** Empty until it has loaded, as in the opening. */
 export const SessionsPane = lazy(async () => (await import('../sessions/sessions-pane.tsx')).SessionsPane, {
   waiting: null,
   frame: (content) => (
@@ -14,7 +14,7 @@ export const SessionsPane = lazy(async () => (await import('../sessions/sessions
   ),
 })
 
-/** As the pane of conversations. */
+/** Like the conversations pane. */
 export const Inspector = lazy(async () => (await import('../inspector/inspector.tsx')).Inspector, {
   waiting: null,
   frame: (content) => (
@@ -30,12 +30,12 @@ export const CompareDialog = lazyDialog(async () => (await import('../compare/co
 export const Palette = lazyDialog(async () => (await import('../palette/palette.tsx')).Palette)
 export const KeyHelp = lazyDialog(async () => (await import('../palette/key-help.tsx')).KeyHelp)
 
-/** So that none of them is waited for. */
+/** Preloads them, so that users do not wait for any. */
 export function loadDialogs(): void {
   for (const dialog of [Palette, KeyHelp, SettingsDialog, StorageDialog, CompareDialog]) void dialog.load()
 }
 
-/** A dialog also while it is on its way: what is typed does not reach the page behind it. */
+/** A dialog even while its content loads, so that key presses do not reach the page behind it. */
 function lazyDialog<Props extends { onClose: () => void }>(load: () => Promise<FunctionComponent<Props>>) {
   return lazy(load, {
     frame: (content, { onClose }) => (

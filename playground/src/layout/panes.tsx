@@ -4,7 +4,7 @@ import { isDrawerOpen, type Pane, paneWidths, shownPane, showPane } from '../sta
 
 const names: Record<Pane, string> = { sessions: 'Conversations', conversation: 'Conversation', inspector: 'Inspector' }
 
-/** Three panes side by side; on a narrow page the inspector is a drawer, on a phone one pane is visible. */
+/** Three panes side by side. On a narrow page the inspector is a drawer, and on a phone only one pane is visible. */
 export function Panes({ sessions, conversation, inspector }: Record<Pane, ComponentChildren>) {
   const frame = useRef<HTMLDivElement>(null)
   const [left, right] = [paneWidths.sessions.value, paneWidths.inspector.value]

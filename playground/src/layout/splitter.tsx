@@ -1,9 +1,9 @@
 import { paneWidths, resizePane, widthLimits } from '../state/layout.ts'
 
-/** How far an arrow key moves it. */
+/** Step per arrow key press in pixels. */
 const step = 24
 
-/** The line between two panes: drag it, or move it with the arrow keys. */
+/** The divider between two panes. Drag it, or move it with the arrow keys. */
 export function Splitter({ pane, label }: { pane: keyof typeof paneWidths; label: string }) {
   const width = paneWidths[pane].value
   const [least, most] = widthLimits[pane]
@@ -26,7 +26,7 @@ export function Splitter({ pane, label }: { pane: keyof typeof paneWidths; label
   }
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that can be moved is no hr.
+    // biome-ignore lint/a11y/useSemanticElements: a separator that can be moved is not an hr.
     <div
       class="splitter"
       role="separator"

@@ -1,20 +1,20 @@
 import { Lexer, type Token } from 'marked'
 
-/** A piece of a text that is rendered by itself: only the last one of a growing text changes. */
+/** A part of a text that is rendered separately. In a growing text, only the last block changes. */
 export type Block =
   | { kind: 'code'; raw: string; language: string; code: string }
   | { kind: 'prose'; raw: string }
   | { kind: 'plain'; raw: string }
 
-/** Longer texts are shown as they are: parsing must not hold up the page. */
+/** Longer texts are shown as plain text, because parsing must not block the page. */
 const longestText = 200_000
 const longestBlock = 4000
-/** How much is parsed at once. Code in a fence may be longer. */
+/** Maximum characters parsed at a time. Fenced code may be longer. */
 const longestWindow = 2 * longestBlock
-/** Lists and quotes within each other: parsing takes the square of it. */
+/** Maximum nesting of lists and quotes. Parsing time is quadratic in the depth. */
 const deepest = 24
 
-/** Splits a growing text into blocks. What is followed by another block is settled and never looked at again. */
+/** Splits a growing text into blocks. A block that is followed by another block is settled and not parsed again. */
 export class BlockReader {
   #settled: Block[] = []
   #prefix = ''
@@ -26,7 +26,7 @@ export class BlockReader {
     return this.#parse(text)
   }
 
-  /** Reads on from what is settled, a window at a time: the lexer takes the square of what it is given. */
+  /** Parses the text after the settled blocks, one window at a time, because the lexer takes quadratic time. */
   #parse(text: string): readonly Block[] {
     for (;;) {
       const rest = text.slice(this.#prefix.length)
@@ -39,7 +39,7 @@ export class BlockReader {
       if (last > 0) this.#settle(tokens.slice(0, last))
       else if (!isAll && tokens.length === 1 && open?.type === 'code') this.#settle(tokens)
       else if (!isAll) {
-        // One block fills the window.
+        // A single block fills the window.
         const end = rest.indexOf('\n\n', window.length)
         if (end < 0) return [...this.#settled, { kind: 'plain', raw: rest }]
         this.#settled.push({ kind: 'plain', raw: rest.slice(0, end) })
@@ -60,7 +60,10 @@ export class BlockReader {
   }
 }
 
-/** Returns the code of a fenced block that `text` starts with; the text if it is not closed yet. `undefined` if it starts with something else. */
+/**
+ * Returns the end of the fenced block that `text` starts with, or the length of `text` if the block is not closed yet. Returns `undefined`
+ * if it starts with something else.
+ */
 function endOfFence(text: string): number | undefined {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
   if (fence === undefined) return undefined
@@ -68,18 +71,18 @@ function endOfFence(text: string): number | undefined {
   return closing === null ? text.length : closing.index + closing[0].length
 }
 
-/** `undefined` for what is nested too deeply. */
+/** Returns `undefined` if the text is nested too deeply. */
 function tokensOf(text: string): Token[] | undefined {
   if (isTooDeep(text)) return undefined
   try {
     return new Lexer().blockTokens(text)
   } catch {
-    // Deeper than the stack.
+    // The nesting exceeded the call stack.
     return undefined
   }
 }
 
-/** Whether a line begins with more marks of lists and quotes than anybody writes; two spaces count as one. */
+/** Returns whether a line starts with unrealistically many list and quote markers. Two spaces count as one marker. */
 function isTooDeep(text: string): boolean {
   for (let at = 0; at < text.length; ) {
     let depth = 0
@@ -97,7 +100,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** A line that ends here is a rule or a row of a table, not a list within a list, when it is made of one mark without spaces. */
+/** Returns whether the line that ends at `at` is a rule or a table row rather than nested lists: dashes or asterisks without spaces. */
 function isRule(text: string, at: number): boolean {
   const start = text.lastIndexOf('\n', at - 1) + 1
   return /^[-*]{3,}$/.test(text.slice(start, Math.min(at, start + 200)))

@@ -8,14 +8,14 @@ import { highlighted, type Piece } from './highlight.ts'
 interface CodeBlockProps {
   code: string
   language: string
-  /** Whether more may come: code is coloured once it is whole. */
+  /** Whether the code may still grow. Code is highlighted once it is complete. */
   isGrowing: boolean
 }
 
-/** Languages of diagrams. What draws them is ten times this page. */
+/** Diagram languages. A library that renders them would be ten times the size of this page. */
 const diagrams = /^(?:mermaid|plantuml|dot|graphviz|d2)$/i
 
-/** Code with its language, a button that copies it, and colours that are loaded when they are first needed. */
+/** Code with its language, a copy button, and syntax highlighting that loads on first use. */
 export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
   const lines = useSignal<Piece[][] | undefined>(undefined)
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Colours code, in a thread of its own: a grammar may take any time for what a model wrote.
+// Highlights code in its own thread, because a grammar may take arbitrarily long for model output.
 import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type LanguageInput } from 'shiki/core'
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
 import type { CodeToColour, Piece } from './highlight.ts'
@@ -29,7 +29,7 @@ const otherNames: Record<string, string> = {
 }
 let highlighter: Promise<HighlighterCore> | undefined
 
-/** Code as lines of coloured pieces; `undefined` for a language that is not known. */
+/** Returns code as lines of colored parts, or `undefined` for an unknown language. */
 async function coloured(code: string, name: string): Promise<Piece[][] | undefined> {
   const language = Object.hasOwn(otherNames, name) ? (otherNames[name] ?? name) : name
   const load = Object.hasOwn(languages, language) ? languages[language] : undefined
@@ -44,7 +44,7 @@ async function coloured(code: string, name: string): Promise<Piece[][] | undefin
   return tokens.map((line) => line.map(({ content, color }) => ({ text: content, token: tokenOf(color) })))
 }
 
-/** `var(--shiki-token-keyword)` names its class: colours stand in the style sheet, so the page needs no inline styles. */
+/** `var(--shiki-token-keyword)` gives the class. Colors are in the style sheet, so the page needs no inline styles. */
 function tokenOf(color: string | undefined): string {
   return /--shiki-token-([a-z-]+)/.exec(color ?? '')?.[1] ?? 'plain'
 }

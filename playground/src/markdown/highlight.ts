@@ -1,4 +1,4 @@
-/** A piece of code in one colour: `token` names a class of the style sheet. */
+/** A part of the code in one color. `token` is a class in the style sheet. */
 export interface Piece {
   text: string
   token: string
@@ -10,14 +10,14 @@ export interface CodeToColour {
   language: string
 }
 
-/** Longer code stays plain, and so does code that takes longer. */
+/** Limits for highlighting. Longer code stays plain, and so does code that takes longer. */
 const longestCode = 20_000
 const longestMs = 5000
 
 let worker: Worker | undefined
 let before: Promise<unknown> = Promise.resolve()
 
-/** Returns code as lines of colored parts; `undefined` if it stays plain. Serial, so that only slow code is given up. */
+/** Returns code as lines of colored parts, or `undefined` if it stays plain. Works serially, so that only slow code times out. */
 export function highlighted(asked: CodeToColour): Promise<Piece[][] | undefined> {
   if (asked.code.length > longestCode) return Promise.resolve(undefined)
   const found = before.then(() => askWorker(asked))

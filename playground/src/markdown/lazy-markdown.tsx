@@ -3,7 +3,7 @@ import { firstWords } from '../late/first-words.ts'
 import type { Markdown } from './markdown.tsx'
 import { withoutMarks } from './marks.ts'
 
-/** The parser comes after the first picture; until it is there, text is shown as it is. */
+/** The parser loads after the first paint. Until then, text is shown as it is. */
 const loaded = signal<typeof Markdown | undefined>(undefined)
 let isLoading = false
 

@@ -5,7 +5,7 @@ import { withoutMarks } from './marks.ts'
 import { mathRenderer } from './math.ts'
 import { proseHtml } from './prose.ts'
 
-/** A text of a model. While it grows only its last block is parsed and rendered again. */
+/** A text written by a model. While it grows, only its last block is parsed and rendered again. */
 export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   const reader = useRef<BlockReader>(null)
   reader.current ??= new BlockReader()
@@ -13,7 +13,7 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   return (
     <div class={isGrowing ? 'text prose growing' : 'text prose'}>
       {blocks.map((block, at) => (
-        // A block never changes its place.
+        // A block's index never changes.
         <BlockOf key={at} block={block} isGrowing={isGrowing && at === blocks.length - 1} />
       ))}
     </div>
@@ -24,8 +24,8 @@ function BlockOf({ block, isGrowing }: { block: Block; isGrowing: boolean }) {
   return useMemo(() => {
     if (block.kind === 'code') return <CodeBlock code={withoutMarks(block.code)} language={block.language} isGrowing={isGrowing} />
     if (block.kind === 'plain') return <p class="plain">{withoutMarks(block.raw)}</p>
-    // The one place where HTML is set, and DOMPurify has seen it.
+    // The only place that sets HTML, which DOMPurify has sanitized.
     return <div class="block" dangerouslySetInnerHTML={{ __html: proseHtml(block.raw) }} />
-    // Formulas are drawn once what draws them is there.
+    // Formulas are rendered once their renderer has loaded.
   }, [block.raw, block.kind, isGrowing && block.kind === 'code', mathRenderer.value])
 }

@@ -1,4 +1,7 @@
-/** A mark in a text: the number of a source, and of its page, between two characters that no text has here (see {@link withMarks}). */
+/**
+ * A mark in a text: a source number and a page number, between two characters that do not occur in the text itself (see
+ * {@link withMarks}).
+ */
 export const markPattern = /\uE000(\d{1,6})(?:\.(\d{1,6}))?\uE001/
 
 /** Position of a citation in a text. */
@@ -6,11 +9,14 @@ export interface Mark {
   /** UTF-16 units from the beginning of the text. */
   at: number
   number: number
-  /** Of a document, from 1. */
+  /** Page in a document, starting from 1. */
   page?: number | undefined
 }
 
-/** `text` with the numbers of sources behind what rests on them. Each stands before the blanks that end a line, so that the line stays what it is. */
+/**
+ * Returns `text` with source numbers after the passages that cite them. A number precedes trailing whitespace of a line, so that
+ * the line keeps its meaning in Markdown.
+ */
 export function withMarks(text: string, marks: readonly Mark[]): string {
   const own = text.replace(/[\uE000\uE001]/g, '\uFFFD')
   let marked = ''
@@ -23,7 +29,7 @@ export function withMarks(text: string, marks: readonly Mark[]): string {
   return marked + own.slice(from)
 }
 
-/** Places where no mark can be shown. */
+/** Returns `text` without marks, for places that cannot show them. */
 export function withoutMarks(text: string): string {
   return text.replace(/\uE000[\d.]*\uE001?|\uE001/g, '')
 }

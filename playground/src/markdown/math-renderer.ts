@@ -1,14 +1,14 @@
 import katex from 'katex'
 
-/** A formula as MathML, which browsers draw by themselves: no fonts, no styles. `undefined` for what is no TeX. */
+/** Returns a formula as MathML, which browsers render without fonts or styles. `undefined` for invalid TeX. */
 export function mathMl(source: string, isBlock: boolean): string | undefined {
   try {
     const html = katex.renderToString(source, {
       ...{ output: 'mathml', displayMode: isBlock, strict: 'ignore' },
-      // Whose words these are is not known: no links, no addresses, nothing that grows without end.
+      // The input is untrusted, so links, URLs and unlimited expansion are disabled.
       ...{ trust: false, maxSize: 20, maxExpand: 200 },
     })
-    // The source once more, for programs.
+    // The annotation repeats the source, for programs.
     return html.replace(/<annotation[^>]*>[^<]*<\/annotation>/g, '')
   } catch {
     return undefined

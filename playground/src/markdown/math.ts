@@ -3,12 +3,14 @@ import type { TokenizerAndRendererExtension } from 'marked'
 
 type Renderer = typeof import('./math-renderer.ts').mathMl
 
-/** The formula renderer, loaded on first use. Until then the source is shown. */
+/** The formula renderer, loaded on first use. Until then, the source is shown. */
 export const mathRenderer = signal<Renderer | undefined>(undefined)
 let isLoading = false
 
-/** Delimiters of formulas: two dollars, or a bracket after a backslash. A dollar before a blank, before a digit where it would end one, or before a
- * number and a word is money. */
+/**
+ * Delimiters for formulas: one or two dollar signs, or a bracket after a backslash. A dollar sign before a space, a closing one before a
+ * digit, and one before a number and a word mean money.
+ */
 const forms: readonly { pattern: RegExp; isBlock: boolean }[] = [
   { pattern: /^\$\$((?:\\.|[^\\$]){1,4000}?)\$\$/s, isBlock: true },
   { pattern: /^\\\[(.{1,4000}?)\\\]/s, isBlock: true },
@@ -16,7 +18,7 @@ const forms: readonly { pattern: RegExp; isBlock: boolean }[] = [
   { pattern: /^\$(?![\s$]|\d[\d.,]*\s+[a-z])((?:\\.|[^\\$`\n]){1,400}?)(?<!\s)\$(?!\d)/i, isBlock: false },
 ]
 
-/** Formulas in TeX. `toText` makes text of what HTML would be. */
+/** Formulas in TeX. `toText` escapes HTML. */
 export function mathExtension(toText: (text: string) => string): TokenizerAndRendererExtension {
   return {
     name: 'math',

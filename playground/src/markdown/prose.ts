@@ -6,13 +6,16 @@ import { mathExtension } from './math.ts'
 /** Elements allowed in prose. None loads or runs anything, or positions itself on the page. */
 const tags = 'p br strong em del code pre a ul ol li blockquote h1 h2 h3 h4 h5 h6 hr table thead tbody tr th td span'.split(' ')
 const attributes = ['href', 'target', 'rel', 'class', 'title', 'start', 'align']
-/** Elements of formulas. */
+/** Elements in formulas. */
 const mathTags =
   'math semantics mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose'
 const mathAttributes =
   'display mathvariant stretchy fence separator lspace rspace minsize maxsize width height depth voffset linethickness columnalign columnspacing rowspacing displaystyle scriptlevel accent accentunder notation'
 
-/** The number of a source, where a text rests on it: a link to the list below. A model cannot write one, because a mark is no text. */
+/**
+ * The number of a source after the cited passage, as a link to the list of sources. A model cannot write one, because the characters that
+ * form marks are removed from its text.
+ */
 const citation: TokenizerAndRendererExtension = {
   name: 'citation',
   level: 'inline',
@@ -34,7 +37,7 @@ const marked = new Marked({
   gfm: true,
   extensions: [citation, mathExtension(escaped)],
   renderer: {
-    // HTML of a model is text about HTML.
+    // HTML written by a model is shown as text.
     html: ({ text }) => escaped(text),
     image: ({ href, text }) =>
       `<span class="no-image" title="${escaped(href)}">image${text === '' ? '' : ` “${escaped(text)}”`} not loaded: ${escaped(hostOf(href))}</span>`,
@@ -47,10 +50,10 @@ const marked = new Marked({
   },
 })
 
-/** HTML of one block, and nothing in it but what stands in the list above. */
+/** Returns one block's HTML, which contains only the allowed elements. */
 export function proseHtml(source: string): string {
   const html = marked.parse(source, { async: false })
-  // The rest is in code or in a URL.
+  // The remaining marks are in code or in a URL.
   return DOMPurify.sanitize(withoutMarks(html), {
     ALLOWED_TAGS: [...tags, ...mathTags.split(' ')],
     ALLOWED_ATTR: [...attributes, ...mathAttributes.split(' ')],

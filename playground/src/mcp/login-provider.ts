@@ -5,27 +5,27 @@ type OAuthProvider = NonNullable<McpHttpOptions['authProvider']>
 type Tokens = NonNullable<Awaited<ReturnType<OAuthProvider['tokens']>>>
 type Client = NonNullable<Awaited<ReturnType<OAuthProvider['clientInformation']>>>
 
-/** Whose secret a token is that a visitor has entered for the server at `address`. */
+/** The owner of a token that the user entered for the server at `address`. */
 export const tokenOwner = (address: string) => `mcp ${address}`
-/** The key under which a login is stored. */
+/** The owner of a login at the server at `address`. */
 const loginOwner = (address: string) => `mcp login ${address}`
 
-/** How the page introduces itself, and how long it waits for a server to do so. */
+/** The name that the page sends to servers, and its connection timeout. */
 export const introduction = { clientInfo: { name: 'phi-playground', version: '1' }, connectTimeoutMs: 8000 }
 
-/** Headers for requests to the server at `address`, and to no other origin: a token, or a login. */
+/** Returns the token or login for the server at `address`. It is sent to no other origin. */
 export function credentialsOf(address: string): Pick<McpHttpOptions, 'headers' | 'authProvider'> {
   const token = keyOf(tokenOwner(address))
   if (token !== undefined) return { headers: { authorization: `Bearer ${token}` } }
   return keyOf(loginOwner(address)) === undefined ? {} : { authProvider: new LoginProvider(address) }
 }
 
-/** Identity of the caller, for comparisons; a renewed token does not change it. */
+/** Returns the caller's identity, for comparisons. A refreshed token does not change it. */
 export function identityOf(address: string): string {
   return keyOf(tokenOwner(address)) ?? (keyOf(loginOwner(address)) === undefined ? '' : 'login')
 }
 
-/** Logins of the page at one server. Its tokens are kept as keys are. */
+/** The page's login at one server. Its tokens are stored like keys. */
 export class LoginProvider implements OAuthProvider {
   readonly redirectUrl = new URL('mcp-login.html', document.baseURI).href
   readonly clientMetadata = {
@@ -41,7 +41,7 @@ export class LoginProvider implements OAuthProvider {
   #client: Client | undefined
   #verifier = ''
 
-  /** `show` opens the login page; without it, no login is requested. */
+  /** `show` opens the login page. Without it, no login is requested. */
   constructor(address: string, show?: (page: URL) => void) {
     this.#owner = loginOwner(address)
     this.#show = show
@@ -85,7 +85,7 @@ export class LoginProvider implements OAuthProvider {
     return this.#verifier
   }
 
-  /** As this class has kept it. */
+  /** Stored by this class. */
   #kept(): { client: Client; tokens: Tokens } | undefined {
     const kept = keyOf(this.#owner)
     return kept === undefined ? undefined : JSON.parse(kept)

@@ -3,7 +3,7 @@ import type { ModelChoice } from '../settings/settings.ts'
 import { type ServiceToolKit, serviceToolKit } from './service-tools.ts'
 import { type Service, services } from './services.ts'
 
-/** A call of a model factory of the SDK: what the page makes, and what "view code" prints. */
+/** A call to one of the SDK's model factories, as made by the page and printed by "view code". */
 export interface FactoryCall {
   entry: Service['entry']
   factory: Service['factory'] | 'local'
@@ -15,13 +15,13 @@ export interface FactoryCall {
     contextWindow?: number
     cost?: CostConfig
   }
-  /** Provider-executed tools, for `serverTools`; absent without any. */
+  /** Provider-executed tools, for `serverTools`. Absent without any. */
   serviceTools?: { kit: ServiceToolKit; names: readonly string[] }
-  /** Variable of the key in a program; absent if none is needed. */
+  /** Environment variable that holds the key in a program. Absent if no key is needed. */
   keyVariable?: string
 }
 
-/** Which factory makes the chosen model. Not for the scripted one. */
+/** Returns the factory call for the selected model. The scripted model has none. */
 export function factoryCall(choice: ModelChoice): FactoryCall {
   const { source, service: id, modelId, address, contextWindow, inputPrice, outputPrice } = choice
   const service: Service = services[id]
@@ -37,18 +37,18 @@ export function factoryCall(choice: ModelChoice): FactoryCall {
   return { entry, factory, modelId, options, keyVariable: source === 'proxy' ? 'PROXY_TOKEN' : keyVariable, ...chosenTools(choice) }
 }
 
-/** Only those of the provider: the names may belong to another one. */
+/** Only tools of this provider, because the names may belong to another one. */
 function chosenTools(choice: ModelChoice): Pick<FactoryCall, 'serviceTools'> {
   const kit = serviceToolKit(choice)
   const names = Object.keys(kit?.tools ?? {}).filter((name) => choice.serviceTools.includes(name))
   return kit === undefined || names.length === 0 ? {} : { serviceTools: { kit, names } }
 }
 
-/** Whose key a call needs. */
+/** Returns the owner of the key that a call needs. */
 export function keyOwnerOf({ source, service, address }: ModelChoice): string | undefined {
   if (source === 'scripted') return undefined
   if (source === 'direct') return service
-  // A token is for the server that it was given for, and no other.
+  // A token is only for the server that it was entered for.
   return `${source} ${originOf(address)}`
 }
 
@@ -56,7 +56,7 @@ function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : ''
 }
 
-/** Usual rates of cached tokens: a tenth for reads, a quarter more for writes. */
+/** Usual rates of cached tokens: a tenth of the price for reads, and a quarter more for writes. */
 function costOf(inputPerMillion: number, outputPerMillion: number): CostConfig {
   return { inputPerMillion, outputPerMillion, cacheReadPerMillion: inputPerMillion / 10, cacheWritePerMillion: inputPerMillion * 1.25 }
 }

@@ -1,6 +1,6 @@
 import { forgetKeys, keyOwners } from './key-vault.ts'
 
-/** Shows that this page holds secrets. */
+/** Shows that this page stores secrets. */
 export function KeyBanner() {
   if (keyOwners.value.length === 0) return null
   return (

@@ -1,19 +1,22 @@
 import { signal } from '@preact/signals'
 
-/** Owner of a secret: a provider, a proxy, a local server, or the server of sessions. */
+/** Owner of a secret: a provider, a proxy, a local server, or a session server. */
 export type KeyOwner = string
 
 const place = 'phi-playground-keys'
 
-/** Kept in the memory of this page alone, unless the visitor asks for more. Never part of settings, sessions, exports, addresses or errors. */
+/**
+ * Secrets, stored only in this page's memory unless the user opts into more. They are never part of settings, sessions, exports, URLs or
+ * errors.
+ */
 const keys = new Map<KeyOwner, string>(readKept())
 
-/** Whether keys outlive a reload, in the storage of this tab. */
+/** Whether keys survive a reload, in this tab's storage. */
 export const areKeysKept = signal(keys.size > 0)
-/** For whom there is a key. */
+/** The owners that have a key. */
 export const keyOwners = signal<readonly KeyOwner[]>([...keys.keys()])
 
-/** The key of `owner`, for the call that is about to be made. */
+/** Returns the owner's key, for a call that is about to be made. */
 export function keyOf(owner: KeyOwner): string | undefined {
   return keys.get(owner)
 }
@@ -24,13 +27,13 @@ export function setKey(owner: KeyOwner, key: string): void {
   publish()
 }
 
-/** Forgets every key, at once and everywhere. Calls that are under way end with the runs they belong to. */
+/** Deletes all keys immediately, in memory and in storage. Calls in progress end with their runs. */
 export function forgetKeys(): void {
   keys.clear()
   publish()
 }
 
-/** Keeps keys until the tab is closed, or in memory only. */
+/** Stores keys until the tab is closed, or only in memory. */
 export function keepKeys(isKept: boolean): void {
   areKeysKept.value = isKept
   publish()
@@ -42,7 +45,7 @@ function publish(): void {
     if (areKeysKept.value && keys.size > 0) sessionStorage.setItem(place, JSON.stringify([...keys]))
     else sessionStorage.removeItem(place)
   } catch {
-    // A browser without storage keeps them in memory, which is what the page says then.
+    // Without storage, keys stay in memory, and the page says so.
     areKeysKept.value = false
   }
 }

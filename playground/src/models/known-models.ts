@@ -2,7 +2,7 @@ import { catalogue } from '../../../src/models.ts'
 import type { ModelChoice } from '../settings/settings.ts'
 import { factoryCall } from './factory-call.ts'
 
-/** The models of a provider in the SDK's catalogue. */
+/** A provider's models in the SDK's catalogue. */
 export function knownModels(choice: ModelChoice): readonly string[] {
   if (choice.source === 'local' || choice.source === 'scripted') return []
   const { factory, options } = factoryCall(choice)

@@ -7,13 +7,13 @@ export interface ServiceToolKit {
   /** Their module, `phi-core/providers/…`, and its export. */
   entry: Service['entry']
   kit: string
-  /** Display names by the name of the constructor. */
+  /** Display names by constructor name. */
   tools: Readonly<Record<string, string>>
-  /** The declarations of those of `names` that are in the kit, in its order. */
+  /** Returns the declarations of the tools in `names` that are in the kit, in its order. */
   declare(names: readonly string[]): Promise<JsonObject[]>
 }
 
-/** The tools that work with nothing but a key: those that need stores, files or servers of the visitor are left to programs. */
+/** The tools that need only a key. Tools that need the user's stores, files or servers are left to programs. */
 function toolKit<Name extends string>(
   entry: Service['entry'],
   kit: string,
@@ -46,7 +46,7 @@ const googleKit = toolKit(
 )
 const chat = () => import('../../../src/providers/openai.ts')
 
-/** By provider. Absent if it has none, or none with a constructor in the SDK. Source: docs/concepts/tools.md */
+/** By provider. Absent if a provider has no tools with a constructor in the SDK. Source: docs/concepts/tools.md */
 const kits: Partial<Record<ServiceId, ServiceToolKit>> = {
   anthropic: toolKit(
     'anthropic',
@@ -79,7 +79,7 @@ const kits: Partial<Record<ServiceId, ServiceToolKit>> = {
   ),
 }
 
-/** The tools of the provider of `choice`; none for local servers and the scripted model. */
+/** Returns the selected provider's tools. Local servers and the scripted model have none. */
 export function serviceToolKit({ source, service }: Pick<ModelChoice, 'source' | 'service'>): ServiceToolKit | undefined {
   return source === 'direct' || source === 'proxy' ? kits[service] : undefined
 }

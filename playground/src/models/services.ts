@@ -4,16 +4,16 @@ export type BrowserAccess = 'allowed' | 'refused' | 'unknown'
 /** A provider, and its factory in the SDK. */
 export interface Service {
   name: string
-  /** `phi-core/providers/…`, and what it exports. */
+  /** `phi-core/providers/…`, and the name of its export. */
   entry: 'anthropic' | 'openai' | 'google' | 'bedrock'
   factory: 'anthropic' | 'openai' | 'openaiResponses' | 'google' | 'vertex' | 'azure' | 'bedrock' | 'openrouter' | 'openaiCompatible'
   /** For `openaiCompatible`. */
   backend?: 'xai' | 'groq' | 'cerebras' | 'mistral' | 'deepseek' | 'together' | 'fireworks'
-  /** A model to begin with. */
+  /** The initial model. */
   modelId: string
   keyVariable: string
   access: BrowserAccess
-  /** It has no address of its own: the visitor's resource is one. */
+  /** Whether the provider has no fixed URL, so that the user enters a resource URL. */
   needsAddress?: true
 }
 

@@ -12,7 +12,7 @@ interface NoteProps {
   requests: readonly CapturedTurn[]
 }
 
-/** A change of the context between two messages. The displayed conversation stays whole; opening shows what is no longer sent. */
+/** A context change between two messages. The displayed conversation stays complete. Opening the note shows what is no longer sent. */
 export function Note({ note, messages, requests }: NoteProps) {
   const isOpen = useSignal(false)
   const detail = detailOf(note)

@@ -6,7 +6,7 @@ import type { Notice } from '../state/notices/notices.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { RemedyButton } from './remedy-button.tsx'
 
-/** Notices with possible actions; of conversations, only those of the shown one, or that link to another. */
+/** Notices with possible actions. Conversation notices are shown only if they belong to the current conversation or link to another one. */
 export function NoticeList({ appState, act }: { appState: AppState; act: (remedy: Remedy, sessionId?: string) => void }) {
   const { sessionId } = appState.current.value
   const concerns = (notice: Notice) => notice.remedies.includes('open') || (notice.sessionId ?? sessionId) === sessionId

@@ -5,10 +5,10 @@ import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
 import { isCommandKey } from './command-key.ts'
 import { isComposing } from './composing.ts'
 
-/** Keys of one letter can be switched off: speech input types them by accident (WCAG 2.1.4). */
+/** Single-letter keys can be turned off, because speech input can trigger them by accident (WCAG 2.1.4). */
 export const areKeysOn = signal(true)
 
-/** The keys of the whole page. Single letters act outside of fields only. */
+/** Key handlers for the whole page. Single letters work only outside fields. */
 export function onKeysOf(appState: AppState, open: (dialog: 'palette' | 'keys') => void): (event: KeyboardEvent) => void {
   const acts: Record<string, () => void> = {
     m: () => {
@@ -33,7 +33,7 @@ export function onKeysOf(appState: AppState, open: (dialog: 'palette' | 'keys') 
       return
     }
     if (event.key === 'Escape') {
-      // Of an input method, and of other fields, it belongs to them.
+      // An input method or another field handles Escape itself.
       if (!isComposing(event) && !isInOtherField(event)) conversation.abort()
       return
     }
@@ -66,7 +66,7 @@ function moveTurn(appState: AppState, by: number): void {
   if (next !== undefined) appState.select({ loopId: next.loopId, turnIndex: next.turnIndex })
 }
 
-/** Than the composer, which has no use for Escape. */
+/** Returns whether the target is a field other than the composer, which does not use Escape. */
 function isInOtherField(event: KeyboardEvent): boolean {
   return isInField(event) && !(event.target instanceof HTMLElement && event.target.id === 'composer')
 }

@@ -12,7 +12,7 @@ interface PaletteProps {
   onClose: () => void
 }
 
-/** Commands by name: type a few letters of it. A combobox with a listbox, as APG has it. */
+/** Finds commands by a few letters of their name. A combobox with a listbox, as in the ARIA APG. */
 export function Palette({ appState, open, onClose }: PaletteProps) {
   const commands = commandsOf(appState, open)
   const query = useSignal('')
@@ -23,7 +23,7 @@ export function Palette({ appState, open, onClose }: PaletteProps) {
   function run(command: Command | undefined): void {
     if (command === undefined) return
     onClose()
-    // After the focus is restored, so that a command's own focus stays.
+    // Runs after the focus is restored, so that a command can move it.
     queueMicrotask(command.run)
   }
 
@@ -78,7 +78,7 @@ export function Palette({ appState, open, onClose }: PaletteProps) {
   )
 }
 
-/** Each word of what was typed stands in the name or the group. */
+/** Each typed word must occur in the name or the group. */
 function matches({ name, group }: Command, query: string): boolean {
   const text = `${group} ${name}`.toLowerCase()
   return query

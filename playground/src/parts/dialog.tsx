@@ -8,14 +8,14 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** A modal dialog: Escape and a click outside close it, and the focus is restored. */
+/** A modal dialog. Escape and a click outside close it and restore the focus. */
 export function Dialog({ label, onClose, class: name = '', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
     return () => {
-      // If the browser closed it, the focus is restored already, and may have moved on.
+      // If the browser closed it, the focus was already restored and may have moved on.
       const isLost = document.activeElement === null || document.activeElement === document.body
       if (isLost && before instanceof HTMLElement) before.focus()
     }

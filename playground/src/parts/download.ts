@@ -4,7 +4,7 @@ interface Download {
   content: BlobPart
 }
 
-/** Downloads a file. It is never opened here, whatever its type. */
+/** Downloads a file. It is never opened in the page, whatever its type. */
 export function download({ name, type, content }: Download): void {
   const href = URL.createObjectURL(new Blob([content], { type }))
   Object.assign(document.createElement('a'), { href, download: name }).click()

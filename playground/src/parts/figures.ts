@@ -34,10 +34,10 @@ export function dollars(value: number): string {
   return value === 0 ? '$0' : value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`
 }
 
-/** Dollars; a dash if unknown. */
+/** Formats dollars, or a dash if unknown. */
 export const dollarsOf = (value: number | undefined): string => (value === undefined ? '–' : dollars(value))
 
-/** The cost of a response with this `usage` in dollars; a dash without prices. */
+/** Formats the cost in dollars of a response with this `usage`, or a dash without prices. */
 export function costOf(usage: Usage, cost: CostConfig): string {
   return dollarsOf(usage.reportedCost !== undefined || hasRates({ cost }) ? estimatedCost(usage, cost) : undefined)
 }

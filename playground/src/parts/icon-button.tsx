@@ -10,7 +10,7 @@ interface IconButtonProps {
   buttonRef?: Ref<HTMLButtonElement>
 }
 
-/** A small button without text; its label is its tooltip too. */
+/** A small button without text. Its label is also its tooltip. */
 export function IconButton({ icon, label, onClick, isDisabled = false, isPressed, buttonRef }: IconButtonProps) {
   return (
     <button

@@ -1,4 +1,4 @@
-/** Strokes on a grid of 16. */
+/** SVG paths on a 16-pixel grid. */
 const paths = {
   plus: 'M8 3v10M3 8h10',
   search: 'M7 12a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM11 11l3 3',
@@ -44,7 +44,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** Decoration: what a button does stands in its label. */
+/** Decorative, because buttons have labels. */
 export function Icon({ name, class: more = '' }: { name: IconName; class?: string }) {
   return (
     <svg class={`icon ${more}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

@@ -1,9 +1,10 @@
 /**
- * Moves the focus of a button that disappears when pressed by keyboard to the input or the conversation; otherwise the focus would be lost.
+ * Moves the focus to the input or the conversation when a button disappears after it was pressed by keyboard. Otherwise the focus would be
+ * lost.
  */
 export function keepPlace(act: () => void): (event: MouseEvent) => void {
   return ({ detail }) => {
-    // A pointer press has a count; touch users do not want the on-screen keyboard.
+    // Pointer clicks have a `detail` count. They do not move the focus, because it would open the on-screen keyboard on touch devices.
     if (detail === 0) focusPlace()
     act()
   }

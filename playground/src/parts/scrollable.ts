@@ -1,5 +1,5 @@
 /**
- * For what scrolls: with it, keys can scroll it too (WCAG 2.1.1). Given as properties, because the linter takes a region that is no control and can be
- * focused for a mistake.
+ * Makes a scroll container scrollable with keys (WCAG 2.1.1). Spread as properties, because the linter rejects a focusable region that is
+ * not a control.
  */
 export const scrollable = { tabIndex: 0 } as const

@@ -4,7 +4,7 @@ import { dollars, duration, short } from '../parts/figures.ts'
 import type { RaceMarks } from '../state/race/race-marks.ts'
 import '../styles/conversation/race.css'
 
-/** One streaming response, with its figures. */
+/** One streaming response with its metrics. */
 export interface RaceEntry {
   loopId: string
   run: RunState | undefined
@@ -13,7 +13,7 @@ export interface RaceEntry {
 
 interface Figure {
   name: string
-  /** The less, the better. */
+  /** The metric's value. Less is better. */
   value: (marks: RaceMarks) => number | undefined
   show: (value: number) => string
 }
@@ -26,7 +26,7 @@ const figures: readonly Figure[] = [
   { name: 'Cost', value: ({ cost }) => cost, show: dollars },
 ]
 
-/** Responses side by side. The best figure of each kind is marked when all have ended. */
+/** Responses side by side. The best value for each metric is marked once all responses have ended. */
 export function RaceColumns({ entries, chosen }: { entries: readonly RaceEntry[]; chosen: string | undefined }) {
   const all = entries.flatMap(({ marks }) => (marks?.endedAt === undefined ? [] : [marks]))
   const isOver = all.length === entries.length && entries.length > 1

@@ -1,16 +1,18 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { RemoteSessionOptions } from '../../../src/client.ts'
 
-/** Label of a lost connection, during retries or after them. It replaces the status of the run, which is unknown then. */
+/** Label for a lost connection, during or after retries. It replaces the run's status, which is then unknown. */
 export type LostConnection = 'Reconnecting' | 'Not connected'
 
-/** A connection, and the options of the session that it is read from. */
+/** A connection, and the session options that report its state. */
 export interface WatchedConnection extends Required<Pick<RemoteSessionOptions, 'fetch' | 'logger'>> {
-  /** `undefined` while it is there. */
+  /** `undefined` while connected. */
   state: ReadonlySignal<LostConnection | undefined>
 }
 
-/** Follows what the requests of a session bring: any response opens the connection, a warning of the session closes it. */
+/**
+ * Derives the connection state from a session's requests. Any response means connected, and a session warning means disconnected.
+ */
 export function watchedConnection(): WatchedConnection {
   const state = signal<LostConnection | undefined>(undefined)
   return {

@@ -2,7 +2,8 @@ import { defaultSettings, type Settings } from '../settings/settings.ts'
 import { keepLinkToken } from './link-token.ts'
 
 /**
- * The settings of a page that a server shows for its agent alone. The token leaves the address at once, so that no history and no screenshot has it.
+ * Returns the settings for a page that a server hosts for its agent. The token is removed from the URL immediately, so that it appears in
+ * no history and no screenshot.
  */
 export function settingsOfServer(endpoint: string): Settings {
   const serverUrl = `${location.origin}${endpoint}`

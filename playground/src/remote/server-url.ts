@@ -5,7 +5,7 @@ export function serverUrl({ serverUrl: given }: Pick<Settings, 'serverUrl'>): st
   return (given.trim() === '' ? location.origin : given.trim()).replace(/\/+$/, '')
 }
 
-/** Whose token it is. */
+/** The owner of the server's token. */
 export function serverOwner(url: string): string {
   return `server ${URL.canParse(url) ? new URL(url).origin : url}`
 }

@@ -5,7 +5,7 @@ import { speeds } from './replay.ts'
 import { longestPause } from './timeline.ts'
 import './replay.css'
 
-/** Position and speed of a replay: original, ten times, or manual. */
+/** A replay's position and speed: original speed, ten times faster, or step by step. */
 export function ReplayBar({ replay, onLeave }: { replay: Replay; onLeave: () => void }) {
   const { timeline, position, isPlaying, speed } = replay
   const { length, moments, turns } = timeline

@@ -3,10 +3,10 @@ import type { Session } from '../../../src/session.ts'
 import { chainOf } from '../state/conversation/opened-state.ts'
 import type { Moment, Timeline } from '../state/conversation/replay-controls.ts'
 
-/** A person who thought for an hour is waited for no longer than this, in ms. */
+/** Maximum pause in a replay in milliseconds, because a user may have thought for an hour. */
 export const longestPause = 1500
 
-/** The recorded events from the first loop down to `loopId`, with the times between them as they were, but for long pauses. */
+/** Returns the recorded events from the first loop down to `loopId`, with their original timing except for long pauses. */
 export function timelineOf(session: Session, loopId: string | undefined): Timeline {
   const moments: Moment[] = []
   let at = 0

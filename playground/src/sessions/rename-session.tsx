@@ -8,7 +8,7 @@ interface RenameSessionProps {
   onCancel: () => void
 }
 
-/** Gives a conversation another name. */
+/** Renames a conversation. */
 export function RenameSession({ title, onRename, onCancel }: RenameSessionProps) {
   const name = useSignal(title)
   return (
@@ -39,7 +39,7 @@ export function RenameSession({ title, onRename, onCancel }: RenameSessionProps)
   )
 }
 
-/** The old name is there to be kept, or written over. */
+/** The old name is selected, so that it can be kept or replaced. */
 function begin(field: HTMLInputElement | null): void {
   if (field === null || field === document.activeElement) return
   field.focus()

@@ -2,17 +2,17 @@ import { isLlmMessage } from '../../../src/context.ts'
 import { textOf } from '../../../src/index.ts'
 import type { Backend, StoredSession } from '../state/backend/chat-port.ts'
 
-/** A conversation in which something was found, with the words around it; without where only its title says it. */
+/** A conversation that matches, with an excerpt around the match. The excerpt is absent if only the title matches. */
 export interface Hit {
   session: StoredSession
   excerpt?: string
 }
 
-/** Texts of conversations that were read, by id, as of their last record. */
+/** Cached texts of conversations by id, as of their last record. */
 const texts = new Map<string, { at: number; text: string }>()
 const [before, after] = [20, 80]
 
-/** Looks for `query` in titles and in what was said, in all that is stored; gives what it has found so far each time there is more. */
+/** Searches for `query` in the titles and messages of all stored conversations. Yields all matches so far after each new match. */
 export async function* searchSessions(backend: Backend, query: string): AsyncGenerator<readonly Hit[]> {
   const wanted = query.trim().toLowerCase()
   const hits: Hit[] = []
@@ -27,7 +27,7 @@ export async function* searchSessions(backend: Backend, query: string): AsyncGen
   yield hits
 }
 
-/** The words around what was found, whole, without the marks of Markdown. */
+/** Returns the whole words around the match, without Markdown syntax. */
 function excerptOf(text: string, at: number): string {
   const [from, to] = [Math.max(0, at - before), at + after]
   const cut = text
@@ -47,7 +47,7 @@ async function textIn(backend: Backend, { sessionId, lastActiveAt }: StoredSessi
     texts.set(sessionId, { at: lastActiveAt, text })
     return text
   } catch {
-    // One that cannot be read is found by its title alone.
+    // An unreadable conversation is found only by its title.
     return ''
   }
 }

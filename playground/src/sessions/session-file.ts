@@ -10,7 +10,7 @@ interface Source {
   read: () => Promise<Session>
 }
 
-/** A conversation as a file; what a format needs is loaded for it alone. */
+/** Returns a conversation as a file. The code for each format is loaded only when needed. */
 export async function sessionFile({ sessionId, format, log, read }: Source): Promise<SessionFile> {
   if (format === 'phi') return { name: `${sessionId}.phi.jsonl`, type: 'application/x-ndjson', text: await log() }
   if (format === 'markdown') {
@@ -20,7 +20,7 @@ export async function sessionFile({ sessionId, format, log, read }: Source): Pro
     const { sessionPage } = await import('../tree/session-page.ts')
     return { name: `${sessionId}.html`, type: 'text/html', text: sessionPage(await asMarkdown(read), await log()) }
   }
-  // The schemas, and zod with them, only for who wants them.
+  // Loads the schemas, and zod with them, only on demand.
   const { sessionToSpecJson } = await import('../../../src/rust.ts')
   return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(await read()) }
 }

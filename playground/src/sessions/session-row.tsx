@@ -9,23 +9,23 @@ import { RenameSession } from './rename-session.tsx'
 interface SessionRowProps {
   session: StoredSession
   isCurrent: boolean
-  /** Its status in this tab. */
+  /** The conversation's status in this tab. */
   activity: Activity | undefined
-  /** It has unsent input. */
+  /** Whether it has unsent input. */
   draft: 'beside' | 'alone' | undefined
-  /** The match of a search. */
+  /** The search match. */
   excerpt: string | undefined
-  /** Absent while none are chosen. */
+  /** Absent while nothing is being selected. */
   chosen: { is: boolean; onChange: (is: boolean) => void } | undefined
   onOpen: () => void
   /** Absent if renaming is unavailable. */
   onRename: ((title: string) => void) | undefined
   onDelete: () => void
-  /** The loops of the conversation that is shown. */
+  /** The current conversation's loops. */
   children?: ComponentChildren
 }
 
-/** One stored conversation: opens it, names it, deletes it after a second question. */
+/** One stored conversation, which can be opened, renamed, or deleted after confirmation. */
 export function SessionRow({
   session,
   isCurrent,
@@ -38,7 +38,7 @@ export function SessionRow({
   onDelete,
   children,
 }: SessionRowProps) {
-  // Pressing a button removes it, so the focus moves to its replacement.
+  // A pressed button disappears, so the focus moves to its replacement.
   const asks = useSignal<'nothing' | 'delete' | 'name' | 'declined'>('nothing')
   const { startedAt, isOpen, loops, status } = session
   const title = session.title || 'Conversation'

@@ -1,4 +1,4 @@
-/** Storage use of this page in bytes; absent if unknown. */
+/** This page's storage usage in bytes. Absent if unknown. */
 export interface StorageFigures {
   used?: number
   allowed?: number

@@ -2,7 +2,7 @@ import { CodeBlock } from '../markdown/code-block.tsx'
 import { programOf } from './program.ts'
 import type { Settings } from './settings.ts'
 
-/** The program that does with the SDK what the page does with these settings. */
+/** Shows a program that uses the SDK to do the same as the page with these settings. */
 export function CodeTab({ draft, prompt }: { draft: Settings; prompt: string | undefined }) {
   return (
     <div class="program" data-testid="program">

@@ -8,7 +8,7 @@ interface FieldProps {
   children: ComponentChildren
 }
 
-/** A labelled field with a line of explanation. */
+/** A labeled field with a short explanation. */
 export function Field({ label, hint, children }: FieldProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child.
@@ -30,7 +30,7 @@ interface NumberFieldProps {
   onChange: (value: number) => void
 }
 
-/** A number; what is no number, or out of bounds, changes nothing. */
+/** A number field. Input that is not a number or is out of bounds changes nothing. */
 export function NumberField({ label, value, least = 0, most, step = 1, hint, onChange }: NumberFieldProps) {
   return (
     <Field label={label} hint={hint}>
@@ -51,13 +51,13 @@ export function NumberField({ label, value, least = 0, most, step = 1, hint, onC
 
 interface ChoiceProps<Name extends string> {
   label: string
-  /** Names with what they are called, and what they mean. */
+  /** Values with their labels and explanations. */
   options: Readonly<Record<Name, readonly [title: string, hint: string]>>
   value: Name
   onChange: (name: Name) => void
 }
 
-/** One of a few, each with a line that says what it means. */
+/** A choice between a few values, each with a one-line explanation. */
 export function Choice<Name extends string>({ label, options, value, onChange }: ChoiceProps<Name>) {
   const names = Object.keys(options) as Name[] // the keys of a record of names
   return (

@@ -14,7 +14,7 @@ const toolMakers: Record<ToolName, string> = {
 }
 const writers: readonly ToolName[] = ['write_file', 'edit_file']
 
-/** A program that does what the page does with these settings. It holds no key. */
+/** Returns a program that does the same as the page with these settings. It contains no keys. */
 export function programOf(settings: Settings, prompt = 'Hello! What can you do?'): string {
   return settings.place === 'server' ? remoteProgram(settings, prompt) : localProgram(settings, prompt)
 }
@@ -54,7 +54,7 @@ function localProgram(settings: Settings, prompt: string): string {
   ].join('\n')}\n`
 }
 
-/** Connects to the MCP servers that are on; the agent closes them. The scripted model has none. */
+/** Connects to the enabled MCP servers. The agent closes them. The scripted model uses none. */
 function mcpCode({ mcpServers, model, asksBeforeWriting }: Settings) {
   const prefixes = serverPrefixes(mcpServers.map(({ address }) => address))
   const used = mcpServers.map(({ address, isOn }, at) => ({ address, isOn, prefix: prefixes[at] ?? '' })).filter(({ isOn }) => isOn)
@@ -140,7 +140,7 @@ function reading(run: string): string[] {
   ]
 }
 
-/** A value as people write it in TypeScript. */
+/** Formats a value as idiomatic TypeScript. */
 function literal(value: unknown, indent: number): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return String(value)

@@ -7,7 +7,7 @@ interface ServiceToolFieldsProps {
   onChange: (serviceTools: readonly string[]) => void
 }
 
-/** The provider-executed tools of the selected provider; empty without any. */
+/** The selected provider's provider-executed tools. Renders nothing if it has none. */
 export function ServiceToolFields({ model, onChange }: ServiceToolFieldsProps) {
   const kit = serviceToolKit(model)
   if (kit === undefined) return null

@@ -16,7 +16,7 @@ import './settings.css'
 const tabs = { model: 'Model', agent: 'Agent', tools: 'Own tools', code: 'View code' } as const
 export type SettingsTab = keyof typeof tabs
 
-/** Settings as a draft until they are applied. Loaded when first opened. */
+/** Edits a draft of the settings until it is applied. Loaded when first opened. */
 export function SettingsDialog({ appState, tab: first, onClose }: { appState: AppState; tab: SettingsTab; onClose: () => void }) {
   const { settings: chosen = appState.backend.settings.value, snippets: written = toolSnippets.value } = draft.value
   const isKept = useSignal(Object.keys(draft.value).length > 0)

@@ -4,7 +4,7 @@ import { settingsFrom } from './parse-settings.ts'
 import type { Settings } from './settings.ts'
 import { keepChanges, keptChanges } from './unapplied.ts'
 
-/** Unapplied changes: restored when the dialog is opened again, also after a reload. */
+/** Unapplied changes, restored when the dialog is opened again, even after a reload. */
 export interface SettingsDraft {
   settings?: Settings
   snippets?: readonly ToolSnippet[]
@@ -14,7 +14,7 @@ export const draft = signal<SettingsDraft>(readKept())
 
 draft.subscribe((changes) => keepChanges(Object.keys(changes).length === 0 ? undefined : JSON.stringify(changes)))
 
-/** It may be of another version, or of anybody. */
+/** The text is untrusted, and may come from another version. */
 function readKept(): SettingsDraft {
   try {
     const { settings, snippets } = Object(JSON.parse(keptChanges() ?? '{}'))

@@ -1,2 +1,2 @@
-/** The storage key of the settings. */
+/** The storage key for the settings. */
 export const settingsKey = 'phi-playground-settings'

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals'
 
-/** The place of the agent's files; empty until it is known. */
+/** Where the agent's files are stored. Empty until known. */
 export const workspaceNote = signal('')

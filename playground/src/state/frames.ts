@@ -1,4 +1,4 @@
-/** Calls `act` at most once per frame. Frames stop in a hidden tab; the agent does not. */
+/** Calls `act` at most once per frame. Hidden tabs have no frames, but their agents keep running. */
 export function everyFrame(act: () => void): () => void {
   let isAsked = false
   const now = () => {

@@ -2,9 +2,9 @@ import { signal } from '@preact/signals'
 
 export type Pane = 'sessions' | 'conversation' | 'inspector'
 
-/** The visible pane of a narrow page. */
+/** The visible pane on a narrow page. */
 export const shownPane = signal<Pane>('conversation')
-/** Whether the inspector overlays the conversation for lack of space. */
+/** Whether the inspector overlays the conversation because of limited space. */
 export const isDrawerOpen = signal(false)
 /** Pixels. */
 export const paneWidths = { sessions: signal(248), inspector: signal(440) }

@@ -42,20 +42,20 @@ function writeAddress({ sessionId = '', selection, tab }: Address): string {
   return `#${encodeURIComponent(sessionId)}${query === '' ? '' : `?${query}`}`
 }
 
-/** In the state of a history entry: this page wrote its URL. */
+/** Marks history entries whose URL this page wrote. */
 const mark = 'phi-playground'
 
-/** Returns whether this page wrote the current URL for a conversation, or a link was followed. */
+/** Returns whether this page wrote the current URL for a conversation. Otherwise, the user followed a link. */
 export function isOwnAddress(sessionId: string): boolean {
   return Object(history.state)[mark] === sessionId
 }
 
-/** WebKit throws after a hundred URL changes in ten seconds: the URL then stays. */
+/** WebKit throws after a hundred URL changes in ten seconds. The URL then stays unchanged. */
 function writeTo(how: 'pushState' | 'replaceState', address: Address): void {
   try {
     history[how]({ [mark]: address.sessionId }, '', writeAddress(address))
   } catch {
-    // The next change writes everything.
+    // The next change writes the complete URL.
   }
 }
 
@@ -72,12 +72,12 @@ function decoded(text: string): string {
   }
 }
 
-/** The selection of the page. */
+/** The page's selection. */
 export interface SelectionState {
-  /** Absent: the newest turn. */
+  /** Absent if the newest turn is shown. */
   selection: ReadonlySignal<Selection | undefined>
   tab: ReadonlySignal<InspectorTab>
-  /** Shows a turn or a call in all panes; `undefined` follows the newest again. */
+  /** Shows a turn or a call in all panes, or follows the newest turn again for `undefined`. */
   select(selection: Selection | undefined, tab?: InspectorTab): void
   showTab(tab: InspectorTab): void
   /** Another conversation adds a history entry. */

@@ -1,4 +1,4 @@
-/** Returns the text that this tab stores at `place`; `undefined` if there is none, or the browser has no storage. */
+/** Returns the text that this tab stores under `place`, or `undefined` if there is none or the browser has no storage. */
 export function textOfTab(place: string): string | undefined {
   try {
     return sessionStorage.getItem(place) ?? undefined
@@ -7,12 +7,12 @@ export function textOfTab(place: string): string | undefined {
   }
 }
 
-/** Keeps `text` at `place` until the tab is closed; `undefined` removes it. A browser without storage keeps nothing. */
+/** Stores `text` under `place` until the tab is closed. `undefined` removes it. A browser without storage stores nothing. */
 export function keepInTab(place: string, text: string | undefined): void {
   try {
     if (text === undefined) sessionStorage.removeItem(place)
     else sessionStorage.setItem(place, text)
   } catch {
-    // The page keeps it until a reload.
+    // The page keeps the text in memory until a reload.
   }
 }

@@ -5,10 +5,10 @@ import type { ModelFacts } from '../state/backend/chat-port.ts'
 import { promptTokens } from '../state/log/prompt-tokens.ts'
 import { spentOn, tokensOf } from '../state/log/spent.ts'
 
-/** How full the context is, all tokens, and what they cost; the tick says where older turns begin to be sent in short. */
+/** Shows how full the context is, all tokens and their cost. The tick marks where compaction starts. */
 export function ContextMeter({ state, model, onOpen }: { state: RunState; model: ModelFacts; onOpen: () => void }) {
   const { messages, notes, usage } = state
-  // Not with each piece of text that comes in.
+  // Not recomputed for each text delta.
   const used = useMemo(() => promptTokens(state), [messages, notes])
   const cost = useMemo(() => dollarsOf(spentOn(state, model.cost)), [messages, usage, model.cost])
   const tokens = useMemo(() => tokensOf(state), [messages, usage])

@@ -4,7 +4,7 @@ import { asksWord } from '../state/app/open-conversations.ts'
 import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 
-/** Status of the shown conversation, and of background ones. */
+/** The status of the current conversation and of background conversations. */
 export function RunStatus({ appState, onAway }: { appState: AppState; onAway: () => void }) {
   const { state, race, sessionId, log, chat } = appState.current.value
   const isRacing = race.value?.isRunning === true

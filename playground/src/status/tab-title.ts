@@ -2,7 +2,7 @@ import { effect } from '@preact/signals'
 import type { AppState } from '../state/app/app-state.ts'
 import type { Activity } from '../state/app/open-conversations.ts'
 
-/** Prefix of the tab title, most urgent first. */
+/** Prefixes for the tab title, most urgent first. */
 const signs: readonly (readonly [Activity['kind'], string])[] = [
   ['needsYou', '(!)'],
   ['running', '…'],

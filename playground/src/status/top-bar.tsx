@@ -18,7 +18,7 @@ interface TopBarProps {
   onUsage: () => void
 }
 
-/** Which model, what it is doing, how full its context is. */
+/** Shows the model, its status, and how full its context is. */
 export function TopBar({ state, runStatus, model, isDrawerOpen, onPalette, onSettings, onDrawer, onUsage }: TopBarProps) {
   return (
     <header class="top-bar">

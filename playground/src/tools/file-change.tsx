@@ -2,17 +2,17 @@ import type { JsonObject } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store.ts'
 import { scrollable } from '../parts/scrollable.ts'
 
-/** Lines that are shown of each side. */
+/** Maximum lines shown per side. */
 const shownLines = 200
 
 interface Change {
   path: string
-  /** Absent where the whole file is written. */
+  /** Absent if the whole file is written. */
   before?: string
   after: string
 }
 
-/** The file change of a call; `undefined` without one. */
+/** Returns the file change that a call makes, or `undefined`. */
 export function changeOf(toolName: string, args: JsonObject | undefined): Change | undefined {
   const { path, content, old_text: before, new_text: after } = args ?? {}
   if (typeof path !== 'string') return undefined
@@ -21,7 +21,7 @@ export function changeOf(toolName: string, args: JsonObject | undefined): Change
   return undefined
 }
 
-/** A change of a file, line by line: what goes, and what comes. */
+/** A file change, with removed and added lines. */
 export function FileChange({ change: { path, before, after } }: { change: Change }) {
   return (
     <div class="tool-part" data-testid="file-change">

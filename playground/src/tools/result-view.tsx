@@ -3,10 +3,10 @@ import { escapeControls } from '../../../src/store.ts'
 import { Media } from '../parts/media.tsx'
 import { scrollable } from '../parts/scrollable.ts'
 
-/** Characters that are shown of a text at first. */
+/** Number of characters of a text that are shown initially. */
 const shownLength = 20_000
 
-/** The result of a tool: text, images and files. */
+/** A tool result: text, images and files. */
 export function ResultView({ name, result }: { name: string; result: ToolResult }) {
   const text = textOf(result.content)
   return (

@@ -7,7 +7,7 @@ import { type Misfits, noMisfits } from '../state/log/answer-fit.ts'
 import { originLabel } from '../state/log/run-words.ts'
 import { stopWord } from '../state/log/why-ended.ts'
 
-/** A conversation to read: its newest path, with calls and results. */
+/** Returns a conversation as Markdown: its newest path, with calls and results. */
 export function sessionMarkdown(session: Session, misfits = noMisfits): string {
   const { title, createdAt } = session
   const messages: readonly AgentMessage[] = chainOf(session, undefined).flatMap((loop) => loop.messages)
@@ -33,7 +33,7 @@ function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
   return message.role === 'assistant' ? message.model : (originLabel(message) ?? 'User')
 }
 
-/** The end of an incomplete response. */
+/** The reason why a response is incomplete. */
 function ended(message: LlmMessage, misfits: Misfits): string {
   const word = stopWord({ message }, misfits)
   return word === undefined ? '' : ` (${word})`
@@ -48,7 +48,7 @@ function blockText(block: LlmMessage['content'][number], { role }: LlmMessage): 
   return `**Calls \`${block.name}\`**\n\n${fenced(JSON.stringify(block.arguments, undefined, 2))}`
 }
 
-/** A fence longer than any run of backticks within. */
+/** Returns a fence that is longer than any run of backticks in the text. */
 function fenced(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
   const fence = '`'.repeat(longest + 1)

@@ -8,8 +8,9 @@ h2,h3{margin-top:2rem}blockquote{margin:0;padding-left:1rem;border-left:3px soli
 table{border-collapse:collapse}th,td{padding:.2rem .6rem;border:1px solid color-mix(in srgb,currentcolor 25%,transparent)}`
 
 /**
- * A conversation as one page that any browser opens, without a network and without scripts: what was said to read, and all of it to import.
- * Nothing in it can run: what a model wrote went through the list of tags of this page, and a policy forbids the rest.
+ * Returns a conversation as a single HTML page that works offline and without scripts. It contains the readable conversation, and the
+ * complete session for import. Nothing in it can run: model output is limited to the allowed elements, and a content security policy
+ * forbids everything else.
  */
 export function sessionPage(markdown: string, log: string): string {
   const policy = "default-src 'none'; style-src 'unsafe-inline'"

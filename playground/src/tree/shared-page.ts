@@ -1,9 +1,9 @@
 import { textFromBase64 } from '../parts/base64.ts'
 
-/** Position of the base64 conversation in a shared page. */
+/** Marks the start of the base64 conversation in a shared page. */
 export const sharedOpening = '<script type="application/x-phi-session">'
 
-/** The session in a page that was shared; any other text as it is. */
+/** Returns the session in a shared page. Returns any other text unchanged. */
 export function sessionIn(text: string): string {
   const at = /^\s*<!doctype html>/i.test(text) ? text.indexOf(sharedOpening) : -1
   if (at < 0) return text

@@ -9,14 +9,14 @@ export interface TreeRow {
   kind: 'loop' | 'rerun' | 'branch' | 'compaction' | 'parallel' | 'subAgent'
   label: string
   status: LoopStatus | 'chosen'
-  /** Whether the conversation that is shown goes through it. */
+  /** Whether it is on the path of the current conversation. */
   isOnPath: boolean
   turns: number
-  /** The loop of a sub-agent belongs to its call; it cannot be continued. */
+  /** Whether it can be continued. A sub-agent's loop belongs to its call and cannot be continued. */
   canOpen: boolean
 }
 
-/** The loops of a session, each after its parent; loops outside the shown path are indented. */
+/** Returns a session's loops, each after its parent. Loops outside the current path are indented. */
 export function treeRows(session: Session, current: string | undefined): TreeRow[] {
   const path = new Set(loopChainTo(session, current ?? lastLoopOf(session) ?? ''))
   const rows: TreeRow[] = []
@@ -29,7 +29,7 @@ export function treeRows(session: Session, current: string | undefined): TreeRow
     show(loop, depth)
     const children = childrenOf(session, loop.loopId)
     const main = children.find(({ loopId }) => path.has(loopId)) ?? children[0]
-    // Parallel responses are a group with the selected one in it; its continuation is next to the group again.
+    // Parallel responses form a group that includes the selected one. The continuation is next to the group.
     if (main?.parallelGroup !== undefined) for (const child of children) show(child, depth + 1)
     for (const child of children) if (child !== main) walk(child, depth + 1)
     if (main !== undefined) walk(main, depth)
@@ -66,7 +66,7 @@ function subAgentRows({ childLoopRefs }: LoopRecord, depth: number): TreeRow[] {
   })
 }
 
-/** Its prompt; else its kind. */
+/** Returns a loop's prompt, or its kind. */
 function labelOf({ messages, continuationKind, config, parallelGroup, status }: LoopRecord): string {
   const asked = messages.find((message) => message.role === 'user')
   if (parallelGroup !== undefined) return config?.name ?? 'branch'

@@ -3,11 +3,11 @@ import type { PatchStep } from '../../contract/session/shared-state.ts'
 import { pointerPart } from './json-value.ts'
 
 /**
- * Returns JSON Patch operations (RFC 6902) that convert one value to the other; none if they are equal in any key order.
+ * Returns JSON Patch operations (RFC 6902) that convert one value to the other, or none if they are equal apart from key order.
  *
  * **Contract**
- * - Lists are compared from both ends, so an insertion or a removal in one place is a single operation. In between, items are compared by
- *   index. The time is linear in the values, not in their product as for the shortest patch.
+ * - Lists are compared from both ends, so one insertion or removal is a single operation. The remaining items are compared by index. Takes
+ *   linear time, whereas finding the shortest patch takes quadratic time.
  */
 export function jsonDiff(before: JsonValue, after: JsonValue): PatchStep[] {
   return diff(before, after, '', new Numbers())
@@ -20,7 +20,7 @@ function diff(before: JsonValue, after: JsonValue, path: string, numbers: Number
   return [{ op: 'replace', path, value: after }]
 }
 
-/** Numbers values: equal values get the same number. Each value is read once. */
+/** Assigns numbers to values. Equal values get the same number. Reads each value once. */
 class Numbers {
   readonly #byText = new Map<string, number>()
   readonly #known = new Map<object, number>()
@@ -68,14 +68,14 @@ function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], pat
   const common = shorter - tail
   const steps: PatchStep[] = []
   for (let at = from; at < common; at += 1) addAll(steps, diff(before[at] ?? null, after[at] ?? null, below(path, String(at)), numbers))
-  // From the end, so that no index shifts before it is used.
+  // Proceeds from the end, so that no index shifts before use.
   for (let at = before.length - tail - 1; at >= common; at -= 1) steps.push({ op: 'remove', path: below(path, String(at)) })
   for (let at = common; at < after.length - tail; at += 1)
     steps.push({ op: 'add', path: below(path, String(at)), value: after[at] ?? null })
   return steps
 }
 
-/** One by one, because a call accepts a limited number of arguments. */
+/** Pushes one by one, because a call accepts a limited number of arguments. */
 function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
   for (const step of more) steps.push(step)
 }
@@ -84,7 +84,7 @@ function below(path: string, name: string): string {
   return `${path}/${pointerPart(name)}`
 }
 
-/** Returns the approximate JSON length of a value, up to `most`; a larger number beyond that. */
+/** Returns the approximate JSON length of a value. Stops counting above `most`. */
 export function charsWithin(value: JsonValue, most: number): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return String(value).length

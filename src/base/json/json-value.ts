@@ -1,7 +1,7 @@
 import { type JsonSchema, ownFieldIn } from '../../contract/json.ts'
 import { percentDecoded } from '../text/characters.ts'
 
-/** Parses JSON; `undefined` if invalid. For foreign input that is checked afterwards. */
+/** Parses JSON, or `undefined` if invalid. Use it for untrusted input that is validated afterwards. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -10,17 +10,17 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Copies plain JSON; strings are shared. Several times faster than `structuredClone`. */
+/** Copies plain JSON. Strings are shared. Several times faster than `structuredClone`. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
-  // By index, because keys are strings and lists may be long. Each part keeps its shape.
+  // Iterates lists by index, because `for…in` would create string keys. Each part keeps its type.
   if (Array.isArray(value)) return value.map((part: unknown) => copyJson(part)) as T
   const copy: T = { ...value }
   for (const key in copy) copy[key] = copyJson(copy[key])
   return copy
 }
 
-/** Returns whether two values are the same JSON with the same key order. */
+/** Returns whether two values have the same JSON, including key order. */
 export function isSameJson<T>(value: T, other: unknown): other is T {
   if (Object.is(value, other)) return true
   if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false
@@ -29,7 +29,7 @@ export function isSameJson<T>(value: T, other: unknown): other is T {
   return own.length === others.length && own.every(([key, part], at) => key === others[at]?.[0] && isSameJson(part, others[at]?.[1]))
 }
 
-/** Returns whether two values are the same JSON in any key order. */
+/** Returns whether two values have the same JSON, ignoring key order. */
 export function isEqualJson(value: unknown, other: unknown): boolean {
   if (value === other || Object.is(value, other)) return true
   if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false
@@ -50,7 +50,7 @@ export function nameOfPart(part: string): string {
 }
 
 /**
- * Resolves a local reference (`#`, `#/$defs/item`) inside `root`; `undefined` if it does not exist, and for other documents and anchors.
+ * Resolves a local reference (`#`, `#/$defs/item`) inside `root`, or `undefined` if it does not exist, and for other documents and anchors.
  * Reads own properties only.
  */
 export function resolveRef(root: JsonSchema, ref: string): unknown {
@@ -59,7 +59,7 @@ export function resolveRef(root: JsonSchema, ref: string): unknown {
   return pointerSegments(ref).reduce<unknown>(ownFieldIn, root)
 }
 
-/** Returns the decoded segments of a fragment pointer, `#/a/b`. Malformed percent signs stay as they are. */
+/** Returns the decoded segments of a fragment pointer, `#/a/b`. Malformed percent escapes stay unchanged. */
 export function pointerSegments(pointer: string): string[] {
   return pointer
     .split('/')

@@ -1,22 +1,24 @@
 import { fieldIn } from '../../contract/json.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 
-/** Places of messages and tool results in records, sessions and events. Values of tools or the application are not searched. */
+/**
+ * Keys under which records, sessions and events contain messages and tool results. Values from tools or the application are not searched.
+ */
 const containers: ReadonlySet<string> = new Set(
   'entry loop loops base state overlay keepCompacted keepRecent turns events event request requestPayload message messages inputMessages outputMessage toolResults returned result partial partialResult delta'.split(
     ' ',
   ),
 )
 
-/** Cached copies, so that the same block with the same replacement gives the same object. */
+/** Caches copies, so that the same block and replacement always produce the same object. */
 type Copies = WeakMap<object, object>
 
 /**
- * Applies `change` to each media block in the messages of `value`, a record or an event. Without media, the same object is returned.
- * Nothing is changed in place.
+ * Applies `change` to each media block in the messages of `value`, a record or an event. Returns the same object if it contains no media.
+ * Modifies nothing in place.
  */
 export function withMedia<Value>(value: Value, change: (block: MediaContent) => MediaContent, copies?: Copies): Value {
-  // Each part is replaced by one of the same shape.
+  // Each part is replaced by a part of the same type.
   return changed(value, { change, copies }) as Value
 }
 
@@ -30,7 +32,7 @@ export function mediaIn(value: unknown): MediaContent[] {
   return found
 }
 
-/** Returns `value` with the base64 of `found` in place of its names. */
+/** Returns `value` with the base64 data from `found` instead of references. */
 export function withData<Value>(value: Value, found: ReadonlyMap<string, string | undefined>, copies?: Copies): Value {
   if (found.size === 0) return value
   const filled = (block: MediaContent): MediaContent => {
@@ -65,7 +67,7 @@ function changed(value: unknown, by: Change): unknown {
 
 function changedPart(name: string, part: object, by: Change): unknown {
   if (name === 'content' && Array.isArray(part)) return eachOf(part, (block) => (isWhole(block) ? by.change(block) : block))
-  // For a delta with a whole block.
+  // Handles a delta that contains a whole block.
   if (name === 'block') return isWhole(part) ? by.change(part) : part
   return containers.has(name) ? changed(part, by) : part
 }

@@ -23,18 +23,19 @@ const plainEnd = /["\\\u0000-\u001f]/g
 const scalarEnd = /[\s,\]}]/g
 const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
-/** Entries copied per snapshot. If more are open, this many per new character. */
+/** Entries that a snapshot may always copy. Beyond that, each new character allows `entriesPerCharacter` more. */
 const freeEntries = 1000
 const entriesPerCharacter = 2
 
 /**
- * Parses JSON while it is written; each chunk is read once.
+ * Parses streaming JSON. Reads each chunk once.
  *
  * **Contract**
- * - `value` is the part read so far: the start of an unfinished string; complete numbers and words; a key when its value has started. Later
- *   text only adds to it, unless a key repeats.
- * - `value` grows in place and is free to read; `snapshot()` does not change.
- * - Invalid JSON sets `isBroken`; `value` stays. Nesting deeper than 200 levels does the same, because it could not be stored or sent.
+ * - `value` contains the part read so far: the beginning of an unfinished string, complete numbers and words, and keys whose values have
+ *   started. Later text only adds to `value`, unless a key repeats.
+ * - `value` grows in place and costs nothing to read. `snapshot()` returns an immutable value.
+ * - Invalid JSON sets `isBroken` and keeps `value`. Nesting deeper than 200 levels has the same effect, because it could not be stored or
+ *   sent.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -52,12 +53,12 @@ export class PartialJson {
   #unread = ''
   #isBroken = false
   #hasEnded = false
-  /** Number of characters read, and number of changes of the value. */
+  /** Number of characters read, and number of changes to the value. */
   #length = 0
   #changes = 0
   #last: { value: JsonValue | undefined; length: number; changes: number } = { value: undefined, length: 0, changes: 0 }
 
-  /** Returns the value so far; `undefined` before anything was read. Objects and lists in it are live: they grow with the text. */
+  /** Returns the value so far, or `undefined` before anything was read. Objects and lists in the value are live and grow with the text. */
   get value(): JsonValue | undefined {
     this.#read()
     if (this.#text !== undefined && !this.#isKey) this.#attach(this.#text)
@@ -65,9 +66,10 @@ export class PartialJson {
   }
 
   /**
-   * Returns an immutable value: open parts are copied, closed parts are shared with the previous snapshot; the same object without changes.
-   * With more than a thousand open entries it may lag (half a character per entry), so that all snapshots together cost linear time. It is
-   * exact when the value is complete, and after `end()`.
+   * Returns an immutable value. Copies open parts and shares closed parts with the previous snapshot. Returns the same object if nothing
+   * changed.
+   * With more than a thousand open entries, the snapshot may lag (half a character per entry), so that all snapshots together cost linear
+   * time. The snapshot is exact once the value is complete, and after `end()`.
    */
   snapshot(): JsonValue | undefined {
     const value = this.value
@@ -102,7 +104,7 @@ export class PartialJson {
     return this.#isBroken
   }
 
-  /** Returns the number of complete items of the list at `path`; 0 without a list. Names lead from the root; none is the root itself. */
+  /** Returns the number of complete items in the list at `path`, or 0 without a list. An empty path is the root. */
   completeElements(path: readonly string[]): number {
     this.#read()
     const list = path.reduce(within, this.#root)
@@ -111,7 +113,7 @@ export class PartialJson {
     return typeof at === 'number' ? at : list.length
   }
 
-  /** Appends text. It is parsed when the value is read, so that a single read parses it at once. */
+  /** Appends text, which is parsed when the value is read, so that a single read parses all text in one pass. */
   push(piece: string): void {
     if (typeof piece !== 'string') checkOptions(piece, aText, 'piece')
     this.#unread += piece
@@ -128,11 +130,11 @@ export class PartialJson {
     while (at < piece.length && !this.#isBroken) at = this.#text === undefined ? this.#outside(piece, at) : this.#inside(piece, at)
   }
 
-  /** A text that is complete at the first read is parsed with `JSON.parse`. */
+  /** Uses `JSON.parse` if the text is complete at the first read. */
   #readWhole(piece: string): boolean {
     try {
       const value: JsonValue = JSON.parse(piece)
-      // A number may continue; too deep text is read up to the limit.
+      // Not for a number, which may continue, or for too deep text, which is read up to the limit.
       if (!isNested(value) || (mayBeDeep(piece) && !isShallow(value, maxJsonDepth))) return false
       this.#place(value)
       return true
@@ -141,7 +143,7 @@ export class PartialJson {
     }
   }
 
-  /** Ends the text: a number or a word at the root ends here. */
+  /** Ends the text. Completes a number or word at the root. */
   end(): void {
     this.#read()
     this.#hasEnded = true
@@ -174,7 +176,7 @@ export class PartialJson {
     return from + 1
   }
 
-  /** Reads only `chunk`: access to the whole text would join all of its pieces. */
+  /** Reads only `chunk`, because accessing the whole text would join all pieces. */
   #say(chunk: string): void {
     const isHalf = isHighSurrogate(chunk.charCodeAt(chunk.length - 1))
     this.#text += this.#half + (isHalf ? chunk.slice(0, -1) : chunk)
@@ -260,7 +262,7 @@ export class PartialJson {
     else this.#break()
   }
 
-  /** Handles a complete value. */
+  /** Handles a completed value. */
   #place(value: JsonValue): void {
     this.#changes += 1
     this.#attach(value)
@@ -290,25 +292,25 @@ export class PartialJson {
   }
 }
 
-/** Not by assignment, because "__proto__" is a regular name in JSON. */
+/** Does not use assignment, because "__proto__" is an ordinary name in JSON. */
 function put(target: JsonObject | JsonValue[], at: string | number, value: JsonValue): void {
   if (Array.isArray(target)) target[Number(at)] = value
   else if (at === '__proto__') setOwnField(target, at, value)
   else target[at] = value
 }
 
-/** Returns whether `text` has enough brackets to be nested too deep. Most texts do not, and need no walk. */
+/** Returns whether `text` contains enough brackets to be nested too deep. Saves the walk for most texts. */
 function mayBeDeep(text: string): boolean {
   return text.split('[', maxJsonDepth).length + text.split('{', maxJsonDepth).length > maxJsonDepth
 }
 
-/** Returns whether a list or object in `value` is deeper than `levels`. */
+/** Returns whether `value` is nested deeper than `levels`. */
 function isShallow(value: JsonObject | JsonValue[], levels: number): boolean {
   if (levels === 0) return false
   if (Array.isArray(value)) {
     for (const part of value) if (isNested(part) && !isShallow(part, levels - 1)) return false
   } else {
-    // From JSON.parse: enumerable properties are own ones.
+    // The value comes from JSON.parse, so enumerable properties are own properties.
     for (const key in value) {
       const part = value[key]
       if (isNested(part) && !isShallow(part, levels - 1)) return false
@@ -321,12 +323,12 @@ function isNested(value: JsonValue | undefined): value is JsonObject | JsonValue
   return typeof value === 'object' && value !== null
 }
 
-/** Returns the own value of an object under `name`. */
+/** Returns the own property `name` of an object. */
 export function within(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return isNested(value) && !Array.isArray(value) ? ownOf(value, name) : undefined
 }
 
-/** Parses `text`, the start of some JSON; `undefined` if it is empty or invalid. */
+/** Parses `text`, which may be truncated JSON, or `undefined` if it is empty or invalid. */
 export function parsePartialJson(text: string): JsonValue | undefined {
   const json = new PartialJson()
   json.push(text)

@@ -5,25 +5,25 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import { PartialJson, within } from './partial-json.ts'
 
 /**
- * Parses the response of a run as a value while its events arrive.
+ * Parses a run's structured response while its events arrive.
  *
  * **Contract**
- * - A failed attempt, and a response before a call, is dropped when the next message begins.
- * - A message with missed parts is parsed at its end; so is one that a hook has redacted.
- * - A delta costs its length.
+ * - The next message discards a failed attempt, or a response that preceded a tool call.
+ * - A message with missed deltas, or that a hook replaced, is parsed when it is complete.
+ * - Each delta costs time proportional to its length.
  */
 export class PartialOutput {
   readonly #form: () => OutputForm | undefined
   #json = new PartialJson()
-  /** Whether the response has no wrapper; known when it has begun. */
+  /** Whether the response has no wrapper. Known once the response has started. */
   #isBare: boolean | undefined
   #block = 0
-  /** The parsed message; parts of others were missed. */
+  /** Id of the message being parsed. Deltas of other messages were missed. */
   #messageId: string | undefined
-  /** The last value. */
+  /** Latest value. */
   #endedId: string | undefined
 
-  /** Calls `form` each time, because a reader before the start of the run learns it later. */
+  /** Calls `form` each time, because it is unknown before the run starts. */
   constructor(form: () => OutputForm | undefined) {
     this.#form = form
   }
@@ -37,14 +37,14 @@ export class PartialOutput {
     }
     if (event.type === 'messageStart' && event.message.role === 'assistant') this.#begin(event.messageId)
     if (event.type === 'messageEnd') return this.#ended(event.messageId, event.message)
-    // A very late reader gets only this event.
+    // Very late readers receive only this event.
     const last = event.type === 'agentEnd' ? event.messages.findLast(({ role }) => role === 'assistant') : undefined
     return last !== undefined && last.id !== this.#endedId && this.#ended(last.id, last)
   }
 
   #ended(messageId: string, message: AgentMessage): boolean {
     if (message.role !== 'assistant') return false
-    // A rejected or replaced response leaves no trace.
+    // Discards a rejected or replaced response.
     if (messageId !== this.#messageId || message.guarded !== undefined) {
       this.#begin(messageId)
       this.read(message.content.map((block) => (block.type === 'text' ? block.text : '')))
@@ -60,22 +60,22 @@ export class PartialOutput {
     for (const [block, text] of texts.entries()) if (text !== '') this.#say(block, text)
   }
 
-  /** A part of the current message was missed. */
+  /** Part of the current message was missed. */
   miss(): void {
     this.#messageId = undefined
   }
 
-  /** Returns the response so far; immutable. See `PartialJson.snapshot`. */
+  /** Returns the response so far. Immutable. See `PartialJson.snapshot`. */
   get value(): JsonValue | undefined {
     return this.#path([]).reduce(within, this.#json.snapshot())
   }
 
-  /** The current text; a new one per attempt. */
+  /** Returns the current text, which is new for each attempt. */
   get attempt(): object {
     return this.#json
   }
 
-  /** The elements of the list at `path` that are whole, from the one at `from`. */
+  /** Returns the complete elements of the list at `path`, starting at index `from`. */
   elements(path: readonly string[], from: number): JsonValue[] {
     const names = this.#path(path)
     const whole = this.#json.completeElements(names)
@@ -84,7 +84,7 @@ export class PartialOutput {
     return Array.isArray(list) ? list.slice(from, whole) : []
   }
 
-  /** Models that nobody holds to a form may leave the wrapper out. */
+  /** Models without an enforced format may omit the wrapper. */
   #path(names: readonly string[]): readonly string[] {
     const property = this.#form()?.property
     if (property === undefined) return names
@@ -103,7 +103,7 @@ export class PartialOutput {
     this.#messageId = messageId
   }
 
-  /** Models may say something first: then the last text is the answer. */
+  /** Models may write an introduction. The last text is then the response. */
   #say(block: number, text: string): void {
     if (block !== this.#block && this.#json.isBroken) this.#renew()
     this.#block = block
@@ -111,7 +111,7 @@ export class PartialOutput {
   }
 }
 
-/** Whether an answer begins with something else than the property that should hold it; `undefined` before that can be told. */
+/** Returns whether the response starts without the expected wrapper property. `undefined` until this is known. */
 function isBare(value: JsonValue | undefined, property: string): boolean | undefined {
   if (!isJsonObject(value)) return value === undefined ? undefined : true
   const [first] = Object.keys(value)

@@ -2,9 +2,9 @@ import { LoadError } from '../../contract/errors.ts'
 
 /** A part of this package that is loaded on first use. See {@link lateChunk}. */
 export interface LateChunk<Part> {
-  /** The part, if it is loaded: no promise is needed then. */
+  /** The part if already loaded, so that callers need no promise. */
   readonly loaded: Part | undefined
-  /** Loads the part. Rejects with `LoadError` on failure; the next call tries again. */
+  /** Loads the part. Rejects with `LoadError` on failure. The next call retries. */
   load(): Promise<Part>
 }
 
@@ -12,10 +12,10 @@ export interface LateChunk<Part> {
  * Declares a part of this package, or a third-party package, that is loaded on first use.
  *
  * **Contract**
- * - `load` is called at most once while it succeeds. A failure is always a `LoadError`: never a network error that is retried, never text
- *   for the model.
- * - For a whole subsystem that a run may never need. Guards (approval, hooks, filters, redaction, error classification) are never late,
- *   because the file could be replaced before its first use.
+ * - `load` is called at most once if it succeeds. A failure is always a `LoadError`. It is never retried like a network error and never
+ *   sent to the model.
+ * - Use it for a subsystem that a run may never need. Guards (approval, hooks, filters, redaction, error classification) are never loaded
+ *   late, because the file could be replaced before its first use.
  */
 export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateChunk<Part> {
   let loaded: Part | undefined
@@ -28,7 +28,7 @@ export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateCh
         loaded ??= await load()
         return loaded
       } catch (error) {
-        // From a nested late part, which has named itself.
+        // Thrown by a nested late part, which has already set its name.
         throw LoadError.isInstance(error) ? error : new LoadError(name, error)
       }
     },

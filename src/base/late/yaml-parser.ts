@@ -1,7 +1,7 @@
 import { type LateChunk, lateChunk } from './late-chunk.ts'
 
-/** The YAML parser; only documents, skills and agent files that are YAML need it. */
+/** The YAML parser. Needed only for YAML documents, skills and agent files. */
 export const yamlParser: LateChunk<typeof import('yaml')> = lateChunk('the YAML parser', () => import('yaml'))
 
-/** How often aliases of a document may multiply. */
+/** Maximum expansion of a document's aliases. */
 export const maxAliasCount = 100

@@ -1,4 +1,4 @@
-/** Texts of providers in lower case. Original messages are in test/providers/kit/service-errors.ts. */
+/** Lower-case fragments of provider messages. See test/providers/kit/service-errors.ts for the original messages. */
 const overflowPhrases = [
   'prompt is too long',
   'prompt too long',
@@ -60,15 +60,15 @@ const overflowPhrases = [
   'range of input length',
   '`inputs` tokens + `max_new_tokens` must be',
   '`inputs` must have less than',
-  // Messages of this package for a status without text.
+  // Messages that this package uses for a status without text.
   'does not fit the context window',
 ]
 
-/** Limits other than the prompt in similar words, and token limits per minute, for which a wait helps. */
+/** Similar texts about other limits, and about token limits per minute, which a retry can resolve. */
 const otherLimit =
   /please wait before|tokens per (minute|hour|day)|rate[_ -]?limit|\b(max_(completion_|output_|new_)?tokens|maxoutputtokens|temperature|top_[pk]|images?|files?|tools?|stop sequences?)\b.{0,60}\bexceeds the (maximum|limit)/
 
-/** Returns whether `text` says that the prompt is too long. Source: docs/reference/errors.md */
+/** Returns whether `text` reports that the prompt is too long. Source: docs/reference/errors.md */
 export function isContextOverflowText(text: string): boolean {
   const lower = text.toLowerCase()
   return overflowPhrases.some((phrase) => lower.includes(phrase)) && !otherLimit.test(lower)

@@ -1,14 +1,17 @@
 import { ownOf } from '../../contract/json.ts'
 import { base64Digits } from '../base64.ts'
 
-/** Minimum length of a secret; shorter ones are placeholders that any word may contain. Also the length of a part that reveals a longer one. */
+/**
+ * Minimum length of a secret. Shorter values are placeholders that ordinary text may contain. Also the length of a substring that counts as
+ * a leak.
+ */
 export const minSecret = 8
 
 const replacement = '[redacted]'
 
 /** Maximum nesting of encodings: base64 of base64, hex of JSON. */
 const maxDepth = 2
-/** Maximum layers of escapes: a URL in JSON in HTML. */
+/** Maximum layers of escapes, such as a URL in JSON in HTML. */
 const maxUnescaping = 5
 
 /**
@@ -25,10 +28,10 @@ interface Reading {
  * Replaces every echo of `secret`, or of several secrets, in `text`.
  *
  * **Contract**
- * - Finds the secret and any part of it of at least 8 characters: plain, in another case, or split by white space.
- * - Finds encoded forms, also nested: escapes of JSON, HTML and URLs, hex, lists of bytes (hex or decimal), base64 and base64url at any
- *   alignment.
- * - Linear time in `text` and the secrets. A secret of fewer than 8 characters is ignored.
+ * - Finds the secret and any substring of at least 8 characters: plain, in different case, or split by white space.
+ * - Finds encoded forms, including nested ones: JSON, HTML and URL escapes, hex, byte lists (hex or decimal), and base64 and base64url at
+ *   any alignment.
+ * - Takes time linear in `text` and the secrets. Ignores secrets of fewer than 8 characters.
  */
 export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
   const pieces = piecesOf(typeof secret === 'string' ? [secret] : (secret ?? []))
@@ -41,7 +44,7 @@ export function withoutSecret(text: string, secret: string | readonly string[] |
 /** Maximum number of remembered secrets, for a run with several models whose keys change. */
 const maxKnown = 32
 
-/** Recently used secrets, to redact error messages. In memory only, and never part of a logged object. */
+/** Recently used secrets, for redacting error messages. Stored only in memory, and never part of a logged object. */
 export class KnownSecrets {
   readonly #latest = new Set<string>()
 
@@ -72,7 +75,7 @@ function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
   return pieces
 }
 
-/** Marks where `reading`, or an encoding inside it, contains a piece. */
+/** Marks the positions where `reading`, or an encoding within it, contains a piece. */
 function mark(reading: Reading, pieces: ReadonlySet<string>, marks: Uint8Array, depth: number): void {
   const forms = [reading, ...unescapings(reading)]
   for (const form of forms) markPieces(form, pieces, marks)
@@ -84,12 +87,12 @@ function mark(reading: Reading, pieces: ReadonlySet<string>, marks: Uint8Array, 
 
 function markPieces({ chars, starts, ends }: Reading, pieces: ReadonlySet<string>, marks: Uint8Array): void {
   const lower = chars.toLowerCase()
-  // A character whose case mapping has another length is not ASCII, so it is not part of a key.
+  // A character whose case mapping changes its length is not ASCII, so it cannot be part of a key.
   if (lower.length !== chars.length) return
   let marked = 0
   for (let at = 0; at + minSecret <= lower.length; at++) {
     if (!pieces.has(lower.slice(at, at + minSecret))) continue
-    // Only the new part of overlapping pieces, for linear time. Includes white space inside.
+    // For linear time, marks only the new part of overlapping pieces. Includes white space within.
     marks.fill(1, at < marked ? ends[marked - 1] : starts[at], ends[at + minSecret - 1])
     marked = at + minSecret
   }
@@ -116,7 +119,7 @@ function unescapings(reading: Reading): Reading[] {
   const found: Reading[] = []
   let last = reading
   for (let n = 0; n < maxUnescaping; n++) {
-    // In this order, because a backslash before white space escapes nothing.
+    // The order matters: a backslash before white space escapes nothing.
     const dense = substituted(last, space)
     const next = substituted(dense, escaped)
     if (dense.chars !== last.chars) found.push(dense)
@@ -170,7 +173,7 @@ function substituted({ chars, starts, ends }: Reading, pattern: RegExp): Reading
   return { chars: shown.join(''), starts: from, ends: to }
 }
 
-/** Decodes an escape; empty for white space; unchanged if invalid. */
+/** Decodes an escape; empty for white space. Unchanged if invalid. */
 function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexadecimal, entity]:
   | RegExpExecArray
   | RegExpMatchArray): string {
@@ -186,7 +189,7 @@ function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexad
 
 /** A text encoding of bytes, with its bits per character. */
 interface Alphabet {
-  /** Runs long enough to contain a piece. */
+  /** Matches runs that are long enough to contain a piece. */
   runs: RegExp
   bits: 4 | 6
   digitOf: (char: string) => number
@@ -221,7 +224,7 @@ function* decodedRuns({ chars, starts, ends }: Reading, { runs, bits, digitOf }:
   }
 }
 
-/** Lists of bytes as in dumps or a serialized buffer: `[115,107]`, `73:6b`, `0x73,0x6b`. Long enough to contain a piece. */
+/** Matches byte lists, as in dumps or a serialized buffer, that are long enough to contain a piece: `[115,107]`, `73:6b`, `0x73,0x6b`. */
 const lists = [
   { runs: /\d{1,3}(?:,\d{1,3}){7,}/g, item: /\d+/g, radix: 10 },
   { runs: /(?:0x)?[0-9a-f]{2}(?:[,:](?:0x)?[0-9a-f]{2}){7,}/gi, item: /[0-9a-f]{2}(?=[,:]|$)/gi, radix: 16 },

@@ -3,23 +3,23 @@ import { percentDecoded } from './characters.ts'
 /** Names of headers with credentials. */
 const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
 
-/** Returns whether the value of a header is a secret, by its name. */
+/** Returns whether a header with this name contains a secret. */
 export function isSecretHeader(name: string): boolean {
   return secretHeader.test(name)
 }
 
-/** Returns the secret parts of a header value: the whole, and the token after a scheme. */
+/** Returns the secret parts of a header value: the whole value, and the token after a scheme. */
 export function headerSecrets(value: string): string[] {
   return [value, value.replace(/^\s*\S+\s+(?=\S)/, '')]
 }
 
-/** Shorter ones would match anywhere. */
+/** Shorter secrets would match ordinary text. */
 const minSecret = 4
 
-/** Replaces every secret of at least four characters in `text` by `****`, plain or JSON-escaped. */
+/** Replaces every secret of at least four characters in `text`, plain or JSON-escaped, with `****`. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const known = [...new Set(secrets.flatMap(spellings))].filter((secret) => secret.length >= minSecret)
-  // Longer ones first, so that no part of one remains.
+  // Replaces longer secrets first, so that no part of a secret remains.
   return known.toSorted((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '****'), text)
 }
 
@@ -29,15 +29,15 @@ function spellings(secret: string): string[] {
   return [secret, bare, JSON.stringify(bare).slice(1, -1)]
 }
 
-/** Parameters of our codecs, which are not secret. */
+/** URL parameters that the codecs set, which are not secret. */
 const knownParameters = new Set(['alt', 'api-version'])
 
-/** Returns whether the value of a URL parameter may be a secret: all except those of codecs. */
+/** Returns whether the value of a URL parameter may be a secret. True for all except the codecs' parameters. */
 function isSecretParameter(name: string): boolean {
   return !knownParameters.has(name)
 }
 
-/** Returns the URL without possible secrets: user info, fragment, parameter values. Unchanged if there are none. */
+/** Returns the URL without possible secrets: user info, fragment and parameter values. Unchanged if it contains none. */
 export function withoutUrlSecrets(address: string): string {
   if (!URL.canParse(address)) return cutGenerously(address)
   const url = new URL(address)
@@ -55,19 +55,19 @@ export function bareUrl(url: string): string {
   return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, '')
 }
 
-/** For a relative URL of a proxy, or one that a password makes invalid. */
+/** Handles a proxy's relative URL, and a URL that a password makes invalid. */
 function cutGenerously(url: string): string {
   return url.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
 }
 
 /**
- * Returns the secrets in a request to `url` with `headers`: values of credential headers, user info and URL parameters. The caller may have
- * set some that no codec knows.
+ * Returns the secrets in a request to `url` with `headers`: values of credential headers, user info and URL parameters. Includes headers
+ * and parameters that the caller set.
  */
 export function secretsIn(url: string, headers: Record<string, string>): string[] {
   const secrets: string[] = []
   for (const [name, value] of Object.entries(headers)) {
-    // A scheme and a token, or a token alone. Signatures have parts whose names are not secret.
+    // Matches a scheme and a token, or only a token. Excludes signatures, whose parts include non-secret names.
     const token = isSecretHeader(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
     if (token === undefined) continue
     secrets.push(token)

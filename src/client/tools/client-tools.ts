@@ -8,11 +8,13 @@ import type { Wire } from '../wire/wire.ts'
 export interface ClientCallContext {
   readonly toolCallId: string
   readonly toolName: string
-  /** Aborts when the result is no longer needed: the run was stopped, or the call timed out. */
+  /** Aborts when the run is stopped or the call times out. */
   readonly signal: AbortSignal
 }
 
-/** Runs a call: the model gets its return value, or the message of its error. A function of unknown type may return nothing: `(no output)`. */
+/**
+ * Runs a call. The model gets the return value or the error message. If an untyped function returns nothing, the result is `(no output)`.
+ */
 export type ClientToolFunction<Input = JsonObject, Output = JsonValue> = (
   args: Input,
   ctx: ClientCallContext,
@@ -23,19 +25,19 @@ type Returned<Output> = JsonValue extends Output ? Output | undefined | void : O
 
 /** A tool that a client declares, for a server that allows its name. */
 export interface OfferedClientTool<Input = JsonObject, Output = JsonValue> {
-  /** For the model: what the tool does and when to use it. */
+  /** Tells the model what the tool does and when to use it. */
   description: string
-  /** The arguments, as a JSON Schema of an object. */
+  /** JSON Schema for the arguments, with an object at its root. */
   parameters: JsonSchema
   run: ClientToolFunction<Input, Output>
 }
 
-/** Tools of whose types nothing is known. */
+/** Tools without known types. */
 export type AnyTools = Record<string, { input: JsonObject; output: JsonValue }>
 
 /**
- * Client tools by name: a function for a tool that the server declares; description, parameters and `execute` for one that the
- * client declares.
+ * Client tools by name: a function for a tool that the server declares, or description, parameters and `execute` for a tool that the client
+ * declares.
  */
 export type ClientTools<Tools extends ToolTypesByName = AnyTools> = {
   readonly [Name in keyof Tools]?:
@@ -43,7 +45,7 @@ export type ClientTools<Tools extends ToolTypesByName = AnyTools> = {
     | OfferedClientTool<Tools[Name]['input'], Tools[Name]['output']>
 }
 
-/** Identifies a call, also after a restart of its server. */
+/** Identifies a call, even after the server restarts. */
 export function keyOf({
   toolCallId,
   argumentsHash,
@@ -52,14 +54,16 @@ export function keyOf({
   return JSON.stringify([toolCallId, argumentsHash, subAgent?.loopId ?? ''])
 }
 
-/** Claims a client call at the server. Resolves with false if another client has it; rejects with `RemoteError`. */
+/** Claims a client call at the server. Resolves with `false` if another client has claimed it. Rejects with `RemoteError`. */
 export async function claimCall(wire: Wire, { toolCallId, argumentsHash }: ApprovalRef, clientId: string): Promise<boolean> {
   const answer = await wire.json({ method: 'POST', path: `${pathOf(toolCallId)}/claim`, body: { argumentsHash, clientId } })
   const { claimed }: { claimed?: unknown } = Object(answer)
   return claimed === true
 }
 
-/** Sends the result of a call until the server has recorded it. Resolves with the loop that continues; rejects with `RemoteError`. */
+/**
+ * Sends a call's result, and retries until the server has recorded it. Resolves with the loop that continues. Rejects with `RemoteError`.
+ */
 export async function answerCall(
   wire: Wire,
   { toolCallId, argumentsHash }: ApprovalRef,

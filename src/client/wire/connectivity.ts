@@ -1,14 +1,14 @@
 import { startTimer } from '../../base/timer.ts'
 import { fieldIn } from '../../contract/json.ts'
 
-/** Connectivity information of the platform. */
+/** Event target that reports connectivity. */
 export type Signal = 'online' | 'visible'
 
 type Target = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
 
 /**
- * Calls `act` when the platform is online again, or the page becomes visible; returns a function that unsubscribes. Without such events it is
- * never called.
+ * Calls `act` when the platform is online again or the page becomes visible. Returns a function that unsubscribes. Platforms without these
+ * events never call `act`.
  */
 export function onSignal(act: (signal: Signal) => void): () => void {
   const scope: object = globalThis
@@ -23,7 +23,9 @@ export function onSignal(act: (signal: Signal) => void): () => void {
   }
 }
 
-/** Waits `ms` milliseconds; shorter after such an event, longer while the platform is offline. */
+/**
+ * Waits `ms` milliseconds. Stops waiting early when the platform comes online or the page becomes visible, and waits longer while offline.
+ */
 export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -32,7 +34,7 @@ export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', settle)
       resolve()
     }
-    // Being offline is not a failed attempt.
+    // Waits for the platform to come online, so that being offline does not count as a failed attempt.
     const stopTimer = startTimer(ms, () => (isOffline() ? undefined : settle()))
     const stopSignals = onSignal(settle)
     signal.addEventListener('abort', settle)

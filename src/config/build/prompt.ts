@@ -19,14 +19,14 @@ const builtIn: ReadonlyMap<string, SystemPromptStrategy> = new Map([
   ['minimal', minimalPrompt],
 ])
 
-/** Creates the system prompt for a text: literal text, a file, or blocks. */
+/** Creates the system prompt from literal text, a file, or blocks. */
 export async function systemPromptOf(build: Build, { text, path }: PromptText, place: AgentPlace): Promise<string> {
   const reference = parseReference(text)
   if (reference === undefined) return composed(build, only('system_prompt'), { system_prompt: text }, place, path)
   const { entity } = resolveName(build.entities, text, 'system_prompt', path)
   const section = build.config.system_prompt?.instances?.[Number(entity.path.at(-1))]
   const { id: _, description: __, type, ...blocks } = section ?? { id: '' }
-  const content = Object.fromEntries(Object.entries(blocks).filter(([, block]) => block !== undefined)) as Record<string, string> // Other keys of a prompt are texts.
+  const content = Object.fromEntries(Object.entries(blocks).filter(([, block]) => block !== undefined)) as Record<string, string> // All other keys of a prompt contain text.
   const strategy = type === undefined ? inOrder(Object.keys(content)) : strategyOf(build, type, [...entity.path, 'type'])
   return composed(build, strategy, content, place, entity.path)
 }
@@ -71,7 +71,7 @@ async function composed(
   }
 }
 
-/** Reads prompt files from the workspace, and from outside of it, for which trust was granted before. */
+/** Reads prompt files from the workspace, and from outside the workspace where trust was already granted. */
 function promptFiles({ host }: Build, place: AgentPlace, path: Path): Workspace {
   const outside = async (file: string): Promise<Uint8Array> => {
     if (host.readFile === undefined) throw needs(path, `reads ${JSON.stringify(file)}, outside of the workspace`, 'readFile')

@@ -13,8 +13,8 @@ import type { AgentConfig } from '../schema/sections.ts'
 import { filePathOf } from './build.ts'
 
 /**
- * Exact hosts of known providers. Subdomains are not included, because they may belong to others. A key for one provider may go to
- * another known one, but never to an unknown host.
+ * Exact hosts of known providers. Excludes subdomains, because third parties may control them. A key for one provider may be sent to
+ * another known provider, but never to an unknown host.
  */
 const knownHosts: ReadonlySet<string> = new Set(
   [...Object.values(serviceAddresses), ...Object.values(compatPresets).map(({ baseUrl }) => baseUrl)]
@@ -26,15 +26,15 @@ const knownHosts: ReadonlySet<string> = new Set(
 const knownFamilies =
   /^([\w-]+\.openai\.azure\.com|[\w-]+-aiplatform\.googleapis\.com|aiplatform\.[\w-]+\.rep\.googleapis\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com(\.cn)?)$/
 
-/** Hosts whose name identifies the customer account. */
+/** Hosts whose names identify the customer account. */
 const customersHost = /\.openai\.azure\.com$/
 /** Paths that identify the customer account. */
 const customersPath = /\/(accounts|projects)\//
 
-/** Headers that carry no credentials. Any other header may hold a key. */
+/** Headers that contain no credentials. Any other header may contain a key. */
 const harmlessHeaders = /^(accept|accept-language|anthropic-beta|anthropic-version|http-referer|openai-beta|referer|user-agent|x-title)$/i
 
-/** The only query allowed for a known provider. Any other may hold a key or select an account. */
+/** The only query allowed for a known provider. Any other query may contain a key or select an account. */
 const harmlessQuery = /^(\?api-version=[\w.-]*)?$/
 
 /** Lists the hosts that would receive prompts, file contents and environment values, except providers that the user chose. */
@@ -52,7 +52,7 @@ function modelRequests(config: AgentConfig, section: ModelSection, path: Path): 
 
 /** Lists URLs that the provider would call for its hosted tools. They receive tool arguments. */
 function serverToolRequests({ server_tools = [], body = {} }: ModelSection, path: Path): TrustRequest[] {
-  // `body` may declare tools as well.
+  // `body` may also declare tools.
   const addresses = addressesIn({ server_tools, body })
   return addresses.map(([name, what]): TrustRequest => ({ kind: 'endpoint', field: fieldOf([...path, ...name]), what }))
 }
@@ -64,12 +64,11 @@ function addressesIn(value: JsonValue, path: Path = []): [Path, string][] {
   return Object.entries(value).flatMap(([name, each]) => addressesIn(each, [...path, Array.isArray(value) ? Number(name) : name]))
 }
 
-/** A cache key is no secret. */
+/** A cache key is not a secret. */
 const cacheKey = /cache.?key$/i
 
 /**
- * Returns the paths of credentials for hosted tools, such as a mailbox token. A credential next to a URL is covered by the request for
- * that URL.
+ * Returns the paths of credentials for hosted tools, such as a mailbox token. The trust request for a URL covers a credential next to it.
  */
 function connectedAs(value: JsonValue, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return []
@@ -91,8 +90,8 @@ function accountRequests(config: AgentConfig, section: ModelSection, path: Path)
 }
 
 /**
- * Returns the settings that select an account: a key that is not a single variable, or the host or project of a customer. A provider
- * shows the account owner what was sent.
+ * Returns the settings that select an account: a key that is not a single variable, or the host or project of a customer. Providers let
+ * the account owner view the requests.
  */
 function strangersAccount({
   api_key,
@@ -116,8 +115,8 @@ function strangersAccount({
 }
 
 /**
- * Whether requests may hold more than the user's prompts: environment values, files of the workspace, or tool results. `section` is that
- * of the account.
+ * Returns whether requests may contain more than the user's prompts: environment values, workspace files, or tool results. `section` is
+ * the section of the account.
  */
 function hasSomethingToTell(
   config: AgentConfig,
@@ -146,7 +145,7 @@ function isForeign(address: string): boolean {
   return protocol !== 'https:' || !(knownHosts.has(hostname) || knownFamilies.test(hostname))
 }
 
-/** Whether a host is this machine. Names below `localhost` are not, because a resolver may look them up. */
+/** Returns whether a host is this machine. Excludes subdomains of `localhost`, because a resolver may look them up. */
 function isThisMachine(hostname: string): boolean {
   return isLoopbackHost(hostname) && !/\.localhost\.?$/.test(hostname)
 }
@@ -165,7 +164,7 @@ export function promptFiles(config: AgentConfig): { file: string; path: Path }[]
 
 /**
  * Lists settings that would send environment variables to a model: prompts, descriptions, headers. Excludes keys and URLs that are a
- * single variable, which the user set, and programs, whose requests show all their variables.
+ * single variable, because the user set it. Excludes programs, because their trust requests show all variables.
  */
 export function sentVariables(config: AgentConfig): TrustRequest[] {
   const programs = serversIn(config).flatMap(([{ command, enabled }, path]) =>
@@ -183,7 +182,7 @@ export function sentVariables(config: AgentConfig): TrustRequest[] {
   return [...found].map(([field, names]) => ({ kind: 'variable', field, what: [...names].map((name) => `\${${name}}`).join(', ') }))
 }
 
-/** Whether the variable at `path` is a key or a provider setting and stands alone. */
+/** Returns whether the value at `path` is a key or provider setting that consists of a single variable. */
 function isChosen({ role }: Key, value: unknown, path: Path): boolean {
   const text = String(path.reduce<unknown>(ownFieldIn, value))
   return role === 'headers' ? /auth|key|token/i.test(String(path[0])) && isKeyVariable(text) : role === 'choice' && isVariable(text)

@@ -24,7 +24,7 @@ import { chosenTools, skillsAt, type Toolbox, type ToolWish, toolsOf } from './t
 
 const chosen: Path = ['choices', 'tools']
 
-/** Creates the client tools of the file. Throws `ConfigError` with the section for an invalid one. */
+/** Creates the file's client tools. For an invalid tool, throws a `ConfigError` that includes the section. */
 export function clientToolsOf({ config }: Build): AgentTool[] {
   return (config.client_tools?.instances ?? []).map((section, at) => clientToolOf(section, ['client_tools', 'instances', at]))
 }
@@ -39,12 +39,12 @@ function clientToolOf(section: ClientToolSection, path: Path): AgentTool {
   }
 }
 
-/** Returns the names of tools that prompts may enable. */
+/** Returns the names of the tools that prompts can enable. */
 export function choiceWish({ config }: Build): ToolWish {
   return { names: config.choices?.tools ?? [], path: chosen }
 }
 
-/** Returns the options that prompts may choose; `undefined` if the file has none. */
+/** Returns the options that prompts can select, or `undefined` if the file defines none. */
 export async function choicesOf(build: Build, box: Toolbox): Promise<Choices | undefined> {
   const { choices } = build.config
   if (choices === undefined) return undefined
@@ -74,7 +74,7 @@ export function subAgentWishes({ config }: Build): ToolWish[] {
   return (config.sub_agents?.instances ?? []).map(({ tools = [] }, at) => ({ names: tools, path: [...subAgents, at, 'tools'] }))
 }
 
-/** Creates a tool for each sub-agent of the file. Sub-agents share only the workspace with the agent. */
+/** Creates a tool for each sub-agent in the file. Sub-agents share only the workspace with the agent. */
 export async function subAgentsAt(build: Build, place: AgentPlace, box: Toolbox): Promise<SubAgentTool[]> {
   const sections = build.config.sub_agents?.instances ?? []
   return Promise.all(sections.map((section, at) => subAgent(build, section, [...subAgents, at], place, box)))
@@ -103,7 +103,7 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
   })
 }
 
-/** Whether an entry of `[tools] enabled` names a sub-agent, which is available anyway. */
+/** Returns whether an entry of `[tools] enabled` names a sub-agent, which is always available. */
 export function isSubAgentName({ config }: Build, entry: string): boolean {
   const reference = parseReference(entry)
   if (reference === 'malformed') return false

@@ -23,7 +23,10 @@ const header = /^[ \t]*(\[\[?)([^\]]+)\]/
 const assignment = /^([ \t]*)((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*=/
 const keyPart = /"([^"\n]*)"|'([^'\n]*)'|([\w-]+)/g
 
-/** Finds positions, which the parser does not report, by headers and keys at line starts. Values inside another value get its position. */
+/**
+ * Finds positions from headers and keys at line starts, because the parser does not report positions. A nested value gets the position of
+ * the value that contains it.
+ */
 function tomlPlaces(text: string): (path: Path) => Place | undefined {
   let places: Map<string, Place> | undefined
   return (path) => {
@@ -50,7 +53,7 @@ function placesIn(text: string): Map<string, Place> {
       table = tableOf(partsOf(head[2] ?? ''), head[1] === '[[', lists)
       const place = { line: at + 1, column: line.indexOf('[') + 1 }
       places.set(table.join('\0'), place)
-      // Parent tables begin here, unless they have a header of their own.
+      // Parent tables begin here, unless they have their own header.
       for (let length = 1; length < table.length; length += 1) {
         const outer = table.slice(0, length).join('\0')
         if (!places.has(outer)) places.set(outer, place)
@@ -63,7 +66,7 @@ function placesIn(text: string): Map<string, Place> {
   return places
 }
 
-/** Resolves a header to a path: into the last item of each array. */
+/** Resolves a header to a path, using each array's last item. */
 function tableOf(parts: readonly string[], isEntry: boolean, lists: Map<string, number>): Path {
   const path: (string | number)[] = []
   for (const [at, part] of parts.entries()) {
@@ -76,7 +79,7 @@ function tableOf(parts: readonly string[], isEntry: boolean, lists: Map<string, 
   return path
 }
 
-/** Splits a dotted key up to the maximum depth. Longer ones would take quadratic time and are refused anyway. */
+/** Splits a dotted key up to the maximum depth. Longer keys would take quadratic time and are rejected later. */
 function partsOf(keys: string): string[] {
   const parts: string[] = []
   for (const [, double, single, bare] of keys.matchAll(keyPart)) {

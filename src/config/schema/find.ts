@@ -4,7 +4,7 @@ import type { Key } from './key-table.ts'
 import type { ModelSection } from './model-sections.ts'
 import { type AgentConfig, type McpServerSection, root } from './sections.ts'
 
-/** A value of a file with its key. */
+/** A value in a file, with its key. */
 interface Found {
   key: Key
   value: unknown
@@ -13,7 +13,7 @@ interface Found {
   isLocal: boolean
 }
 
-/** Returns every value of a file, sections included, in file order. */
+/** Returns every value in a file, including sections, in file order. */
 export function valuesIn(config: AgentConfig): Found[] {
   return within(config, root, [], false)
 }
@@ -31,13 +31,13 @@ function within(section: object, { inner = {}, others }: Key, path: Path, isLoca
   })
 }
 
-/** Returns the sections at a key: one, several or none. */
+/** Returns the sections at a key (zero or more). */
 export function sectionsOf({ key, value, path }: Omit<Found, 'isLocal'>): [section: object, path: Path][] {
   if (key.inner === undefined) return []
   return Array.isArray(value) ? value.map((each, at) => [each, [...path, at]]) : [[Object(value), path]]
 }
 
-/** Returns every text at keys of `role`; the items of a list one by one. */
+/** Returns every string at keys with this `role`. Lists yield one entry per item. */
 export function textsOf(config: AgentConfig, role: Key['role']): { text: string; path: Path }[] {
   const found = valuesIn(config).filter(({ key }) => key.role === role)
   return found.flatMap(({ value, path }) =>
@@ -52,7 +52,7 @@ export function modelsIn({ provider }: AgentConfig): [ModelSection, Path][] {
   return [[base, ['provider']], ...instances.map((each, at): [ModelSection, Path] => [each, ['provider', 'instances', at]])]
 }
 
-/** Returns every MCP server of a file, from both places, with its path. */
+/** Returns every MCP server in a file with its path, from `[[mcp.servers]]` and `[[tools.instances]]`. */
 export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {
   const instances = (tools?.instances ?? []).map(({ name, enabled, config }, at): [McpServerSection, Path] => [
     { ...config, name, ...(enabled !== undefined && { enabled }) },

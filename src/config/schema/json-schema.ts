@@ -4,7 +4,7 @@ import type { Key } from './key-table.ts'
 import { root } from './sections.ts'
 
 /**
- * Returns the JSON Schema (2020-12) of agent files for editors, generated from the same table that validates files. Also published as
+ * Returns the JSON Schema (2020-12) of agent files for editors, generated from the table that also validates files. Also published as
  * `phi-core/config/schema.json`.
  *
  * Source: docs/reference/configuration.md

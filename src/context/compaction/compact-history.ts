@@ -14,9 +14,9 @@ const targetShare = 0.75
 /**
  * Returns the target of a compaction in estimated message tokens.
  *
- * **Contract**: three quarters of the tokens between system prompt and tools and the trigger. `overflow` (the provider said that the prompt
- * is too long): also at most half of the messages. `asked` (not required): all of these tokens. Less by as much as the provider counts more
- * than the estimate.
+ * **Contract**: three quarters of the tokens between the system prompt and tools and the trigger. `overflow` (the provider said that the
+ * prompt is too long): also at most half of the messages. `asked` (not required): all of these tokens. The target is reduced by the
+ * difference if the provider counts more tokens than the estimate.
  */
 export function compactionTarget(context: ResolvedContext, size: PromptSize, cause: 'due' | 'overflow' | 'asked'): number {
   const { messageTokens, promptTokens } = size
@@ -27,7 +27,7 @@ export function compactionTarget(context: ResolvedContext, size: PromptSize, cau
   return cause === 'due' ? target : Math.min(target, Math.floor(messageTokens / 2))
 }
 
-/** Minimum, also if the system prompt is longer than the window: the provider then reports that it is too long. */
+/** Minimum target. Applies even if the system prompt is longer than the window: the provider then reports that the prompt is too long. */
 function messageRoom(context: ResolvedContext): number {
   const usable = compactionTrigger(context)
   return Math.max(usable - context.systemPromptTokens, usable * minRoomShare)
@@ -52,7 +52,7 @@ export interface PlanInput {
 /** A compaction that changes something. */
 export interface CompactionPlan extends SectionInput {
   loopId: string
-  /** Tokens of the current messages, without additions of rendering. */
+  /** Tokens of the current messages, without the additions made by rendering. */
   tokens: number
   /** Result of the default strategy, if it is smaller. */
   byDefault: Sections | undefined
@@ -73,7 +73,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const outline = sized(outlineOf(messages, state), compaction.toolOutputMaxLines, counter)
   const tokens = outline.tokens.reduce((sum, each) => sum + each, 0)
   if (tokens === 0) return undefined
-  // Additions of rendering count against the target. If the target is already met, the result only has to be smaller.
+  // Additions made by rendering count against the target. If the target is already met, the result only has to be smaller.
   const share = Math.min(1, tokens / Math.max(1, viewTokens))
   const target = isOver ? Math.floor(targetTokens * share) : tokens + compaction.maxSummaryTokens
   const sections: SectionInput = { outline, context, target, isOver }
@@ -82,7 +82,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const byDefault = sectionTokens(sections, found) < tokens ? found : undefined
   const split = splitFor(outline, compaction.keepFirstTurns, compaction)
   const middle = middleOf(outline, split)
-  // A strategy is called if there is something in the middle, or the recent turns alone are too long.
+  // Calls a strategy if there are messages in the middle, or if the recent turns alone are too long.
   const isWorthAsking = outline.parts.length > 1 && (hasMiddle(outline, split, compaction) || found.split.recent < split.recent)
   const isCustom = isWorthAsking && ownParts(compaction.strategy).length > 0
   if (byDefault === undefined && !(isCustom && middle.some((part) => part !== outline.parts[outline.earlier]))) return undefined
@@ -93,8 +93,8 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
  * Executes a plan with the configured strategy. Resolves with `undefined` if the result is not smaller.
  *
  * **Contract**
- * - Pure except for ids and times: the caller applies the overlay. Messages are not changed; shortened copies keep their ids.
- * - The result meets the target of the plan if the current turn does.
+ * - Pure except for ids and times: the caller applies the overlay. Messages are not changed. Shortened copies keep their ids.
+ * - The result meets the plan's target if the current turn does.
  * - Rejects only with the signal's reason. If a strategy throws, `compactionStrategyFailed` is logged, and the default strategy runs.
  *
  * Source: docs/concepts/context.md

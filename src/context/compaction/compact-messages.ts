@@ -18,11 +18,11 @@ import { cutToolOutputs } from './tool-output.ts'
  * 4. Keep only the newest turns that fit.
  *
  * **Contract**
- * - Pure: unchanged messages keep their identity, shortened ones their id. With `compaction: false`, or within the budget, the messages are
- *   returned unchanged.
- * - The result always fits; it is empty if not even the marker fits. A call and its result stay together.
+ * - Pure: unchanged messages keep their identity, and shortened messages keep their id. With `compaction: false`, or within the budget, the
+ *   messages are returned unchanged.
+ * - The result always fits. It is empty if not even the marker fits. A call and its result stay together.
  * - Throws `ConfigError` `invalidOption` with the name of the option.
- * - For your own message lists. An agent compacts what it sends by itself, and keeps its history.
+ * - Use this function for your own message lists. An agent compacts its requests automatically and keeps its history.
  *
  * Source: docs/concepts/context.md
  */

@@ -7,7 +7,7 @@ import { cutToolOutputs } from './tool-output.ts'
 /**
  * Compacts without a model: keeps the first turns, reduces responses in the middle to one line each, and cuts long tool outputs at the end.
  *
- * **Contract**: `keepCompacted` keeps user messages unchanged. If the lines exceed `maxTokens`, the newest stay after a marker
+ * **Contract**: `keepCompacted` keeps user messages unchanged. If the lines exceed `maxTokens`, the newest lines are kept after a marker
  * `[Context compacted: N messages removed to fit context window]`.
  *
  * Source: docs/concepts/context.md
@@ -19,7 +19,10 @@ export const defaultCompaction = {
   keepRecent: ({ turns, config }: CompactionInput): AgentMessage[] => cutToolOutputs(turns.flat(), config.toolOutputMaxLines),
 } satisfies CompactionStrategy
 
-/** Returns one line per response, the newest that fit. A message that exceeds the whole budget does not exclude older ones. */
+/**
+ * Returns one line per response, keeping the newest lines that fit. A message that exceeds the whole budget does not exclude older
+ * messages.
+ */
 export function summariesWithin(turns: readonly (readonly AgentMessage[])[], options: KeepOptions): AgentMessage[] {
   const { maxTokens, removed, marker, counter } = options
   const lines = summaryLines(turns.flat())
@@ -35,20 +38,21 @@ export interface KeepOptions {
   maxTokens: number
   /** Number of messages already dropped. */
   removed: number
-  /** Creates the message that replaces the dropped ones. */
+  /** Creates the message that replaces the dropped messages. */
   marker(removed: number): AgentMessage
   counter: TokenCounter
 }
 
 /**
- * Returns the newest groups that fit, in order, after a marker for dropped messages. Groups stay whole; the first one from the end that does
- * not fit is the limit. All groups without a marker if nothing is dropped; nothing if not even the marker fits.
+ * Returns the newest groups that fit, in order, after a marker for dropped messages. Groups stay whole. Counting from the end, the first
+ * group that does not fit and all older groups are dropped. Returns all groups without a marker if nothing is dropped, and an empty list if
+ * not even the marker fits.
  */
 export function keepNewest(groups: readonly (readonly AgentMessage[])[], options: KeepOptions): AgentMessage[] {
   const { maxTokens, removed, marker, counter } = options
   const all = groups.flat()
   if (removed === 0 && totalTokens(all, counter) <= maxTokens) return all
-  // Measured at its maximum length, because its count is not known yet.
+  // Measures the marker at its maximum length, because its count is not known yet.
   let room = maxTokens - messageTokens(marker(removed + all.length), counter)
   if (room < 0) return []
   let from = groups.length

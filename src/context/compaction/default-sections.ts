@@ -23,14 +23,14 @@ export interface SectionInput {
   context: ResolvedContext
   /** Maximum tokens of all sections. */
   target: number
-  /** Whether the current messages exceed it. */
+  /** Whether the current messages exceed this maximum. */
   isOver: boolean
 }
 
 /**
  * Compacts by the default strategy with the mildest sufficient step: cut tool outputs, then one line per response in the middle, then drop the
- * middle, then keep fewer recent turns and none of the first; finally cut the tool outputs of the current turn as short as needed.
- * `undefined` if there is nothing new since the last compaction.
+ * middle, then keep fewer recent turns and none of the first. Finally, cut the current turn's tool outputs as short as needed. Returns
+ * `undefined` if nothing has been added since the last compaction.
  *
  * **Contract**: the current turn stays, so the result meets the target only if that turn does.
  *
@@ -54,7 +54,7 @@ export function defaultSections(input: SectionInput): Sections | undefined {
   return { split, recent, ...compactedWithin(input, split, { room, asked }) }
 }
 
-/** Returns the recent turns with cut tool outputs; if only the current one stays, until `reserve` tokens are left. */
+/** Returns the recent turns with cut tool outputs. If only the current turn remains, cuts its outputs until `reserve` tokens are left. */
 export function recentWithin({ outline, context, target }: SectionInput, split: Split, reserve: number): AgentMessage[] {
   if (split.recent > 1 || freeTokens(outline, split, target) >= reserve) return recentCut(outline, split)
   return presentTurnCut(outline, freeTokens(outline, { ...split, recent: 0 }, target) - reserve, context)

@@ -19,7 +19,7 @@ export interface Part {
  */
 export interface Outline {
   parts: readonly Part[]
-  /** Index of the earlier summaries; -1 without any. */
+  /** Index of the earlier summaries, or -1 if there are none. */
   earlier: number
   /** Maximum number of unchanged parts at the start. */
   maxFirst: number
@@ -36,7 +36,7 @@ export function outlineOf(messages: readonly AgentMessage[], state: ContextState
   const visible = visibleIn(expanded, state)
   const first = partsOf(expanded.first, visible)
   if (overlay?.keepRecent === undefined) {
-    // Without recent turns, the compacted part is the current turn, which may have continued.
+    // If there are no recent turns, the compacted part is the current turn, which may have continued.
     const section = overlay && { range: overlay.keepCompacted.range, sent: expanded.compacted }
     const later = joinEnd(section === undefined ? partsOf(expanded.rest, visible) : partsAfter(messages, section, expanded.rest, visible))
     const parts = [...first, ...later]
@@ -54,8 +54,8 @@ function partsOf(messages: readonly AgentMessage[], visible: Visible): Part[] {
 }
 
 /**
- * Returns the turns of the last section of an overlay and later ones. Their bounds are messages of the history if present, never a memo;
- * the sent messages are the copies.
+ * Returns the turns of the last section of an overlay and later ones. Their bounds are messages of the history if present, never a memo.
+ * The sent messages are the copies.
  */
 function partsAfter(
   messages: readonly AgentMessage[],
@@ -116,7 +116,7 @@ function spanOf(turn: readonly AgentMessage[]): TurnSpan {
   return { firstId: turn[0]?.id ?? '', lastId: turn.at(-1)?.id ?? '', turns: 1 }
 }
 
-/** Number of parts that stay at the start and at the end; those in between are compacted. */
+/** Number of parts kept at the start and at the end. The parts in between are compacted. */
 export interface Split {
   first: number
   recent: number
@@ -149,7 +149,7 @@ export function splitFor(outline: Outline, keepFirst: number, { keepRecentTurns 
   return { first, recent: Math.min(Math.max(1, wholeNumber(keepRecentTurns)), room) }
 }
 
-/** Returns whether there are more turns than are kept. */
+/** Returns whether there are more turns than the split keeps. */
 export function hasMiddle(outline: Outline, { first }: Split, { keepRecentTurns }: CompactionConfig): boolean {
   return outline.earlier >= 0 || first + Math.max(1, wholeNumber(keepRecentTurns)) < outline.parts.length
 }

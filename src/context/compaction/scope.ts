@@ -7,11 +7,11 @@ import { removedCount } from './summary-lines.ts'
 
 /** Messages to summarize. */
 export interface MiddleTurns {
-  /** Turns of loops in scope, oldest first; the first contains earlier summaries, if any. */
+  /** Turns of loops in scope, oldest first. The first contains earlier summaries, if any. */
   turns: readonly (readonly AgentMessage[])[]
-  /** Number of dropped messages: those of older loops, and those dropped before. */
+  /** Number of dropped messages: those from older loops, and those dropped by earlier compactions. */
   removed: number
-  /** Loops with turns between the kept ones. */
+  /** Loops with turns between the kept turns. */
   loops: number
 }
 
@@ -27,7 +27,7 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
   for (const part of middleOf(outline, split)) {
     const messages = part.messages.filter((message) => removedCount(message) === 0)
     for (const message of part.messages) removed += removedCount(message)
-    // An earlier summary is short, and all that is left of loops out of scope.
+    // Keeps an earlier summary, because it is short and is all that remains of loops out of scope.
     const isKept = part === outline.parts[outline.earlier] || messages.some((message) => scope.has(loopOf(message)))
     if (!isKept) removed += messages.length
     else if (messages.length > 0) turns.push(messages)
@@ -37,8 +37,8 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
 }
 
 /**
- * Returns the loop of each message: of its `turnId`, else of the next message with one, because a prompt belongs to its response; at the end,
- * of the previous message.
+ * Returns each message's loop: of its `turnId`, otherwise of the next message with one, because a prompt belongs to its response. At the
+ * end, of the previous message.
  */
 function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()
@@ -52,7 +52,7 @@ function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
 
 /** Input of the scope. */
 interface ScopeLimits {
-  /** Loops of recent turns, which stay: they are in scope, and do not count. */
+  /** Loops of recent turns, which are kept. They are in scope and do not count toward the limit. */
   recent: ReadonlySet<string>
   maxContextTokens: number
   counter: TokenCounter

@@ -14,27 +14,27 @@ import { fittingFirst, fittingSplit, freeTokens, type Split, splitFor } from './
 import { middleTurns } from './scope.ts'
 import { markerTokens, middleMarker } from './summary-lines.ts'
 
-/** Context of a strategy. */
+/** A strategy's context. */
 export interface StrategyOptions {
-  /** Owned by the loop. */
+  /** The loop owns this signal. */
   signal: AbortSignal
   budget: Budget
-  /** Receives every model call that the strategy charged, at once, also if the compaction fails. */
+  /** Receives every model call that the strategy charged, immediately, also if the compaction fails. */
   spent?(usage: Usage, cost: CostConfig): void
   warn(event: string, fields: JsonObject): void
 }
 
-/** Input of a strategy. */
+/** A strategy's input. */
 const strategyParts = ['keepFirst', 'keepCompacted', 'keepRecent'] as const satisfies (keyof CompactionStrategy)[]
 
-/** Parts of a strategy that replace the default. */
+/** The parts of a strategy that replace the default. */
 export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionStrategy)[] {
   return strategyParts.filter((name) => strategy[name] !== undefined && strategy[name] !== defaultCompaction[name])
 }
 
 /**
- * Runs a strategy. If a part throws or returns an invalid value, the fault is logged and the default runs instead; a too long result is cut, and
- * the newest turns stay. Rejects only with the signal's reason.
+ * Runs a strategy. If a part throws or returns an invalid value, the fault is logged and the default runs instead. A result that is too
+ * long is cut, and the newest turns are kept. Rejects only with the signal's reason.
  */
 export async function strategySections(input: SectionInput, options: StrategyOptions): Promise<Sections> {
   return new StrategyRun(input, options).sections()
@@ -61,7 +61,7 @@ class StrategyRun {
     const reserve = this.#reserve()
     const beginning = { ...asked, first: fittingFirst(outline, asked.first, target) }
     const own = await this.#keepRecent(beginning, reserve)
-    // Without a strategy for them, as many recent turns stay as leave tokens for the summary.
+    // Without a strategy for recent turns, keeps as many of them as leave tokens for the summary.
     const split = own === undefined ? fittingSplit(outline, asked, target, reserve) : beginning
     const recent = own ?? recentWithin(this.#input, split, reserve)
     const room = freeTokens(outline, { ...split, recent: 0 }, target) - totalTokens(recent, context.counter)
@@ -83,7 +83,7 @@ class StrategyRun {
     const messages = await this.#askForMessages('keepRecent', turns, maxTokens)
     if (messages === undefined) return undefined
     const kept = this.#cut(messages, maxTokens, 0)
-    // The newest turn stays even if it is too long.
+    // Keeps the newest turn even if it is too long.
     return kept.at(-1) === messages.at(-1) ? kept : turnsOf(messages).at(-1)
   }
 

@@ -7,9 +7,10 @@ const maxLineBytes = 200
 const removedMark = /^\[Context compacted: (\d{1,15}) messages removed(?: to fit context window)?\]$/
 
 /**
- * Replaces each response in `messages` by one line in its role and turn: its short texts, else the number of its tools, else a placeholder.
- * Results are dropped with their calls, and failed responses because they are never sent; everything else stays, including earlier summaries
- * and memos.
+ * Replaces each response in `messages` by one line in its role and turn: its short texts, otherwise the number of its tools, otherwise a
+ * placeholder.
+ * Drops results together with their calls, and failed responses because they are never sent. Keeps everything else, including earlier
+ * summaries and memos.
  */
 export function summaryLines(messages: readonly AgentMessage[]): AgentMessage[] {
   const lines: AgentMessage[] = []
@@ -23,8 +24,8 @@ export function summaryLines(messages: readonly AgentMessage[]): AgentMessage[] 
 }
 
 /**
- * Creates a summary message, for a `CompactionStrategy` that writes one. It has the role of the model, is labelled
- * `[Summary]` and fenced, so that nothing in it looks like words of the user.
+ * Creates a summary message, for a `CompactionStrategy` that writes one. It has the model's role, is labelled `[Summary]` and fenced, so
+ * that no part of it looks like user input.
  */
 export function summaryMessage(summary: string): LlmMessage {
   return standIn(`[Summary] ${summary}`)
@@ -35,7 +36,7 @@ export function middleMarker(count: number): LlmMessage {
   return marker(`[Context compacted: ${count} messages removed to fit context window]`)
 }
 
-/** Replaces everything older than what follows. */
+/** Replaces all messages before the kept ones. */
 export function olderMarker(count: number): LlmMessage {
   return marker(`[Context compacted: ${count} messages removed]`)
 }
@@ -49,7 +50,7 @@ export function markerTokens(counter: TokenCounter): number {
   return counter.message(middleMarker(999_999))
 }
 
-/** Returns how many messages a marker replaces; 0 for other messages. A user message has a turn, so it is never a marker. */
+/** Returns how many messages a marker replaces, or 0 for other messages. A user message has a turn, so it is never a marker. */
 export function removedCount(message: AgentMessage): number {
   if (message.role !== 'user' || message.turnId !== undefined || message.content.length !== 1) return 0
   const block = message.content[0]
@@ -68,7 +69,7 @@ function summaryOf({ content }: AssistantMessage): string {
   return tools > 0 ? `[Assistant used ${tools} tool(s)]` : '[Assistant response]'
 }
 
-/** Providers send blank texts next to calls; these are skipped. */
+/** Skips the blank texts that providers send next to calls. */
 function isShort(text: string): boolean {
   return text.trim() !== '' && text.length <= maxLineBytes && new TextEncoder().encode(text).length <= maxLineBytes
 }

@@ -7,7 +7,8 @@ const cutMark = /\n\n\[\.\.\. (\d+) lines truncated \.\.\.\]\n\n/
 
 /**
  * Cuts `text` to at most `maxLines` lines: half of them (rounded down) from its start, the others from its end, and a line with the number of
- * missing lines in between. A cut text that is short enough stays; when cut again, the missing lines add up. Never longer than before.
+ * missing lines in between. Text that was cut before and is short enough stays unchanged. When text is cut again, the counts of missing
+ * lines are added. The result is never longer than the input.
  */
 function truncateLines(text: string, maxLines: number): string {
   const mark = cutMark.exec(text)
@@ -21,14 +22,14 @@ function truncateLines(text: string, maxLines: number): string {
   return cut.length < text.length ? cut : text
 }
 
-/** Cuts long tool outputs in `messages` to `maxLines` lines. Short messages keep their identity, others their id. */
+/** Cuts long tool outputs in `messages` to `maxLines` lines. Short messages keep their identity, and shortened messages keep their id. */
 export function cutToolOutputs(messages: readonly AgentMessage[], maxLines: number): AgentMessage[] {
   return mapToolTexts(messages, (text) => truncateLines(text, maxLines))
 }
 
 /**
- * Cuts tool outputs in `messages` to fewer and fewer lines, then characters, until all fits `maxTokens`; to the minimum if it never
- * fits.
+ * Cuts tool outputs in `messages` to fewer and fewer lines, then characters, until the messages fit `maxTokens`, or to the minimum if they
+ * never fit.
  */
 export function cutToolOutputsToFit(
   messages: readonly AgentMessage[],

@@ -8,12 +8,12 @@ import { groupStarts } from '../view/turns.ts'
 
 /** Input of a prune. */
 export interface PruneInput {
-  /** The messages that are sent now, from `deriveView`. */
+  /** The messages that are currently sent, from `deriveView`. */
   view: readonly AgentMessage[]
   /** Minimum number of tokens to remove, if there are that many. */
   tokens: number
   memo?: string
-  /** The requesting turn, which stays. */
+  /** The turn that requested the prune, which is kept. */
   currentTurn: TurnId
   state: ContextState
   counter: TokenCounter
@@ -26,7 +26,7 @@ export interface PruneInput {
  * **Contract**
  * - Never removes: user messages, the current turn, memos, results of a compaction, responses with a call without result, and failed
  *   responses, which are not sent anyway.
- * - `messageIds` are in history order. Pure except for the id and the time of the record.
+ * - `messageIds` are in history order. Pure except for the id and the record's time.
  *
  * Source: docs/concepts/context.md
  */

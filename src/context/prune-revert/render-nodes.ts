@@ -14,7 +14,7 @@ interface PlacedTag {
 
 type Carrier = Extract<AgentMessage, UserMessage | ToolResultMessage>
 
-/** Copies by addition, created once, so that their encoded forms are reused. */
+/** Copies by added text. Each copy is created once, so that its encoded form is reused. */
 const copies = new WeakMap<AgentMessage, Map<string, Carrier>>()
 const tokens = new WeakMap<AgentMessage, string>()
 
@@ -24,12 +24,12 @@ const tokens = new WeakMap<AgentMessage, string>()
  *
  * **Contract**
  * - `messages` are those that are sent. Responses are never changed, because signatures cover them. So a tag is on the last result of its
- *   target or, without one, on the last user message or result before its end. If the target is not sent any more, the tag is on the first
- *   message with a later node, else on the last one.
+ *   target or, without one, on the last user message or result before its end. If the target is no longer sent, the tag is on the first
+ *   message with a later node, or otherwise on the last message.
  * - The token around ids and tags comes from the id of the first numbered message that is sent. It is stable while that message is sent,
  *   unguessable, and removed from message texts: no tool can forge an id or a tag.
- * - A tag whose target was abandoned is dropped. `visibleTags` selects the others.
- * - Messages without additions keep their identity; copies are the same objects at each call.
+ * - A tag whose target was abandoned is dropped. `visibleTags` selects from the remaining tags.
+ * - Messages without additions keep their identity. Copies are the same objects at each call.
  *
  * Source: docs/concepts/context.md
  */
@@ -58,8 +58,7 @@ export function renderNodes(
  * Returns the visible tags: all outcomes and checkpoints, lessons and findings of the last `windowTurns` turns (inclusive), and the newest
  * `keepCount` of each kind at any age.
  *
- * **Contract**: `tags` are oldest first, and so is the result. A tag of an earlier loop ages from the turn of the same number, because loops
- * count their turns separately.
+ * **Contract**: `tags` are oldest first, and so is the result. A tag of an earlier loop ages from the turn with the same number, because each loop counts its turns separately.
  */
 export function visibleTags(tags: readonly NodeTag[], policy: RevertPolicy, turnIndex: number): NodeTag[] {
   const newer: Record<TagKind, number> = { lesson: 0, finding: 0, outcome: 0, checkpoint: 0 }
@@ -101,7 +100,10 @@ function tagsByPlace(messages: readonly AgentMessage[], placed: readonly PlacedT
   return tags
 }
 
-/** Returns the index for tags of a target: its last result, else the carrier before its end, else the first one of a later node, else the last. */
+/**
+ * Returns the index for tags of a target: its last result, otherwise the carrier before its end, otherwise the first one of a later node,
+ * otherwise the last.
+ */
 function carriersIn(messages: readonly AgentMessage[]): (target: number) => number {
   const starts = groupStarts(messages)
   const ends = new Map<number, number>()
@@ -128,7 +130,7 @@ function isCarrier(message: AgentMessage): message is Carrier {
   return (message.role === 'user' && !isBridge(message)) || message.role === 'toolResult'
 }
 
-/** Ids are random, unless an application sets its own; a tool does not know time and text then. */
+/** Ids are random, unless an application sets its own. A tool does not know time and text then. */
 function tokenOf(message: AgentMessage | undefined): string {
   if (message === undefined || !isLlmMessage(message)) return fenceToken(message?.id ?? '')
   let token = tokens.get(message)

@@ -9,7 +9,7 @@ export interface RevertInput {
   messages: readonly AgentMessage[]
   state: ContextState
   change: Extract<ContextChange, { type: 'revert' }>
-  /** The requesting turn; the age of the tag counts from it. */
+  /** The turn that requested the revert. The tag's age is counted from this turn. */
   turnIndex: number
 }
 
@@ -29,13 +29,13 @@ const tagKinds: Record<RevertCategory, TagKind> = {
 }
 
 /**
- * Plans a revert to a node: later messages are not sent any more, and the tag says what was learnt. The history stays.
+ * Plans a revert to a node: later messages are no longer sent, and the tag says what was learned. The history is unchanged.
  *
  * **Contract**
  * - The target is extended to the end of its response and results, so `targetNodeId` of the record may be later than requested.
  * - Rejects, with a reason, a target that is missing or abandoned, one before the end of a compacted part, and one followed by a user
  *   message.
- * - Pure except for the id and the time of the record.
+ * - Pure except for the id and the record's time.
  *
  * Source: docs/concepts/context.md
  */
@@ -76,7 +76,7 @@ export function activeNodeId(messages: readonly AgentMessage[], reverts: readonl
   return activeNode(messages, abandonments(messages, reverts))
 }
 
-/** Returns the highest node id of `messages` plus 1; 0 without nodes. It never decreases: abandoned nodes count. */
+/** Returns the highest node id of `messages` plus 1, or 0 without nodes. It never decreases: abandoned nodes count. */
 export function nextNodeId(messages: readonly AgentMessage[]): number {
   let next = 0
   for (const message of messages) next = Math.max(next, (nodeIdOf(message) ?? -1) + 1)
@@ -88,9 +88,9 @@ export function nextNodeId(messages: readonly AgentMessage[]): number {
  *
  * **Contract**
  * - The trunk is the chain of parents from the active node. Messages before its end (a root, a missing parent, a cycle) stay too, unless a
- *   revert names them; if the active node is missing, all stay. So `messages` may be the compacted rest of a history.
- * - A result follows its call; another message without a node follows the next node, or at the end the trunk. Messages before the first node,
- *   user messages and extension messages always stay.
+ *   revert names them. If the active node is missing, all messages stay. So `messages` may be the compacted rest of a history.
+ * - A result follows its call. Another message without a node follows the next node, or at the end the trunk. Messages before the first
+ *   node, user messages and extension messages always stay.
  *
  * Source: docs/concepts/context.md
  */
@@ -115,7 +115,7 @@ export function abandonedIds(messages: readonly AgentMessage[], reverts: readonl
   return abandoned
 }
 
-/** Returns the node id of a message, if any. */
+/** Returns a message's node id, if any. */
 export function nodeIdOf(message: AgentMessage): number | undefined {
   return isLlmMessage(message) ? message.nodeId : undefined
 }
@@ -139,7 +139,7 @@ function activeNode(messages: readonly AgentMessage[], entries: readonly Abandon
   }
   const backTo = new Map<number, number>()
   for (const { target, nodeIds } of entries) {
-    // A revert always leads to a lower id; anything else is foreign and could loop forever.
+    // A revert always leads to a lower id. Any other revert was not created here and could cause an endless loop.
     for (const node of nodeIds) if (target < node) backTo.set(node, target)
   }
   while (active !== undefined) {
@@ -170,7 +170,7 @@ function trunkFrom(messages: readonly AgentMessage[], active: number | undefined
   return { positions, end, firstNode }
 }
 
-/** Returns the index of the last message that a compaction summarized or kept before the summarized part; -1 without one. */
+/** Returns the index of the last message that a compaction summarized or kept before the summarized part, or -1 without a compaction. */
 function compactedEnd(messages: readonly AgentMessage[], overlay: CompactionOverlay | undefined): number {
   if (overlay === undefined) return -1
   const ids = [overlay.keepFirst?.lastId, overlay.keepCompacted.range.lastId]

@@ -3,14 +3,14 @@ import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type Me
 import { isBridge, isStandIn } from '../view/stand-in.ts'
 
 /**
- * Returns the origin of each message of a request.
+ * Returns the origin of each message in a request.
  *
  * **Contract**
- * - Same length as `sent`; the system prompt has no entry.
+ * - Same length as `sent`. The system prompt has no entry.
  * - `entries` are the messages before `convertToLlm`. Sent messages are matched by id, so copies and reordering are fine.
  * - A `provenanceHint` is used unchanged, also of a message that a converter created. Otherwise a message with a turn is a `loopTurn`, and
  *   `messageIndex` is its index among the sent messages of that turn, including hinted ones. Summaries and other replacements are `runtime`.
- *   Others are `unknown`: messages that a converter created, and histories without turns.
+ *   All other messages are `unknown`: those that a converter created, and those in histories without turns.
  *
  * Source: docs/reference/tracing.md
  */

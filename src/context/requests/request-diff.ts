@@ -6,19 +6,19 @@ import { type Message, withId } from '../../contract/message/message.ts'
 import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import { estimateTokens, messageTokens } from '../tokens/estimate.ts'
 
-/** The first place where a request differs from the one before it. */
+/** The first difference between a request and the previous request. */
 export interface RequestBreak {
   part: 'model' | 'settings' | 'tools' | 'systemPrompt' | 'messages'
   reason: 'changed' | 'removed' | 'inserted'
-  /** Position among the tools or messages: in the request before for `removed`, else in the new one. */
+  /** Position among the tools or messages: in the previous request for `removed`, otherwise in the new request. */
   index?: number
-  /** Position of the block within that message; absent where the message as a whole came, went or was replaced. */
+  /** Position of the block within that message. Absent if the whole message was added, removed or replaced. */
   blockIndex?: number
   /** Origin of that message. */
   provenance?: BlockProvenance
-  /** Some 120 characters from shortly before the difference, as they were. */
+  /** About 120 characters around the difference, from the previous request. */
   before?: string
-  /** The same, as they are now. */
+  /** The same excerpt from the new request. */
   after?: string
 }
 
@@ -40,13 +40,13 @@ interface Difference {
 const excerptLength = 120
 
 /**
- * Compares a request with the one of the turn before, in the order in which providers cache. The order is model, response format, tools,
- * system prompt, thinking, then messages block by block.
+ * Compares a request with the previous turn's request, in the order in which providers cache content. The order is model, response format,
+ * tools, system prompt, thinking, then messages block by block.
  *
  * **Contract**
- * - New messages at the end are no break. `maxTokens` and `temperature` are not compared: they are no part of the prompt. Neither are ids and
- *   times, which are not sent.
- * - Counts are estimates of the default counter. Pure.
+ * - New messages at the end do not count as a difference. `maxTokens` and `temperature` are not compared: they are not part of the prompt.
+ *   Neither are ids and times, which are not sent.
+ * - Counts are estimates by the default counter. Pure.
  *
  * Source: docs/concepts/context.md
  */
@@ -103,7 +103,7 @@ function messagesChange(previous: AnnotatedRequest, next: AnnotatedRequest, diff
   return { ...where, reason: block.reason, blockIndex: block.at, ...texts }
 }
 
-/** Returns what differs between two lists; `undefined` if they are equal. */
+/** Returns what differs between two lists, or `undefined` if they are equal. */
 function firstDifference<T>(before: readonly T[], after: readonly T[], same: (a: T, b: T) => boolean): Difference | undefined {
   const length = Math.max(before.length, after.length)
   for (let at = 0; at < length; at += 1) {
@@ -117,7 +117,7 @@ function firstDifference<T>(before: readonly T[], after: readonly T[], same: (a:
   return undefined
 }
 
-/** As text: what is sent depends on the order of keys too. */
+/** Compares as text, because the request also depends on the order of keys. */
 function isSame(a: object, b: object): boolean {
   return a === b || json(a) === json(b)
 }

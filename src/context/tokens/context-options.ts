@@ -38,5 +38,5 @@ const contextTable: OptionTable<ContextConfig> = {
   compaction: either(off, options(compactionTable)),
 }
 
-/** Shapes of the context options; `checkContextConfig` validates their combination. */
+/** Shapes of the context options. `checkContextConfig` validates their combination. */
 export const contextOptions: Shape = options(contextTable)

@@ -65,7 +65,7 @@ function blockTokens(block: Content): number {
   return estimateTokens(block.name) + estimateTokens(JSON.stringify(block.arguments)) + 8
 }
 
-/** Text counts as text; 50 kB of a PDF as a page of 2,500 tokens, 16 kB of audio or video as a second of 32. */
+/** Text files count as text. 50 kB of a PDF count as a page of 2,500 tokens, and 16 kB of audio or video as a second of 32 tokens. */
 function fileTokens(file: FileContent): number {
   const { mimeType } = file
   const bytes = mediaBytes(file)
@@ -80,7 +80,7 @@ function utf8Bytes(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code < 0x80) continue
-    // Two bytes; usually three; each half of a pair counts two.
+    // Two bytes below U+0800, otherwise three. Each half of a surrogate pair counts as two.
     if (code < 0x800 || isPairHalf(text, at, code)) bytes += 1
     else bytes += 2
   }

@@ -28,7 +28,7 @@ const ofMany = { page: 2500, audio: 32, video: 102 }
 const ofGpt = { ...ofMany, audio: 10 }
 
 /**
- * Rules of the providers; the first matching row counts. Sources: platform.claude.com/docs/en/build-with-claude/vision,
+ * Rules of the providers. The first matching row applies. Sources: platform.claude.com/docs/en/build-with-claude/vision,
  * platform.openai.com/docs/guides/images-vision, ai.google.dev/gemini-api/docs/tokens, 2026-11.
  */
 const rules: readonly (readonly [ids: RegExp, rule: MediaTokenRule])[] = [

@@ -5,7 +5,7 @@ import { contextTokensOf, type Usage } from '../../contract/model/usage.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from './estimate.ts'
 
-/** Size of a prompt. */
+/** A prompt's size. */
 export interface PromptSize {
   /** Estimated tokens of the messages alone. */
   messageTokens: number
@@ -73,8 +73,8 @@ export class PromptMeter {
 }
 
 /**
- * Counts the tokens of a conversation: the provider's last count plus an estimate of later messages. If the estimate of all messages is
- * larger, that counts.
+ * Counts a conversation's tokens: the provider's last count plus an estimate of later messages. If the estimate of all messages is larger,
+ * that counts.
  *
  * **Contract**: call `reset` after messages before the last recorded response were removed or replaced.
  */
@@ -119,7 +119,7 @@ export function isContextOverflow(message: AgentMessage): boolean {
   return isContextOverflowText(message.errorMessage ?? '')
 }
 
-/** The estimate of one growing list; lists are compared message by message, by reference. */
+/** The estimate of one growing list. Lists are compared message by message, by reference. */
 class RunningTotal {
   tokens = 0
   readonly #counter: TokenCounter
@@ -145,7 +145,7 @@ class RunningTotal {
   unchanged(messages: readonly AgentMessage[]): number {
     const length = this.#length
     if (messages.length < length || (length > 0 && messages[length - 1] !== this.#last)) return 0
-    // The same list has grown at its end; another one may differ anywhere.
+    // The same list has grown at its end. Another list may differ anywhere.
     if (messages === this.#messages) return length
     for (let at = 0; at < length; at += 1) if (messages[at] !== this.#messages[at]) return 0
     return length
@@ -158,14 +158,14 @@ class RunningTotal {
   }
 }
 
-/** Tokens of prompt and response of one call; 0 for a failed response, whose prompt may be incomplete. */
+/** Tokens of one call's prompt and response, or 0 for a failed response, whose prompt may be incomplete. */
 function countedTokens({ stopReason, usage }: Extract<AgentMessage, { role: 'assistant' }>): number {
   return stopReason === 'error' || stopReason === 'aborted' ? 0 : contextTokensOf(usage)
 }
 
 /**
- * Returns since when responses belong to the current view, in epoch milliseconds. The response of a compaction's turn comes after it, that of
- * a prune's or revert's turn before; the same millisecond does not count.
+ * Returns since when responses belong to the current view, in epoch milliseconds. The response of a compaction's turn comes after it, and
+ * the response of a prune's or revert's turn comes before it. A response in the same millisecond does not count.
  */
 function countedFrom({ overlay, prunes = [], reverts = [] }: ContextState): number {
   return Math.max(overlay?.createdAt ?? 0, 1 + (prunes.at(-1)?.at ?? 0), 1 + (reverts.at(-1)?.at ?? 0))

@@ -8,8 +8,8 @@ import { bridged, standIn } from './stand-in.ts'
  * abandoned messages are dropped.
  *
  * **Contract**
- * - Changes nothing in place. Unchanged messages keep their identity, and inserted ones are the same objects at each call. So encoded
- *   forms and token counts are reused.
+ * - Changes nothing in place. Unchanged messages keep their identity, and inserted ones are the same objects at each call. Encoded forms
+ *   and token counts can therefore be reused.
  * - A history without changes is returned itself.
  *
  * Source: docs/concepts/context.md
@@ -33,7 +33,7 @@ export class GrowingView {
   #state: ContextState | undefined
   #view: readonly AgentMessage[] = []
 
-  /** Returns the view of `messages`; the same list if unchanged. */
+  /** Returns the view of `messages`. Returns the same list if unchanged. */
   of(messages: readonly AgentMessage[], state: ContextState | undefined): readonly AgentMessage[] {
     if (state === undefined) return messages
     if (messages === this.#messages && state === this.#state && messages.length >= this.#length) {
@@ -71,8 +71,8 @@ export interface ExpandedOverlay {
 }
 
 /**
- * Applies an overlay to a history. Reads only the `keepFirst` messages and those after the overlay; the messages in between may no longer be in
- * memory.
+ * Applies an overlay to a history. Reads only the `keepFirst` messages and those after the overlay. The messages in between may no longer
+ * be in memory.
  */
 export function expandOverlay(messages: readonly AgentMessage[], overlay: CompactionOverlay | undefined): ExpandedOverlay {
   if (overlay === undefined) return { first: [], compacted: [], recent: [], rest: messages }

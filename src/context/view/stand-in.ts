@@ -24,8 +24,8 @@ export interface StandInOptions {
 /**
  * Creates a message that replaces a part of a conversation: a summary, a memo.
  *
- * **Contract**: text of a model must never look like words of the user. So it has the role of the model, a label, and a fence of `<<token ` and
- * ` token>>`. The token comes from the message's random id: it is unguessable, and the same in every request.
+ * **Contract**: model text must never look like user input. The message therefore has the model's role, a label, and a fence of `<<token `
+ * and ` token>>`. The token comes from the message's random id: it is unguessable, and the same in every request.
  *
  * Source: docs/concepts/context.md
  */
@@ -36,12 +36,12 @@ export function standIn(text: string, { id = newId(), timestamp = now(), turnId 
   return message
 }
 
-/** Returns whether a message comes from `standIn`. It is not a response: it is never summarized, pruned or counted as one. */
+/** Returns whether a message comes from `standIn`. Such a message is never summarized, pruned or counted as a response. */
 export function isStandIn(message: AgentMessage): boolean {
   return message.role === 'assistant' && message.provider === author.provider && message.model === author.model
 }
 
-/** Returns whether a message is a response of a model. */
+/** Returns whether a message is a model response. */
 export function isAnswer(message: AgentMessage): message is Extract<AgentMessage, { role: 'assistant' }> {
   return message.role === 'assistant' && !isStandIn(message)
 }
@@ -90,7 +90,7 @@ export function withoutToken(text: string, token: string): string {
   return text.toLowerCase().includes(token) ? text.replace(new RegExp(token, 'gi'), '…') : text
 }
 
-/** Returns eight letters and digits that are unguessable without `seed`; the same for the same seed. */
+/** Returns eight letters and digits that are unguessable without `seed`, or the same for the same seed. */
 export function fenceToken(seed: string = newId()): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

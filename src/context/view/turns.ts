@@ -1,11 +1,11 @@
 import { type AgentMessage, callsToAnswer, type TurnId } from '../../contract/message/message.ts'
 
 /**
- * Returns the turns of a history in order: neighbours with the same `turnId`; a message without one is its own turn.
+ * Returns the turns of a history in order: neighbours with the same `turnId`. A message without one is its own turn.
  *
  * **Contract**
- * - A result belongs to the turn of its call, whatever its own `turnId`; messages in between belong to it as well.
- *   For a repeated id, the latest call counts.
+ * - A result belongs to the turn of its call, whatever its own `turnId`. Messages in between belong to it as well. For a repeated id, the
+ *   latest call counts.
  * - Every message is in exactly one turn, and the concatenated turns are the history.
  *
  * Source: docs/concepts/context.md
@@ -18,7 +18,7 @@ export function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
     const calledIn = message.role === 'toolResult' ? open.get(message.toolCallId) : undefined
     if (message.role === 'toolResult' && calledIn !== undefined) {
       open.delete(message.toolCallId)
-      // Joined turns are counted once.
+      // Counts joined turns once.
       joinFrom(turns, Math.min(calledIn, turns.length - 1)).push(message)
       continue
     }
@@ -43,8 +43,8 @@ function isSameTurn(a: TurnId | undefined, b: TurnId | undefined): boolean {
 }
 
 /**
- * Returns the start of the group of each message: a tool result belongs to the latest previous response with its call; other messages are
- * their own group. A result without a call is one too.
+ * Returns the start of each message's group: a tool result belongs to the latest previous response with its call. Other messages are their
+ * own group. A result without a call is also its own group.
  */
 export function groupStarts(messages: readonly AgentMessage[]): number[] {
   // Some providers restart call ids in each response: the latest call with an id counts.

@@ -15,9 +15,9 @@ import {
   tagged,
 } from '../shape/shape.ts'
 
-/** Why the model reverts. */
+/** Category of the model's reason for a revert. */
 export const revertCategory = oneOf('failure', 'tangent', 'completion', 'stepSummary')
-/** Reason of a revert. Source: docs/concepts/context.md */
+/** Reason for a revert. Source: docs/concepts/context.md */
 export type RevertCategory = Infer<typeof revertCategory>
 
 export const contextChange = tagged('type', {
@@ -29,7 +29,7 @@ export const contextChange = tagged('type', {
   },
   revert: { category: revertCategory, targetNodeId: aNumber, summary: optional(aText) },
 })
-/** Context change that a running tool requests. Applied after the results of its turn. */
+/** Context change that a running tool requests, applied after the turn's tool results. */
 export type ContextChange = Infer<typeof contextChange>
 
 const pruneFields = {
@@ -37,13 +37,13 @@ const pruneFields = {
   /** Epoch milliseconds. */
   at: aNumber,
   messageIds: listOf(aText),
-  /** Sent once, at the position of the earliest removed message. */
+  /** Text to send once, at the position of the earliest removed message. */
   memo: optional(aText),
   /** Estimate. */
   tokensRemoved: aNumber,
 }
 
-/** An applied prune: these messages are no longer sent. */
+/** An applied prune: requests omit these messages. */
 export interface PruneRecord extends FieldsOf<typeof pruneFields> {}
 export const pruneRecord: ShapeOf<PruneRecord> = object<PruneRecord>(pruneFields)
 
@@ -69,24 +69,24 @@ const revertPolicyFields = {
 }
 
 /**
- * Visibility of lessons and findings: those of the last `windowTurns` turns, plus the newest `keepCount` of each kind. Outcomes and
+ * Limits the visible lessons and findings to those from the last `windowTurns` turns, plus the newest `keepCount` per kind. Outcomes and
  * checkpoints are always visible. Source: docs/concepts/context.md
  */
 export interface RevertPolicy extends FieldsOf<typeof revertPolicyFields> {}
 
-/** Defaults of the specification. */
+/** The specification's defaults. */
 export const defaultRevertPolicy: RevertPolicy = { windowTurns: 5, keepCount: 3 }
 
 const spanFields = { firstId: aText, lastId: aText, turns: aNumber }
 
-/** Range of whole turns, from one message of the history to another, both inclusive. A call and its result are always in the same turn. */
+/** Range of whole turns in the history, including both ends. A call and its result are always in the same turn. */
 export interface TurnSpan extends FieldsOf<typeof spanFields> {}
 const turnSpan: ShapeOf<TurnSpan> = object<TurnSpan>(spanFields)
 
 const messages: ShapeOf<AgentMessage[]> = listOf(agentMessage)
 const sectionFields = { range: turnSpan, messages }
 
-/** Turns and their replacement. */
+/** A range of turns and its replacement. */
 export interface CompactedSection extends FieldsOf<typeof sectionFields> {}
 const compactedSection: ShapeOf<CompactedSection> = object<CompactedSection>(sectionFields)
 
@@ -118,6 +118,6 @@ const stateFields = {
   reverts: optional(fixedListOf(revertRecord)),
 }
 
-/** How a history is sent: overlay, prunes and reverts. Plain JSON; replaced, never mutated. */
+/** Describes how to send a history: overlay, prunes and reverts. Plain JSON. Replaced, never mutated. */
 export interface ContextState extends Readonly<FieldsOf<typeof stateFields>> {}
 export const contextState: ShapeOf<ContextState> = object<ContextState>(stateFields)

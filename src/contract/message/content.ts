@@ -25,7 +25,7 @@ const providerStateFields = {
   api: apiProtocol,
   /** Model id that produced the block. */
   model: aText,
-  /** Hash of the request prefix the block is bound to; absent if it is not bound. */
+  /** Hash of the request prefix that the block is bound to, if any. */
   prefixHash: optional(aText),
   payload: aJsonObject,
 }
@@ -35,7 +35,7 @@ const providerStateFields = {
  *
  * **Contract**
  * - Opaque: only the codec of `api` reads or writes `payload`.
- * - It is sent back only to the same `api` and `model`, and only while its prefix is unchanged.
+ * - Sent back only to the same `api` and `model`, and only while the request prefix is unchanged.
  *
  * Source: docs/concepts/messages.md
  */
@@ -44,42 +44,42 @@ export const providerState: ShapeOf<ProviderState> = object<ProviderState>(provi
 
 const textRangeFields = { start: aNumber, end: aNumber }
 
-/** Range of a text, in UTF-16 units from 0; `end` is exclusive. */
+/** Range in a text, in zero-based UTF-16 units. `end` is exclusive. */
 export interface TextRange extends FieldsOf<typeof textRangeFields> {}
 
 const documentPlaceFields = {
   /** Index of the document in the request, from 0. */
   index: aNumber,
   unit: oneOf('page', 'char', 'block'),
-  /** Pages count from 1, other units from 0. */
+  /** Range in the document. Pages start at 1, other units at 0. */
   start: aNumber,
   /** Exclusive. */
   end: aNumber,
-  /** Message that contains the document; absent if unknown. */
+  /** Id of the message that contains the document, if known. */
   messageId: optional(aText),
   /** Index of the file in that message, from 0. */
   fileIndex: optional(aNumber),
 }
 
-/** Location in a document of the request. */
+/** Location in a document in the request. */
 export interface DocumentPlace extends FieldsOf<typeof documentPlaceFields> {}
 
 const citationFields = {
-  /** URL of the source. */
+  /** The source's URL. */
   url: optional(aText),
   title: optional(aText),
-  /** Text of the source, as the provider quotes it. */
+  /** Source text that the provider quotes. */
   citedText: optional(aText),
-  /** Range of the block's text that the citation supports. Absent: the whole text. */
+  /** Range of the block's text that the citation supports. Absent for the whole text. */
   range: optional(object<TextRange>(textRangeFields)),
-  /** Location in a document of the request. */
+  /** Location in a document in the request. */
   document: optional(object<DocumentPlace>(documentPlaceFields)),
   /** File stored by the provider. */
   fileId: optional(aText),
 }
 
 /**
- * Source of a text, in one form for all providers. The original form is in the block's `providerState`. Source: docs/concepts/messages.md
+ * Source citation in a provider-independent form. The block's `providerState` contains the original form. Source: docs/concepts/messages.md
  */
 export interface Citation extends FieldsOf<typeof citationFields> {}
 export const citation: ShapeOf<Citation> = object<Citation>(citationFields)
@@ -102,8 +102,7 @@ export interface ImageContent extends FieldsOf<typeof imageFields> {}
 
 export const fileCitations = either(aFlag, oneOf('ifPossible'))
 /**
- * Whether a model must cite this file. `ifPossible`: only if the provider and response format support it, without a warning otherwise.
- * `true`: warns if it does not.
+ * Whether a model must cite this file. `ifPossible` ignores a lack of support in the provider or response format. `true` logs a warning.
  */
 export type FileCitations = Infer<typeof fileCitations>
 
@@ -113,7 +112,7 @@ const fileFields = {
   ...sourceFields,
   /** File name, such as `report.pdf`. */
   name: optional(aText),
-  /** Background about the file for the model, outside of its content. */
+  /** Background information about the file for the model, besides its content. */
   context: optional(aText),
   /** Whether the model cites this file. */
   citations: optional(fileCitations),
@@ -126,13 +125,13 @@ export interface FileContent extends FieldsOf<typeof fileFields> {}
 const thinkingFields = {
   type: oneOf('thinking'),
   thinking: aText,
-  /** Integrity token of the provider; sent back unmodified or not at all. */
+  /** The provider's integrity token, sent back unmodified or omitted. */
   signature: optional(aText),
   providerState: optional(providerState),
 }
 
 /**
- * Reasoning of a model. If the provider withholds it, `thinking` is empty and `signature` or `providerState` holds the state.
+ * A model's reasoning. If the provider withholds the text, `thinking` is empty and `signature` or `providerState` contains the state.
  * Source: docs/concepts/messages.md
  */
 export interface ThinkingContent extends FieldsOf<typeof thinkingFields> {}
@@ -142,20 +141,22 @@ const toolCallFields = {
   id: aText,
   name: aText,
   arguments: aJsonObject,
-  /** Raw argument text, if it cannot be parsed unambiguously. */
+  /** Raw argument text, if parsing failed or was ambiguous. */
   invalidArguments: optional(aText),
-  /** The arguments were truncated; they are not repaired. */
+  /** Whether the arguments were truncated. Truncated arguments are not repaired. */
   isCut: optional(isTrue),
-  /** Raw argument text of repaired arguments: its only valid reading, or the output of the `repairToolCall` hook. */
+  /**
+   * Raw argument text before the repair. `arguments` contains its only valid interpretation, or the output of the `repairToolCall` hook.
+   */
   repairedFrom: optional(aText),
   providerState: optional(providerState),
 }
 
 /**
- * A tool call of a model. `arguments` are the parsed arguments.
+ * A tool call from a model. `arguments` contains the parsed arguments.
  *
  * - If the text is not a JSON object, or is ambiguous (duplicate key, `1e400`, `-0`, lone surrogate, more than 200 levels), `arguments` is
- *   `{}` and `invalidArguments` holds the raw text. Such a call gets an error result and is never executed.
+ *   `{}` and `invalidArguments` contains the raw text. The call gets an error result and is never executed.
  */
 export interface ToolCallContent extends FieldsOf<typeof toolCallFields> {}
 
@@ -168,36 +169,36 @@ export const serviceToolError: ShapeOf<ServiceToolError> = object<ServiceToolErr
 const serviceToolFields = {
   type: oneOf('serviceTool'),
   id: aText,
-  /** Provider's name of the tool: `web_search`. */
+  /** The provider's name for the tool, such as `web_search`. */
   name: aText,
   input: optional(json),
   status: oneOf('running', 'done', 'failed'),
   /** Output to show to users, at most 64 KiB. */
   output: optional(json),
   error: optional(serviceToolError),
-  /** The provider waits for an approval. A tool result with this `id` is the decision. */
+  /** Whether the provider waits for an approval. The tool result with this `id` contains the decision. */
   needsApproval: optional(isTrue),
   /** Original blocks, sent back to the provider unchanged. */
   providerState: optional(providerState),
 }
 
 /**
- * A provider-executed tool call, such as a web search. This package executes nothing. Other providers get its outcome as text.
+ * A provider-executed tool call, such as a web search. This package executes nothing. Other providers receive the outcome as text.
  * Source: docs/concepts/messages.md
  */
 export interface ServiceToolContent extends FieldsOf<typeof serviceToolFields> {}
 
 const opaqueFields = {
   type: oneOf('opaque'),
-  /** Provider's name of the block type. */
+  /** The provider's name for the block type. */
   kind: aText,
   providerState: optional(providerState),
 }
 
-/** A block type that this version does not know. It is preserved and sent back to the same provider. */
+/** A block of an unknown type, preserved and sent back to the same provider. */
 export interface OpaqueContent extends FieldsOf<typeof opaqueFields> {}
 
-/** An image or a file. */
+/** An image block or a file block. */
 export type MediaContent = ImageContent | FileContent
 
 /** Returns whether a block is an image or a file. */
@@ -207,7 +208,7 @@ export function isMedia<Block extends { type: string }>(block: Block): block is 
 
 /** One block of a message. Source: docs/concepts/messages.md */
 export type Content = TextContent | ImageContent | FileContent | ThinkingContent | ToolCallContent | ServiceToolContent | OpaqueContent
-/** In logs, unknown block types of newer versions are accepted. */
+/** Logs may contain unknown block types from newer versions. */
 export const content: ShapeOf<Content> = withInstead(
   tagged(
     'type',

@@ -12,7 +12,7 @@ export function randomHex(byteCount: number): string {
 
 /** Returns a new UUID v4. Also works in insecure browser contexts, without `crypto.randomUUID`. */
 export function newId(): string {
-  // Flattens the string: Node builds it from about twenty parts, which would stay in memory (400 bytes instead of 60 per id).
+  // `toLowerCase` flattens the string. Node concatenates it from about 20 parts, which would take 400 bytes per id instead of 60.
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID().toLowerCase()
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
@@ -30,7 +30,7 @@ export const provenanceRole = oneOf('userMessage', 'assistantResponse', 'toolCal
 /** Role of a message in its turn. Source: docs/reference/tracing.md */
 export type ProvenanceRole = Infer<typeof provenanceRole>
 
-/** Unknown kinds of newer versions are accepted, because only captures show them. */
+/** Accepts unknown kinds from newer versions, because only captures display them. */
 export const blockProvenance = tagged(
   'kind',
   {
@@ -41,7 +41,7 @@ export const blockProvenance = tagged(
     steering: {},
     followUp: {},
     background: { backgroundId: aText, toolName: aText },
-    /** Written by the SDK in place of content that is not sent. */
+    /** Text that the SDK sends in place of omitted content. */
     runtime: {},
     unknown: {},
   },
@@ -51,14 +51,14 @@ export const blockProvenance = tagged(
 /** Origin of a block in a request. Source: docs/reference/tracing.md */
 export type BlockProvenance = Infer<typeof blockProvenance>
 
-/** What a revert learned from the abandoned messages. */
+/** Kind of a revert note. */
 export const tagKind = oneOf('lesson', 'finding', 'outcome', 'checkpoint')
 /** Kind of a revert note. Source: docs/concepts/context.md */
 export type TagKind = Infer<typeof tagKind>
 
 const nodeTagFields = { kind: tagKind, text: aText, createdAtTurn: aNumber, abandonedNodeIds: listOf(aNumber) }
 
-/** Note that a revert attaches to a message; plain data that stores preserve unchanged. */
+/** Note that a revert attaches to a message. Plain data that stores preserve unchanged. */
 export interface NodeTag extends FieldsOf<typeof nodeTagFields> {}
 export const nodeTag: ShapeOf<NodeTag> = object<NodeTag>(nodeTagFields)
 
@@ -67,7 +67,7 @@ export function formatNodeId(id: number): string {
   return `n${id}`
 }
 
-/** Parses a node id from model output: `n12`, `12` or `[n12]`, with or without marks. `undefined` for anything else. */
+/** Parses a node id from model output: `n12`, `12` or `[n12]`. Ignores surrounding marks. Returns `undefined` for any other text. */
 export function parseNodeId(written: string): number | undefined {
   const inner = /^\s*<<\w{8} (.{1,20}) \w{8}>>\s*$/.exec(written)?.[1] ?? written
   const digits = /^\s*(?:n?(\d{1,15})|\[n(\d{1,15})\])\s*$/i.exec(inner)

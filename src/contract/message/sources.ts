@@ -2,13 +2,13 @@ import type { Citation, FileCitations } from './content.ts'
 
 /** A cited source, without duplicates. */
 export interface Source {
-  /** Title, or host, or the number of the document. */
+  /** Title, host or document number. */
   title: string
-  /** An `http:` or `https:` URL, safe to link; absent for other schemes. */
+  /** An `http:` or `https:` URL, safe to link. Absent for other schemes. */
   url?: string
   /** Host of `url`, such as `example.org`. */
   host?: string
-  /** All citations of this source, with the index of the citing block. */
+  /** All citations of this source, each with the citing block's index. */
   citations: (Citation & { contentIndex: number })[]
 }
 
@@ -19,8 +19,8 @@ interface CitingBlock {
 }
 
 /**
- * Collects the sources that a message cites, without duplicates, in citation order: number them from 1. Titles and URLs come from the
- * provider: escape them. Source: docs/concepts/messages.md
+ * Collects a message's cited sources without duplicates, in citation order, to number from 1. Escape titles and URLs, because the provider
+ * supplies them. Source: docs/concepts/messages.md
  */
 export function sourcesOf(blocks: readonly CitingBlock[]): Source[] {
   const found = new Map<string, Source>()

@@ -30,12 +30,12 @@ export const knownApi = oneOf(
 /** One of the seven wire protocols of this package. */
 export type KnownApi = Infer<typeof knownApi>
 
-/** Name of a wire protocol: a built-in one, `scripted` (responses computed in this process), or one of a third-party provider. */
+/** Name of a wire protocol: built-in, `scripted` (responses computed in this process), or from a third-party provider. */
 export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
 export const apiProtocol: ShapeOf<ApiProtocol> = textLike()
 
 export const capabilityFields = {
-  /** How thinking is requested: as a token budget, as an effort, always on, or not at all. */
+  /** How to request thinking: as a token budget, as an effort, always on, or not at all. */
   thinking: oneOf('none', 'budget', 'adaptive', 'alwaysOn'),
   /** Supported efforts, weakest first. */
   efforts: fixedListOf(aText),
@@ -43,13 +43,13 @@ export const capabilityFields = {
   sampling: aFlag,
   /** Whether a tool call may be forced. */
   forcedToolChoice: aFlag,
-  /** Whether thinking may be switched off. */
+  /** Whether thinking can be disabled. */
   thinkingOff: aFlag,
   /** Whether reasoning blocks are bound to the exact prefix that produced them. */
   boundReasoning: aFlag,
   /** Media types accepted in user messages, such as `image/png`, or families, such as `audio/*`. Text is always accepted. */
   media: fixedListOf(aText),
-  /** Media types accepted in tool results; others are sent in a user message. */
+  /** Media types accepted in tool results. Other media are sent in a user message. */
   mediaInToolResults: fixedListOf(aText),
   /** Media types that the provider fetches by https URL. */
   mediaByUrl: fixedListOf(aText),
@@ -59,30 +59,30 @@ export const capabilityFields = {
   jsonSchema: aFlag,
   /** Whether the provider offers its own tool search. */
   toolSearch: optional(aFlag),
-  /** Settings that the model rejects; they are left out. */
+  /** Settings that requests omit because the model rejects them. */
   refuses: optional(fixedListOf(settingName)),
-  /** Tokens of context, if the family's default is wrong. */
+  /** Context window in tokens, if it differs from the model family's default. */
   contextWindow: optional(aPositiveNumber),
-  /** Maximum tokens of a response, including thinking; absent if unknown. */
+  /** Maximum output tokens, including thinking. Absent if unknown. */
   maxOutputTokens: optional(aPositiveNumber),
 }
 
 /**
- * What a model supports. Not an allow-list: unknown ids behave like the newest of their family, and `ModelConfig.capabilities` overrides
- * any field.
+ * A model's capabilities. Not an allow-list: unknown model ids get the capabilities of the newest model in their family.
+ * `ModelConfig.capabilities` overrides any field.
  */
 export interface ModelCapabilities extends FieldsOf<typeof capabilityFields> {}
 
 /**
- * How an OpenAI-compatible backend is asked to reason, and what it wants back: `reasoning_effort` (`openAi`, `xai`), `enable_thinking`
- * (`qwen`), a `reasoning` object with an effort and its details echoed (`openRouter`) or a switch (`together`), a `thinking` switch with
- * its text echoed (`deepSeek`), or a template argument (`chatTemplate`).
+ * Format of reasoning requests and of returned reasoning for an OpenAI-compatible backend: `reasoning_effort` (`openAi`, `xai`),
+ * `enable_thinking` (`qwen`), a `reasoning` object with an effort and its details echoed (`openRouter`) or a switch (`together`), a
+ * `thinking` switch with its text echoed (`deepSeek`), or a template argument (`chatTemplate`).
  */
 const thinkingFormat = oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate')
 
 /**
- * Field that sends earlier reasoning back: the field it was received in (`received`), a fixed field or form, or none (`none`). `thinkTags`
- * also parses a leading `<think>` of a response as reasoning.
+ * Field in which to send earlier reasoning back: the field it arrived in (`received`), a fixed field or form, or none (`none`). `thinkTags`
+ * also parses a response's leading `<think>` as reasoning.
  */
 const thinkingField = oneOf('received', 'reasoningContent', 'reasoning', 'reasoningText', 'parts', 'thinkTags', 'none')
 /** Value of `compat.thinkingField`. */
@@ -101,17 +101,17 @@ export const compatFields = {
   thinkingField: optional(thinkingField),
 }
 
-/** Deviations of an OpenAI-compatible backend. Every flag can be set. */
+/** Flags for differences between an OpenAI-compatible backend and OpenAI. */
 export interface OpenAiCompat extends FieldsOf<typeof compatFields> {}
 const openAiCompat: ShapeOf<OpenAiCompat> = object<OpenAiCompat>(compatFields)
 
-/** Default settings of a model's requests, passed to its factory. */
+/** Default request settings, passed to a model factory. */
 export interface ModelSettings extends Omit<RequestSettings, 'maxTokens' | 'headers'> {
   /** Thinking level. Default: `off`. */
   thinking?: ThinkingLevel
 }
 const { maxTokens: _tokens, headers: _headers, ...ofRequests } = settingFields
-/** Settings of a factory. */
+/** Settings for a model factory. */
 export const modelSettingFields = { ...ofRequests, thinking: thinkingLevel }
 const { body: _body, strict: _strict, cacheTtl: _ttl, ...ofClients } = modelSettingFields
 /** Settings that a server may allow its clients to set. Headers, body fields and cache settings are reserved for the server. */
@@ -134,18 +134,18 @@ const modelConfigFields = {
   reasoning: aFlag,
   /** Tokens. */
   contextWindow: aNumberFromZero,
-  /** Maximum tokens of a response, if the caller sets no `maxTokens`; 0 for no limit of its own. */
+  /** Maximum output tokens if the caller sets no `maxTokens`. If 0, no limit is sent. */
   maxTokens: aNumberFromZero,
-  /** USD per million tokens; zeros mean unknown. */
+  /** Prices in USD per million tokens. All zeros mean unknown. */
   cost: costConfig,
-  /** Extra request headers. Not for secrets: captures and logs include them. */
+  /** Extra request headers. Do not pass secrets, because captures and logs include these headers. */
   headers: texts,
   compat: optional(openAiCompat),
   /** Default settings of each request, overridden by agent and request. */
   settings: optional(modelSettings),
-  /** Overrides of the capability table for this model. */
+  /** Overrides the capability table for this model. */
   capabilities: optional(partial<ModelCapabilities>(capabilityFields)),
 }
 
-/** Configuration of a model, as plain JSON. It never holds a key. */
+/** Model configuration as plain JSON. Never contains an API key. */
 export interface ModelConfig extends FieldsOf<typeof modelConfigFields> {}

@@ -37,7 +37,7 @@ const definitionFields = {
   parameters: aJsonSchema,
 }
 
-/** A tool as the model sees it. */
+/** A tool definition as sent to the model. */
 export interface ToolDefinition extends FieldsOf<typeof definitionFields> {}
 const toolDefinition: ShapeOf<ToolDefinition> = object<ToolDefinition>(definitionFields)
 
@@ -51,9 +51,10 @@ export const streamDelta = tagged('type', {
 /**
  * An increment of a content block. `contentIndex` is the block's index in the finished message.
  *
- * - `text` with `refusal`: part of the refusal, shown after all blocks. The finished message has it as `refusal`, not as a block.
+ * - `text` with `refusal`: part of the refusal, shown after all blocks. The finished message contains the text as `refusal`, not as a
+ *   block.
  * - `citation`: adds a citation to a text block.
- * - `block`: replaces the whole block, such as a refined image or a finished provider-executed tool.
+ * - `block`: replaces the whole block, for example with a refined image or a finished provider-executed tool.
  */
 export type StreamDelta = Infer<typeof streamDelta>
 /** An increment of text, thinking or arguments. */
@@ -68,7 +69,7 @@ const capturedHttp: ShapeOf<CapturedHttp> = object<CapturedHttp>(httpFields)
 const requestFields = {
   systemPrompt: aText,
   messages: fixedListOf(message),
-  /** One entry per message; `unknown` if a custom `convertToLlm` created the messages. */
+  /** One entry per message. `unknown` if a custom `convertToLlm` created the messages. */
   provenance: fixedListOf(blockProvenance),
   tools: fixedListOf(toolDefinition),
   modelId: aText,
@@ -77,7 +78,7 @@ const requestFields = {
   thinkingLevel,
   maxTokens: optional(aNumber),
   temperature: optional(aNumber),
-  /** Other settings of the request, without headers and extra body fields. */
+  /** The request's other settings, without headers and extra body fields. */
   settings: optional(recordedSettings),
   /** Default: text. */
   responseFormat: optional(responseFormat),
@@ -85,7 +86,7 @@ const requestFields = {
   http: optional(capturedHttp),
 }
 
-/** Provider request of one turn, with the origin of each message. Source: docs/reference/tracing.md */
+/** Provider request of one turn, with each message's origin. Source: docs/reference/tracing.md */
 export interface AnnotatedRequest extends FieldsOf<typeof requestFields> {}
-/** Logs of newer versions may contain other shapes, because only captures show them. */
+/** Accepts unknown shapes in logs from newer versions, because requests are only displayed. */
 export const annotatedRequest: ShapeOf<AnnotatedRequest> = object<AnnotatedRequest>(requestFields, [])

@@ -17,7 +17,7 @@ const separateFields = {
   output: aNumberFromZero,
   cacheRead: aNumberFromZero,
   cacheWrite: aNumberFromZero,
-  /** Part of `cacheWrite` that is cached for an hour. */
+  /** Part of `cacheWrite` with a one-hour cache lifetime. */
   cacheWrite1h: optional(aNumberFromZero),
 }
 
@@ -26,7 +26,7 @@ export interface SeparateUsage extends FieldsOf<typeof separateFields> {}
 
 const tokens = filled(aNumber, () => 0)
 const usageFields = {
-  /** Prompt tokens neither read from nor written to a cache. */
+  /** Prompt tokens that were not cached. */
   input: tokens,
   /** Generated tokens, including reasoning. */
   output: tokens,
@@ -44,27 +44,27 @@ const usageFields = {
   audioInput: optional(aNumberFromZero),
   /** Audio part of `output`. */
   audioOutput: optional(aNumberFromZero),
-  /** Part of `cacheWrite` that is cached for an hour. */
+  /** Part of `cacheWrite` with a one-hour cache lifetime. */
   cacheWrite1h: optional(aNumberFromZero),
-  /** Usage billed outside the request and counted in no other field: the provider's own compaction, or an advisor model. */
+  /** Usage billed outside the request, such as the provider's compaction or an advisor model. Not included in any other field. */
   beside: optional(object<SeparateUsage>(separateFields)),
-  /** USD that the provider reports. Replaces the cost at `ModelConfig.cost`. A sum has it only if every part has it. */
+  /** Cost in USD that the provider reports, used instead of `ModelConfig.cost`. A sum contains this field only if every summand does. */
   reportedCost: optional(aNumberFromZero),
-  /** Tokens of the last prompt and its response, if a response took several requests. */
+  /** Tokens of the last prompt and its response, if the response took several requests. */
   contextTokens: optional(aNumberFromZero),
 }
 
 /**
- * Tokens of one or more model calls.
+ * Token usage of one or more model calls.
  *
  * **Contract**
  * - `input` excludes cached tokens: `input + cacheRead + cacheWrite` is the whole prompt.
- * - `reasoning` is part of `output`; nothing is counted twice.
+ * - `reasoning` is part of `output`. Nothing is counted twice.
  *
  * Source: docs/concepts/messages.md
  */
 export interface Usage extends FieldsOf<typeof usageFields> {}
-/** Callers may omit zeros. */
+/** Usage input, in which zeros may be omitted. */
 export const usage: GivenShape<Usage, GivenOf<typeof usageFields>> = object<Usage>(usageFields, [])
 
 const rateFields = {
@@ -73,7 +73,7 @@ const rateFields = {
   outputPerMillion: aNumberFromZero,
   cacheReadPerMillion: aNumberFromZero,
   cacheWritePerMillion: aNumberFromZero,
-  /** Writes cached for an hour. Default: 1.6 times `cacheWritePerMillion`, the usual ratio. */
+  /** Prompt tokens written to a one-hour cache. Default: 1.6 times `cacheWritePerMillion`, the usual ratio. */
   cacheWrite1hPerMillion: optional(aNumberFromZero),
 }
 
@@ -81,12 +81,12 @@ const rateFields = {
 export interface TokenRates extends FieldsOf<typeof rateFields> {}
 
 const tierFields = {
-  /** The tier applies to prompts with more tokens than this, including cached ones. */
+  /** Prompt size in tokens, including cached ones, above which the tier applies. */
   inputTokensAbove: wholeFrom(1),
   ...rateFields,
 }
 
-/** Rates of a call with a long prompt. They apply to the whole call, including its response. Source: docs/concepts/limits.md */
+/** Rates for calls with long prompts. The rates apply to the whole call, including its response. Source: docs/concepts/limits.md */
 export interface CostTier extends FieldsOf<typeof tierFields> {}
 const costTier: ShapeOf<CostTier> = object<CostTier>(tierFields)
 
@@ -165,8 +165,8 @@ export function isPaidFor({ reportedCost, totalTokens, input, output, beside: se
 }
 
 /**
- * Returns the tokens of the last prompt and its response: the used part of the context window. For a response continued over several calls,
- * those of the last call; `usage` is their sum.
+ * Returns the tokens of the last prompt and its response, which is the used part of the context window. If a response was continued over
+ * several calls, returns those of the last call.
  *
  * Source: docs/concepts/context.md
  */
@@ -187,20 +187,20 @@ export function hasRates({ cost }: { cost: CostConfig }): boolean {
   return isPriced(cost) || cost.tiers?.some(isPriced) === true
 }
 
-const rateNames = Object.keys(rateFields) as (keyof TokenRates)[] // the keys of that very table
+const rateNames = Object.keys(rateFields) as (keyof TokenRates)[] // the table's own keys
 
 function isPriced(rates: TokenRates): boolean {
   for (const name of rateNames) if ((rates[name] ?? 0) > 0) return true
   return false
 }
 
-/** Providers charge twice the input rate for a cache of one hour, and 1.25 times for minutes. */
+/** Providers charge twice the input rate for a one-hour cache write, and 1.25 times for a five-minute one. */
 const hourToMinutes = 1.6
 
 /** Returns the rates for a response with `usage`: those of the highest tier that its prompt reaches. */
 export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage, cost: CostConfig): Required<TokenRates> {
   const sum = input + cacheRead + cacheWrite
-  // Of several requests, each billed by its own prompt, the last prompt was the longest.
+  // Each request is billed by its own prompt, and the last prompt is the longest.
   const prompt = contextTokens === undefined ? sum : Math.min(sum, contextTokens)
   let rates: TokenRates = cost
   let threshold = -1
@@ -220,8 +220,8 @@ export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage,
  * Returns the cost of one response in USD: as reported, or at the rates of `cost`, including `beside`. Reasoning is part of `output`.
  *
  * **Contract**
- * - Tiers depend on the prompt of one call. For several responses, add their costs: the sum of their usages would be priced as one long
- *   prompt.
+ * - Tiers depend on the prompt length of a single call. For several responses, add their costs, because summed usage would be priced as
+ *   one long prompt.
  *
  * Source: docs/concepts/limits.md
  */
@@ -241,7 +241,7 @@ export function estimatedCost(usage: Usage, cost: CostConfig): number {
   )
 }
 
-/** Returns the share of the prompt read from a cache, 0 to 1; 0 for an empty prompt. */
+/** Returns the share of the prompt read from a cache, 0 to 1, or 0 for an empty prompt. */
 export function cacheHitRate(usage: Usage): number {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite
   return prompt === 0 ? 0 : usage.cacheRead / prompt

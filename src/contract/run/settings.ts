@@ -15,29 +15,29 @@ import {
 } from '../shape/shape.ts'
 
 export const limitFields = {
-  /** Model calls. Default: 50. */
+  /** Maximum model calls. Default: 50. */
   maxTurns: aNumberFromZero,
-  /** Sum of input and output tokens. Default: 1,000,000. */
+  /** Maximum input plus output tokens. Default: 1,000,000. */
   maxTotalTokens: aNumberFromZero,
-  /** Milliseconds since the run started. Default: 600,000. */
+  /** Maximum milliseconds since the run started. Default: 600,000. */
   maxDurationMs: aNumberFromZero,
-  /** USD; needs rates in `ModelConfig.cost`. Default: none. */
+  /** Maximum cost in USD. Requires rates in `ModelConfig.cost`. Default: none. */
   maxCost: optional(aNumberFromZero),
-  /** Consecutive turns with only the same rejected call: same tool, arguments and error. Default: 3. */
+  /** Maximum consecutive turns with only the same rejected call: same tool, arguments and error. Default: 3. */
   maxSameRefusals: optional(aPositiveNumber),
-  /** Provider-executed searches. Default: none. */
+  /** Maximum provider-executed searches. Default: none. */
   maxSearches: optional(aNumberFromZero),
-  /** Continuations of a paused response within one turn. Default: 10. */
+  /** Maximum continuations of a paused response per turn. Default: 10. */
   maxContinuations: optional(aNumberFromZero),
 }
 
 /** Limits that stop a run, checked before each turn (`>=`). Source: docs/concepts/limits.md */
 export interface ExecutionLimits extends FieldsOf<typeof limitFields> {}
 
-/** Limits shared by several loops, without those that only apply to one loop. */
+/** Limits that several loops share, without those that apply to a single loop. */
 export type SharedLimits = Omit<ExecutionLimits, 'maxTurns' | 'maxSameRefusals' | 'maxContinuations'>
 
-/** Defaults of the specification. */
+/** Default values from the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
 
 /** Default of `maxSameRefusals`, which the specification does not define. */
@@ -55,11 +55,11 @@ export function fullLimits(limits: Partial<ExecutionLimits> = {}): FullLimits {
 export type FullLimits = ExecutionLimits & Required<Pick<ExecutionLimits, 'maxSameRefusals' | 'maxContinuations'>>
 
 const reachedFields = {
-  /** `budget`: a budget of the caller that gives no details. */
+  /** Which limit was reached. `budget`: a caller's budget that reports no details. */
   name: oneOf(...namesOf(limitFields), 'budget'),
-  /** In the words of the specification: `Max turns reached (50/50)`. */
+  /** Message in the specification's wording: `Max turns reached (50/50)`. */
   reason: aText,
-  /** The limit and the use, in its unit. */
+  /** The limit and the usage, in the limit's unit. */
   max: optional(aNumberFromZero),
   used: optional(aNumberFromZero),
 }
@@ -69,20 +69,20 @@ export interface ReachedLimit extends FieldsOf<typeof reachedFields> {}
 export const reachedLimit: ShapeOf<ReachedLimit> = object<ReachedLimit>(reachedFields)
 
 export const retryFields = {
-  /** Retries after the first attempt. Default: 3; 0 disables retries. */
+  /** Maximum retries after the first attempt. Default: 3; 0 disables retries. */
   maxRetries: aNumberFromZero,
-  /** Milliseconds. Default: 1,000. */
+  /** First backoff in milliseconds. Default: 1,000. */
   initialDelayMs: aNumberFromZero,
   /** Default: 2. */
   backoffMultiplier: aNumberFromZero,
-  /** Milliseconds. Caps the backoff, not the wait that a provider requests. Default: 30,000. */
+  /** Maximum backoff in milliseconds. Does not limit waits that a provider requests. Default: 30,000. */
   maxDelayMs: aNumberFromZero,
 }
 
-/** Retries of failed model calls. Source: docs/concepts/limits.md */
+/** Settings for retrying failed model calls. Source: docs/concepts/limits.md */
 export interface RetryConfig extends FieldsOf<typeof retryFields> {}
 
-/** Defaults of the specification. */
+/** Default values from the specification. */
 export const defaultRetry: RetryConfig = {
   maxRetries: 3,
   initialDelayMs: 1000,
@@ -100,15 +100,16 @@ export const plainDefaults = { cache: 'auto', repair: 0, toolExecution: 'paralle
 
 export const toolExecution = tagged('type', { parallel: {}, sequential: {}, batched: { size: wholeFrom(1) } })
 /**
- * How the calls of one message run. `batched` runs `size` calls at a time. A call with a pending approval delays the calls of later steps.
+ * Execution order of one message's calls. `batched` runs `size` calls at a time. A call with a pending approval delays the calls of later
+ * steps.
  */
 export type ToolExecutionStrategy = Infer<typeof toolExecution>
 
 export const queueMode = oneOf('oneAtATime', 'all')
-/** How many queued inputs one checkpoint delivers; messages of one input stay together. */
+/** Number of queued inputs delivered per checkpoint. Messages of one input stay together. */
 export type QueueMode = Infer<typeof queueMode>
 
 /** How a finished run treats its background tasks. */
 export const onRunEnd = oneOf('wait', 'stop')
-/** How a finished run treats its background tasks: waits for them and responds to their reports, or stops them. */
+/** Whether a finished run waits for its background tasks and responds to their reports, or stops the tasks. */
 export type OnRunEnd = Infer<typeof onRunEnd>

@@ -9,7 +9,7 @@ export const turnStart = {
   triggeredBy: turnTrigger,
 }
 
-/** A turn starts: its input follows, then one response of the model. `turnIndex` is zero-based within the loop. */
+/** A turn starts. Its input follows, then one model response. `turnIndex` is zero-based within the loop. */
 export interface TurnStartEvent extends FieldsOf<typeof turnStart> {}
 
 export const modelFallback = {
@@ -17,7 +17,7 @@ export const modelFallback = {
   turnIndex: aNumber,
   from: modelName,
   to: modelName,
-  /** Error of the first model; absent if it was skipped because it failed recently. */
+  /** Error of the first model. Absent if that model was skipped because it failed recently. */
   error: optional(runFailure),
 }
 
@@ -27,13 +27,13 @@ export interface ModelFallbackEvent extends FieldsOf<typeof modelFallback> {}
 export const rateLimitsEvent = {
   ...eventOf('rateLimits'),
   turnIndex: aNumber,
-  /** The model that was called. */
+  /** Model whose provider sent the rate limits. */
   of: modelName,
   limits: rateLimits,
 }
 
 /**
- * New rate limits from a response. Emitted if the provider reports them and they changed since the last call of this run.
+ * New rate limits from a response. Emitted if the provider reports them and they changed since this run's last call.
  * Source: docs/concepts/limits.md
  */
 export interface RateLimitsEvent extends FieldsOf<typeof rateLimitsEvent> {}
@@ -56,7 +56,7 @@ export const turnEnd = {
 }
 
 /**
- * A turn ended: the model's message, its own tokens, and the tool results in call order. For a turn that only runs calls approved later,
- * `message` is the earlier message that made them and `usage` is zero.
+ * A turn ended, with the model's message and usage, and the tool results in call order. If the turn only ran calls of an earlier message,
+ * `message` is that message and `usage` is zero.
  */
 export interface TurnEndEvent extends FieldsOf<typeof turnEnd> {}

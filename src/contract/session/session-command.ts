@@ -1,13 +1,13 @@
 import { aText, type Infer, object, oneOf, optional, tagged, wholeFrom } from '../shape/shape.ts'
 
-/** Request data as received; it is parsed and validated by the owner of the session. */
+/** Request data as received. The session's owner parses and validates the data. */
 const requestData = { query: optional(aText), contentType: optional(aText), body: optional(aText) }
-/** Request data about the item with this id, which is still URL-encoded and may contain a slash. */
+/** Request data for one item. The `id` is still URL-encoded and may encode a slash. */
 const about = { ...requestData, id: aText }
 
-/** All commands of clients to a session. */
+/** Payloads of the commands that clients send to a session. */
 export const sessionCommand = tagged('type', {
-  /** Read-only. `after` is the last event that the client has. */
+  /** Read-only. `after` is the id of the last event that the client received. */
   read: { method: oneOf('GET', 'HEAD'), path: aText, query: optional(aText), after: optional(aText) },
   prompt: requestData,
   send: requestData,
@@ -31,24 +31,25 @@ export const sessionCommand = tagged('type', {
   delete: requestData,
   schedule: requestData,
   unschedule: about,
-  /** Chat request of another protocol: input, decisions and results at once. */
+  /** Chat request of another protocol, which combines input, decisions and results. */
   chat: requestData,
   agUi: requestData,
   chatCompletion: requestData,
   response: requestData,
 })
 
-/** Command of a client to a session, as plain JSON. */
+/** Command from a client to a session, as plain JSON. */
 export type SessionCommand = Infer<typeof sessionCommand>
 
 /**
- * Command that one process forwards to the owner of a session.
+ * Command that one process forwards to a session's owner.
  *
  * **Contract**
- * - `identity` is the authenticated user; the owner does not authenticate again. Absent on servers with a single user.
- * - `deadline` is in epoch milliseconds on a clock that both processes share. After it the caller no longer waits and nothing starts.
- * - `beginBy`: nothing starts after it, because the command was not accepted in time. Default: `deadline`, for older versions.
- * - The same `idempotencyKey` of the same identity and session takes effect once, on any process and for any number of retries.
+ * - `identity` is the authenticated user. The owner does not authenticate again. Absent on servers with a single user.
+ * - `deadline` is in epoch milliseconds on a clock that both processes share. After the deadline, the caller stops waiting and the owner
+ *   does not start the command.
+ * - `beginBy` is the latest time at which the owner may start the command. Default: `deadline`, for older versions.
+ * - An `idempotencyKey` takes effect once per identity and session, across processes and retries.
  */
 export interface ForwardedCommand {
   sessionId: string

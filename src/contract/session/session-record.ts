@@ -7,7 +7,7 @@ import { childLoopRef, type LoopRecord, loopRecordFields, sessionFormation, sess
 
 const { events: _events, ...withoutEvents } = loopRecordFields
 
-/** Entries of a session log, by type: those of runs, and those of the session. */
+/** Entries of a session log by type: run entries and session entries. */
 export const sessionEntry = tagged('type', {
   ...journalEntries,
   sessionStart: {
@@ -24,7 +24,7 @@ export const sessionEntry = tagged('type', {
   /** Exact initial history of a loop that does not continue its parent's history. */
   history: { messages: listOf(agentMessage), state: contextState },
   childLoop: { ref: childLoopRef },
-  /** Replaces all other entries of a loop stored as a whole, without its events. */
+  /** Replaces all other entries of a loop that is stored as a whole, without events. */
   loop: {
     loop: object<Omit<LoopRecord, 'events'>>(withoutEvents, [
       ...(['loopId', 'sessionId', 'agentId', 'startedAt', 'usage', 'messages', 'turns'] as const),
@@ -43,7 +43,7 @@ export interface UnknownEntry {
   type: 'unknown'
   name: string
   body: JsonValue
-  /** Original text of `body`, written back as is, because numbers and keys may not survive `JSON.parse`. */
+  /** Original text of `body`, written back unchanged, because `JSON.parse` may alter numbers and keys. */
   json?: string
 }
 
@@ -51,8 +51,8 @@ export interface UnknownEntry {
  * One immutable record of a session log.
  *
  * **Contract**
- * - `seq` counts from 1 without gaps over the whole session. `epoch` counts writers; records that the newest writer did not continue from
- *   do not count. `SessionStore.save` replaces all records and continues the count.
+ * - `seq` counts from 1 without gaps over the whole session. `epoch` counts writers. Records that the newest writer did not continue from
+ *   are ignored. `SessionStore.save` replaces all records and continues the count.
  * - Order does not depend on time.
  *
  * Source: docs/concepts/sessions.md
@@ -62,17 +62,17 @@ export interface SessionRecord {
   seq: number
   /** Epoch milliseconds. */
   at: number
-  /** Absent for entries of the session as a whole. */
+  /** Absent for entries that concern the whole session. */
   loopId?: string
   turnIndex?: number
   entry: SessionEntry | UnknownEntry
 }
 
-/** Damage of a log. Everything before it was read; nothing was deleted. */
+/** Damage found in a log. All records before the damage were read, and nothing was deleted. */
 export interface LogDamage {
   /**
-   * `torn`: the end is incomplete. `corrupt`: a checksum or the order is wrong. `forked`: two writers wrote. `newerSchema`: not damaged,
-   * but written by a newer version.
+   * `torn`: the last record is incomplete. `corrupt`: a checksum or the record order is wrong. `forked`: two writers appended records.
+   * `newerSchema`: a newer version wrote the log, which is undamaged.
    */
   kind: 'torn' | 'corrupt' | 'forked' | 'newerSchema'
   /** The last valid `seq`. */

@@ -16,7 +16,7 @@ import {
 
 const steps = { add: { path: aText, value: json }, remove: { path: aText }, replace: { path: aText, value: json } }
 const patchStep = tagged('op', steps)
-/** JSON Patch operations (RFC 6902) that record a state change: three kinds suffice. */
+/** JSON Patch operations (RFC 6902) that record a state change. Only three kinds are needed. */
 export type PatchStep = Infer<typeof patchStep>
 
 const patchOperation = tagged('op', {
@@ -25,7 +25,7 @@ const patchOperation = tagged('op', {
   copy: { from: aText, path: aText },
   test: { path: aText, value: json },
 })
-/** An operation of JSON Patch (RFC 6902); its paths are JSON Pointers (RFC 6901). */
+/** An operation of JSON Patch (RFC 6902). Its paths are JSON Pointers (RFC 6901). */
 export type PatchOperation = Infer<typeof patchOperation>
 export const patchOperations = listOf(patchOperation)
 

@@ -1,6 +1,6 @@
 import { namesFor } from './foreign-names.ts'
 
-/** Suggests the known name nearest to `name`, or lists all. For dotted names, the last part counts. */
+/** Suggests the known name nearest to `name`, or lists all. Compares only the last part of dotted names. */
 export function nearest(name: string, names: readonly string[]): string {
   const found = meant(name, names)
   if (found !== undefined) return `Did you mean ${found}?`
@@ -10,7 +10,7 @@ export function nearest(name: string, names: readonly string[]): string {
 
 /**
  * Returns the known name that `name` probably means: equal apart from case and punctuation, a name of another library, or a similar
- * spelling. Ties: the outermost name, then equal length, then the shorter. `undefined` if none is similar.
+ * spelling. On a tie, prefers the outermost name, then equal length, then the shorter name. Returns `undefined` if no name is similar.
  */
 export function meant(name: string, names: readonly string[]): string | undefined {
   const given = plain(name.slice(0, 64))
@@ -34,7 +34,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '')
 }
 
-/** Returns the edit cost from `given` to `known`; infinite if they have too little in common. */
+/** Returns the edit cost from `given` to `known`, or infinity if the names have too little in common. */
 function costOf(given: string, known: string): number {
   const steps = stepsTo(given, known)
   const all = steps.at(-1) ?? 0

@@ -15,7 +15,7 @@ export function checkOptions(value: unknown, shape: Shape, name = '', code: Misu
 /**
  * Validates caller input and applies defaults. Complete input is returned as the same object.
  *
- * Throws `ConfigError` (`code`) with the path within `name`, also for values under unknown keys that JSON cannot hold.
+ * Throws `ConfigError` (`code`) with the path within `name`, also for values under unknown keys that JSON cannot represent.
  */
 export function readGiven<S extends Shape>(shape: S, value: Given<S>, name: string, code: MisuseCode): Infer<S> {
   checkOptions(value, shape, name, code)
@@ -23,7 +23,7 @@ export function readGiven<S extends Shape>(shape: S, value: Given<S>, name: stri
   return completed(shape, value) as Infer<S> // just checked, and filled in
 }
 
-/** Throws `ConfigError` (`code`) with the path within `name` for values that JSON cannot hold. */
+/** Throws `ConfigError` (`code`) with the path within `name` for values that JSON cannot represent. */
 export function checkDocument(value: unknown, name: string, code: MisuseCode): void {
   const unfit = jsonFault(value, name, maxDocumentDepth)
   if (unfit !== undefined) throw new ConfigError(code, `${unfit}.`)
@@ -59,7 +59,7 @@ export function parseStored(text: string, what: string): unknown {
   }
 }
 
-/** Creates a `SessionError` `invalidMessages` for `path`; quotes only a `word`. */
+/** Creates a `SessionError` `invalidMessages` for `path`. Quotes only a `word`. */
 export function invalidMessages(path: string, expected: string, value: unknown, isWord = false): SessionError {
   return new SessionError('invalidMessages', expectation(path, expected, value, isWord))
 }

@@ -26,18 +26,18 @@ export type Reading = 'given' | 'stored' | 'logged'
 
 /** Describes valid values. */
 export interface Shape {
-  /** Description after "it must be". */
+  /** Description that completes the phrase "it must be". */
   readonly expected: string
   readonly form: Form
-  /** Additional check: returns a sentence that starts with `path`, or `undefined`. */
+  /** Runs an additional check. Returns a sentence that starts with `path`, or `undefined` if the value is valid. */
   inside?(value: unknown, path: string, reading: Reading): string | undefined
-  /** Returns a correction for an invalid value that it recognises. */
+  /** Returns a correction for a recognised invalid value. */
   instead?(value: unknown, path: string): string | undefined
   /** The field may be omitted. */
   readonly isOptional?: true
   /** The option is required. */
   readonly isRequired?: true
-  /** Returns the default of an omitted field; `rest` is the surrounding object so far. */
+  /** Returns the default of an omitted field. `rest` is the surrounding object so far. */
   fill?(rest: object): unknown
 }
 
@@ -93,13 +93,13 @@ interface Range {
   readonly isWhole: boolean
 }
 
-/** Structure of an object. */
+/** An object's structure. */
 export interface ObjectForm {
   readonly of: 'object'
   readonly fields: Fields
-  /** The same fields, for iteration. */
+  /** The fields as entries, for iteration. */
   readonly entries: readonly (readonly [string, Shape])[]
-  /** Whether unknown keys are allowed. Data allows them: an older version preserves keys of a newer one. */
+  /** Whether unknown keys are allowed. True for data, so that older versions preserve the keys of newer ones. */
   readonly isOpen: boolean
   /** Whether all fields are optional. */
   readonly isPartial: boolean
@@ -133,7 +133,7 @@ type TableFor<T> = { readonly [K in keyof T]-?: ShapeOf<Exclude<T[K], undefined>
 /** Requires one shape per option, checked by the compiler. */
 export type OptionTable<Options> = { readonly [Name in keyof Required<Options>]: Shape }
 
-/** Creates a shape from a predicate; `type` is its name for readers of stored data. */
+/** Creates a shape from a predicate. `type` is its name for readers of stored data. */
 /* @__NO_SIDE_EFFECTS__ */
 export function kind<T>(expected: string, fits: (value: unknown) => boolean, type: string = expected): ShapeOf<T> {
   return { expected, form: { of: 'value', type, fits } }
@@ -151,7 +151,7 @@ export const isTrue: ShapeOf<true> = kind('true', (value) => value === true)
 export const aFunction: Shape = kind('a function', (value) => typeof value === 'function')
 /** An object that is not an array. */
 export const anObject: ShapeOf<object> = kind('an object', isObject, 'object')
-/** An object or a function: some schema libraries use functions. */
+/** An object or a function. Some schema libraries represent schemas as functions. */
 export const aSchema: Shape = kind('a Standard Schema or a JSON Schema', (value) => isObject(value) || typeof value === 'function')
 /** A number except NaN. */
 export const aNumber: ShapeOf<number> = kind('a number', (value) => typeof value === 'number' && !Number.isNaN(value), 'number')
@@ -177,7 +177,7 @@ export const aJsonObject: ShapeOf<JsonObject> = withInside(kind('an object', isO
 /** A JSON Schema in object form. */
 export const aJsonSchema: ShapeOf<JsonSchema> = withInside(kind('an object', isObject, 'object'), (value, path) => jsonFault(value, path))
 
-/** A whole number from `least`. */
+/** A whole number of at least `least`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function wholeFrom(least: number): ShapeOf<number> {
   return inRange(`a whole number from ${least}`, { least, isWhole: true })
@@ -205,10 +205,10 @@ export function oneOf<const W extends readonly string[]>(...words: W): Word<W[nu
 /** Returns the field names of a table. */
 /* @__NO_SIDE_EFFECTS__ */
 export function namesOf<F extends object>(fields: F): readonly (keyof F & string)[] {
-  return Object.keys(fields) as (keyof F & string)[] // tables are written out
+  return Object.keys(fields) as (keyof F & string)[] // shape tables have only literal keys
 }
 
-/** Any string; `W` are the words with a meaning here. */
+/** Any string. `W` are the words with a meaning here. */
 /* @__NO_SIDE_EFFECTS__ */
 export function textLike<W extends string>(): ShapeOf<W> {
   const { expected, form } = aText
@@ -246,20 +246,20 @@ export function recordOf<S extends Shape>(item: S): ShapeOf<Record<string, Infer
 /** An object whose values are strings, such as headers. */
 export const texts: ShapeOf<Record<string, string>> = { ...recordOf(aText), expected: 'an object of texts' }
 
-/** One of several shapes. If none matches, the error is that of the last shape with a matching form. */
+/** One of several shapes. If no shape matches, reports the error of the last shape with a matching form. */
 /* @__NO_SIDE_EFFECTS__ */
 export function either<S extends readonly Shape[]>(...shapes: S): ShapeOf<Infer<S[number]>> {
   return { expected: shapes.map(({ expected }) => expected).join(', or '), form: { of: 'either', shapes } }
 }
 
-/** `whole`, for which callers may pass a short form that `complete` converts. */
+/** Accepts `whole` or, from callers, a short form that `complete` converts. */
 /* @__NO_SIDE_EFFECTS__ */
 export function written<S extends Shape, H>(
   whole: S,
   short: ShapeOf<H>,
   complete: (short: H) => Infer<S>,
 ): GivenShape<Infer<S>, Given<S> | H> {
-  const form: Form = { of: 'written', short, whole, complete: (value) => complete(value as H) } // only what fits `short` comes here
+  const form: Form = { of: 'written', short, whole, complete: (value) => complete(value as H) } // only values that match `short` reach this line
   return { expected: `${short.expected}, or ${whole.expected}`, form }
 }
 
@@ -269,7 +269,7 @@ export function optional<S extends Shape>(shape: S): S & Optional {
   return { ...shape, isOptional: true }
 }
 
-/** A field that callers may omit: `fill` returns the default. Stored data always has it. */
+/** A field that callers may omit: `fill` returns the default. Stored data always contains the field. */
 /* @__NO_SIDE_EFFECTS__ */
 export function filled<S extends Shape, Rest extends object = object>(shape: S, fill: (rest: Rest) => Infer<S>): S & Filled {
   return { ...shape, fill }
@@ -300,8 +300,8 @@ export function withInstead<S extends Shape>(shape: S, instead: (value: unknown,
 }
 
 /**
- * An object with these fields and possibly others. `relied`: the fields that readers of other versions' logs need. A stored message must
- * not vanish because of a detail that only a model needs.
+ * An object with these fields and possibly others. `relied` lists the fields that readers of other versions' logs need, so an invalid
+ * detail that only a model needs does not hide a stored message.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function object<T, G = T>(fields: TableFor<T>, relied?: readonly (keyof T & string)[]): GivenShape<T, G> {
@@ -336,7 +336,7 @@ type Variants = Readonly<Record<string, Fields | Shape>>
 type Variant<Tag extends string, K, V> = V extends Shape ? Infer<V> : Flat<{ [_ in Tag]: K } & FieldsOf<V>>
 type GivenVariant<Tag extends string, K, V> = V extends Shape ? Given<V> : Flat<{ [_ in Tag]: K } & GivenOf<V>>
 
-/** A union discriminated by `tag`. `passes`: which unknown tags are accepted. */
+/** A union discriminated by `tag`. `passes`: the unknown tags to accept. */
 /* @__NO_SIDE_EFFECTS__ */
 export function tagged<Tag extends string, V extends Variants>(
   tag: Tag,
@@ -355,7 +355,7 @@ export function tagged<Tag extends string, V extends Variants>(
 
 /** Returns the tags of a tagged union. */
 export function tagsOf<T>({ form }: ShapeOf<T>): readonly TagOf<T>[] {
-  return (form.of === 'tagged' ? [...form.variants.keys()] : []) as TagOf<T>[] // the type is that of the variants
+  return (form.of === 'tagged' ? [...form.variants.keys()] : []) as TagOf<T>[] // the variants determine the type
 }
 
 type TagOf<T> = T extends { readonly type: infer Tag extends string } ? Tag : string
@@ -364,7 +364,7 @@ function isShape(given: Fields | Shape): given is Shape {
   return typeof given.expected === 'string'
 }
 
-/** Rejects unknown keys of an object or tagged union: for options, so that typos are found. */
+/** Rejects unknown keys of an object or tagged union. Used for options, to find typos. */
 /* @__NO_SIDE_EFFECTS__ */
 export function closed<S extends Shape>(shape: S): S {
   const { form } = shape

@@ -27,7 +27,7 @@ export class AskedCall {
     return this.#call.deadline
   }
 
-  /** Records the deadline; an earlier one is kept. `undefined` if nothing is recorded. */
+  /** Records the deadline, or keeps one recorded earlier. Returns `undefined` if there is nothing to record. */
   begin(timeoutMs: number | undefined): Promise<void> | undefined {
     if (this.#isKnown) return undefined
     const deadline = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs }
@@ -36,7 +36,7 @@ export class AskedCall {
     return timeoutMs === undefined ? undefined : this.#record()
   }
 
-  /** Returns the limits that the request handler enforces. */
+  /** Returns the limits for the request handler to enforce. */
   terms(maxResultChars: number): ClientCallTerms {
     const { holder } = this.#call
     return {

@@ -4,12 +4,12 @@ import type { LoopState } from '../loop-state.ts'
 
 const chunk = lateChunk('the offloading of results', () => import('./offload/write-result.ts'))
 
-/** Loads the chunk before the first result: a result that cannot be offloaded later would be lost. */
+/** Loads the offloading chunk before the first result, because a failed load afterwards would lose the result. */
 export function loadOffload({ config }: LoopState): Promise<unknown> | undefined {
   return config.offload === undefined || chunk.loaded !== undefined ? undefined : chunk.load()
 }
 
-/** Writes a long result to a file and returns its start and end instead; `undefined` if it is short enough. */
+/** Writes a long result to a file and returns a shortened result with its start and end. `undefined` if the result is short enough. */
 export function offload(loop: LoopState, call: { id: string; name: string }, result: ToolResult): Promise<ToolResult> | undefined {
   const { offload: options } = loop.config
   if (options === undefined) return undefined

@@ -9,8 +9,8 @@ import { parsed } from './prepare-call.ts'
 const chunk = lateChunk('the repair of tool arguments', () => import('./repair/repair-arguments.ts'))
 
 /**
- * Repairs invalid arguments of a message before it enters the history, so that recorded, approved and executed arguments are the same.
- * `undefined` if nothing is invalid, or the response is truncated. Never rejects: a missing chunk fails the run.
+ * Repairs a message's invalid arguments before it enters the history, so that recorded, approved and executed arguments are the same.
+ * Returns `undefined` if nothing is invalid or the response is truncated. Never rejects: if the chunk cannot be loaded, the run fails.
  */
 export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<void> | undefined {
   const { stopReason, content } = message

@@ -2,7 +2,10 @@ import { type ContextChange, revertCategory } from '../../contract/context/conte
 import { ConfigError } from '../../contract/errors.ts'
 import { fits } from '../../contract/shape/read.ts'
 
-/** Throws `ConfigError` `invalidOption` unless `event` has the common event fields. O(1), because it runs for every delta of a child. */
+/**
+ * Throws `ConfigError` `invalidOption` unless `event` has the common event fields. Runs in O(1), because it is called for every delta of a
+ * nested loop.
+ */
 export function checkChildEvent(event: unknown): void {
   const { type, runId, loopId, sessionId, seq, at, event: inner }: EventFields = Object(event)
   const isEvent = [type, runId, loopId, sessionId].every((value) => typeof value === 'string') && isFigure(seq) && isFigure(at)

@@ -8,8 +8,8 @@ import type { LoopState } from '../loop-state.ts'
 import type { DerivedRequest } from '../model/request.ts'
 
 /**
- * Emits and records the model request with the origin of each message; with `httpBody` also the HTTP request. Rejects only with the
- * signal's reason: parts that cannot be captured are left out and logged.
+ * Emits and records the model request with the origin of each message, and with `httpBody` also the HTTP request. Omits and logs parts that
+ * cannot be captured. Rejects only with the signal's reason.
  *
  * Source: docs/reference/tracing.md
  */
@@ -40,7 +40,7 @@ export async function captureRequest(loop: LoopState, { request, entries }: Deri
   await loop.record({ type: 'turnRequest', request: captured })
 }
 
-/** Encodes without a key: encoding is pure, so the body equals the one that is sent. */
+/** Encodes without an API key. Encoding is pure, so the body equals the sent one. */
 async function captureHttp(loop: LoopState, request: StreamRequest): Promise<CapturedHttp | undefined> {
   try {
     const { url, redactedHeaders: headers, body } = await loop.stop.race(loop.turn.model.provider.encode(request))

@@ -12,29 +12,29 @@ import type { StreamEvent } from '../../types/model/provider.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { WordFilter } from '../plugins/plugin-port.ts'
 
-/** An assistant message with its envelope. */
+/** An assistant message as stored in the history. */
 export type AssistantEntry = AssistantMessage & MessageEnvelope
 
 /**
- * Receives one attempt of an assistant message: turns provider events into message events and closes the message exactly once.
+ * Converts one attempt's provider events to message events, and closes the message exactly once.
  *
  * **Contract**
- * - `messageStart` waits for the first output, so that an attempt that fails before it leaves no trace.
+ * - Emits `messageStart` with the first output, so that an attempt that fails earlier emits nothing.
  * - After `finish`, `fail` or `discard`, late provider events are dropped.
  */
 export class AssistantStream {
   readonly #loop: LoopState
   readonly #id = newId()
   #entry: AssistantEntry | undefined
-  /** Names of provider-executed tools in this message, by id; `undefined` once ended. */
+  /** Names of provider-executed tools in this message, by call id. `undefined` after a call has ended. */
   #shown: Map<string, string | undefined> | undefined
   #isOpen = true
   #hasBegun = false
   #hasOutput = false
-  /** Whether text has arrived, so that long responses need not be searched. */
+  /** Whether text has arrived. Cached, so that long responses are not searched. */
   hasWords = false
 
-  /** Set if plugins replace text. */
+  /** Word filter, if plugins replace text. */
   readonly #words: WordFilter | undefined
 
   constructor(loop: LoopState) {
@@ -42,12 +42,12 @@ export class AssistantStream {
     this.#words = loop.plugins?.words(this.#id)
   }
 
-  /** Whether output was emitted, which makes a failure visible. For a continued response: since its continuation. */
+  /** Whether output was emitted, so that users saw part of a failed response. For a continued response: since its continuation. */
   get hasOutput(): boolean {
     return this.#hasOutput
   }
 
-  /** Whether it can still receive events. */
+  /** Whether the stream still accepts events. */
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -57,7 +57,7 @@ export class AssistantStream {
     this.#hasOutput = false
   }
 
-  /** Emits the content of a paused response again, if the message that had it failed. */
+  /** Emits a paused response's content again, after the message that contained it failed. */
   restate(paused: AssistantMessage): void {
     if (this.#hasBegun) return
     const message = structuredClone(paused)
@@ -104,7 +104,7 @@ export class AssistantStream {
     if (event.type === 'block' && event.block.type === 'serviceTool') this.#follow(event.block)
   }
 
-  /** Closes the stream and returns the finished message; the caller emits its `messageEnd`. */
+  /** Closes the stream and returns the finished message. The caller emits its `messageEnd`. */
   finish(message: AssistantMessage): AssistantEntry {
     const entry = this.#enveloped(message)
     uniqueCallIds(entry)
@@ -112,16 +112,16 @@ export class AssistantStream {
     return this.#close(entry)
   }
 
-  /** Closes the stream after a failure or stop, with the partial content and the reason. */
+  /** Closes the stream after a failure or stop, and returns the partial message with the reason. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string, error?: ProviderError): AssistantEntry {
     const partial = this.#entry ?? (error?.partial && this.#enveloped(error.partial))
-    // A copy, so that late writes to the live message cannot change the history.
+    // Copies the content, so that late writes to the live message cannot change the history.
     const entry = partial ? { ...partial, content: withToolsEnded(partial.content.map((block) => ({ ...block }))) } : this.#empty()
     keepSound(entry)
     return this.#close({ ...entry, stopReason, errorMessage })
   }
 
-  /** Discards an attempt without output. A continued response stays. */
+  /** Discards an attempt without output. Keeps the message of a continued response. */
   discard(): void {
     if (!this.#hasBegun) this.#isOpen = false
   }
@@ -212,7 +212,7 @@ function faultOf(block: Content): string | undefined {
   return jsonFault(args, 'arguments')
 }
 
-/** Providers have repeated a call id within one message; every call needs its own. */
+/** Makes call ids unique, because some providers repeat an id within one message. */
 function uniqueCallIds(message: AssistantMessage): void {
   const calls = toolCallsOf(message.content)
   if (calls.length < 2) return

@@ -11,7 +11,7 @@ import { responseFormatOf } from '../../validation/response-format.ts'
 import { toolJsonSchema } from '../../validation/tool-parameters.ts'
 import type { LoopState } from '../loop-state.ts'
 
-/** A request, and its history entries before `convertToLlm`. */
+/** A derived request, and its history entries before `convertToLlm`. */
 export interface DerivedRequest {
   request: StreamRequest
   entries: readonly AgentMessage[]
@@ -73,13 +73,13 @@ function translated({ config, turn }: LoopState, messages: readonly Message[]): 
   }
 }
 
-/** Tool definitions for the model; the same array for the same tools. */
+/** Returns tool definitions for the model. The same tools give the same array. */
 const definitions = new WeakMap<readonly AgentTool[], { of: readonly AgentTool[]; made: readonly ToolDefinition[] }>()
 
 /** Throws `ConfigError` `invalidTool` for a tool without a JSON Schema. */
 function definitionsOf(tools: readonly AgentTool[]): readonly ToolDefinition[] {
   const known = definitions.get(tools)
-  // A list may change between turns, such as that of an MCP server.
+  // Compares the entries, because a tool list can change between turns, for example that of an MCP server.
   if (known !== undefined && known.of.length === tools.length && known.of.every((tool, at) => tool === tools[at])) return known.made
   const made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
   definitions.set(tools, { of: [...tools], made })
@@ -108,7 +108,7 @@ function isSpoken(message: Message | AgentMessage): message is Message {
   return message.role !== 'extension'
 }
 
-/** Runs a callback on copies of `entries`; unchanged ones keep their identity. Errors are named after the callback. */
+/** Runs a callback on copies of `entries`. Unchanged ones keep their identity. Errors are named after the callback. */
 async function onCopies(
   name: string,
   { stop }: LoopState,

@@ -9,12 +9,12 @@ import type { LoopConfig } from '../loop-config.ts'
 
 type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>
 
-/** Resolved media per resolver, because another resolver may reject them. */
+/** Resolved media, cached per resolver, because another resolver may reject the same block. */
 const resolved = new WeakMap<object, WeakMap<MediaContent, MediaContent>>()
 
 /**
- * Returns a resolver of media bytes for one run: from the journal's session, then `resolveMedia`. Each block is resolved once; failures are
- * cached. `undefined` without a source.
+ * Returns a function that resolves media bytes for one run: first from the journal's session, then with `resolveMedia`. Each block is
+ * resolved once, and failures are cached. Returns `undefined` if there is no source.
  */
 export function mediaOf(sources: MediaSources, sessionId: string, stop: AbortScope): MediaWithBytes | undefined {
   const asks = sources.resolveMedia ?? sources.journal?.media

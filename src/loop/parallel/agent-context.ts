@@ -4,7 +4,7 @@ import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import { type SkillSet, withSkills } from '../../types/tool/skills.ts'
 import type { AgentContext } from '../loop-config.ts'
 
-/** Converts the snapshot of `agent.checkpoint()` to a context for `parallelLoop`; pass tools and skills separately. */
+/** Converts a snapshot from `agent.checkpoint()` to a context for `parallelLoop`. Pass tools and skills separately. */
 export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] = [], skills?: SkillSet): AgentContext {
   const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
   return {
@@ -19,7 +19,7 @@ export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] 
   }
 }
 
-/** Converts a context, such as `selectedContext`, to a snapshot for `agent.restore`; the agent keeps its settings. */
+/** Converts a context, such as `selectedContext`, to a snapshot for `agent.restore`. The agent keeps its settings. */
 export function snapshotOfContext({ messages, state = {}, agentId, sessionId, lastLoopId, loopCounts = {} }: AgentContext): AgentSnapshot {
   return structuredClone({
     version: 1,

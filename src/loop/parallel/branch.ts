@@ -5,10 +5,10 @@ import type { AgentContext, LoopConfig, LoopOptions } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
 import type { ParallelOutcome } from './strategies.ts'
 
-/** A context with ids. */
+/** A context with all ids set. */
 export type IdentifiedContext = AgentContext & { agentId: string; sessionId: string }
 
-/** One of several loops that start at the same point of a conversation, with its own message list and abort signal. */
+/** One of several loops that continue a conversation from the same point, with a separate message list and abort signal. */
 export class Branch {
   readonly index: number
   readonly loopId: string
@@ -17,7 +17,7 @@ export class Branch {
   readonly #stop: AbortScope
   readonly #originalContextLength: number
 
-  /** Copies `base` and counts the new loop there. `signal` is observed until `release`. */
+  /** Copies `base` and counts the new loop in its `loopCounts`. Observes `signal` until `release`. */
   constructor(index: number, base: IdentifiedContext, config: LoopConfig, signal: AbortSignal) {
     this.index = index
     this.loopId = nextLoopId(base, base.sessionId, config)
@@ -27,7 +27,7 @@ export class Branch {
     this.#stop = new AbortScope(signal)
   }
 
-  /** Runs the branch: with `prompt`, or as a continuation if it is empty. */
+  /** Runs the branch with `prompt`, or continues the history if `prompt` is empty. */
   async run(prompt: readonly AgentMessage[], options: Omit<LoopOptions, 'signal'>): Promise<ParallelOutcome> {
     const context = this.#context
     const loopOptions = { ...options, signal: this.#stop.signal }
@@ -35,7 +35,7 @@ export class Branch {
       prompt.length > 0
         ? await agentLoop(prompt, context, this.#config, loopOptions)
         : await continueLoop(context, this.#config, loopOptions)
-    // Continuations descend from this branch, not from its start.
+    // Later continuations descend from this branch's loop, not from the loop where it started.
     context.parentLoopId = this.loopId
     return { index: this.index, loopId: this.loopId, context, originalContextLength: this.#originalContextLength, result }
   }
@@ -44,7 +44,7 @@ export class Branch {
     this.#stop.abort(reason)
   }
 
-  /** Stops the branch if it still runs, and stops observing the caller's signal. */
+  /** Stops the branch if it is running, and stops observing the caller's signal. */
   release(): void {
     this.#stop.abort(new Error('the parallel loop has ended'))
     this.#stop.release()

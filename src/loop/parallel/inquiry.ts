@@ -9,9 +9,9 @@ import { type IdentifiedContext, parentOf } from './branch.ts'
 import type { ParallelEvents } from './parallel-events.ts'
 
 /**
- * Loops of a strategy.
+ * Model calls of a strategy, each run as a loop.
  *
- * **Contract**: `close` stops running loops and resolves when all have ended, without leaving listeners.
+ * **Contract**: `close` stops running loops, removes its listeners, and resolves when all loops have ended.
  */
 export class Inquiry {
   /** Usage of all ended loops. */
@@ -37,7 +37,7 @@ export class Inquiry {
   readonly ask = (prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult> => {
     const running: Promise<RunResult> = this.#ask(prompt, config, systemPrompt).finally(() => this.#running.delete(running))
     this.#running.add(running)
-    // A strategy may not await its model call.
+    // Prevents an unhandled rejection if the strategy does not await the call.
     running.catch(() => undefined)
     return running
   }

@@ -6,7 +6,7 @@ import type { Logger } from '../../types/logger.ts'
 import { type EventBody, EventEmitter } from '../event-emitter.ts'
 import type { Watches } from '../watches.ts'
 
-/** Events of a parallel loop as a whole, and the gate for events of its strategy's loops: nothing is emitted after `end`. */
+/** Emits a parallel loop's events and forwards those of its strategy's loops. Emits nothing after `end`. */
 export class ParallelEvents {
   readonly #events: EventEmitter
   readonly #sink: (event: AgentEvent) => void
@@ -24,7 +24,7 @@ export class ParallelEvents {
     this.#events = new EventEmitter(ids, (event) => this.#deliver(event))
   }
 
-  /** Ids of the parallel loop, for its record. */
+  /** Ids of the parallel loop, for its session record. */
   get ids(): { runId: string; loopId: string } {
     const { runId, loopId } = this.#events
     return { runId, loopId }
@@ -41,8 +41,8 @@ export class ParallelEvents {
     this.#isOpen = false
   }
 
-  /** Forwards an event of a nested loop, which handles errors of the sink. */
-  // What the sink returns goes back: it may be async all the same, and the loop looks after what it rejects with.
+  /** Forwards an event of a nested loop. That loop handles errors of the sink. */
+  // Returns the sink's return value, because the sink may be async and the loop handles its rejection.
   readonly pass = (event: AgentEvent): void => (this.#isOpen ? this.#sink(event) : undefined)
 
   warn(event: string, message: string): void {

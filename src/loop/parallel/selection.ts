@@ -7,7 +7,7 @@ import type { Inquiry } from './inquiry.ts'
 import type { ParallelEvents } from './parallel-events.ts'
 import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './strategies.ts'
 
-/** Lets a strategy select one of `branches`. Always selects one and never throws; errors of the strategy are logged. */
+/** Lets a strategy select one of `branches`. Always selects one and never throws. Logs the strategy's errors. */
 export class Selection {
   readonly #strategy: EvaluationStrategy
   readonly #branches: readonly Branch[]
@@ -21,7 +21,7 @@ export class Selection {
     this.#events = events
   }
 
-  /** Reports an ended branch. If that decides, all others are aborted. */
+  /** Reports an ended branch to the strategy. If the strategy selects a branch, aborts all others. */
   settle(outcome: ParallelOutcome): void {
     this.#settled.push(outcome)
     if (this.#early !== undefined) return
@@ -30,7 +30,7 @@ export class Selection {
     for (const branch of this.#branches) if (branch.index !== this.#early) branch.abort(new Error('another branch was chosen'))
   }
 
-  /** Selects a branch after all have ended; closes `inquiry`. */
+  /** Selects a branch after all have ended. Closes `inquiry`. */
   async decide(prompt: readonly AgentMessage[], outcomes: readonly ParallelOutcome[], inquiry: Inquiry): Promise<Evaluation> {
     try {
       if (this.#early !== undefined) return { selectedIndex: this.#early, usage: emptyUsage() }
@@ -55,14 +55,14 @@ export class Selection {
       if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
     }
     const words = typeof reason === 'string' ? { reason } : {}
-    // Reported usage, but at least the known one.
+    // Uses the strategy's reported usage, but at least the usage of its model calls.
     return { selectedIndex: this.#checked(selectedIndex), usage: largerUsage(own, inquiry.usage), ...words }
   }
 
   #askEarly(outcome: ParallelOutcome): number | undefined {
     try {
       const index: unknown = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
-      // A promise is too late for a selection; its rejection must be handled nevertheless.
+      // A promise cannot select a branch early, but its rejection must be handled.
       catchLate(index, (error) => this.#failed(error))
       return index === undefined ? undefined : this.#checked(index)
     } catch (error) {

@@ -13,13 +13,12 @@ const definitionTable = options<PluginDefinition>({
 })
 
 /**
- * Creates a plugin: a feature that joins the runs of an agent, with state of its own for each run. Experimental: a minor version may change
- * it.
+ * Creates a plugin, which adds a feature to an agent's runs, with separate state per run. Experimental: may change in a minor version.
  *
  * **Contract**
  * - `begin` is called when a run starts, after `agentStart`, and returns the stages for that run. See `PluginStages` of {@link
  *   PluginDefinition} for their effects and order.
- * - Duplicate names are rejected, because plugins of one name would share notes.
+ * - Plugin names must be unique per agent, because plugins with the same name would share notes.
  * - Throws `ConfigError` `invalidOption` for an invalid definition.
  *
  * Source: docs/concepts/plugins.md
@@ -54,7 +53,7 @@ class Plugin implements JoinablePlugin {
   }
 }
 
-/** Accepts plugins of another copy of this package. */
+/** Accepts plugins that another copy of this package created. */
 function isPlugin(plugin: AgentPlugin): plugin is AgentPlugin & Pick<PluginDefinition, 'begin'> {
   return 'begin' in plugin && typeof plugin.begin === 'function'
 }

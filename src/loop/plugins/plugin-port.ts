@@ -12,7 +12,7 @@ import type { InputLoop } from '../intake.ts'
 import type { RunLog } from '../run-log.ts'
 import type { TurnSetup } from '../turn/turn-setup.ts'
 
-/** The loop as its plugins need it. */
+/** Parts of the loop that plugins use. */
 export interface PluginHost extends Omit<InputLoop, 'turn' | 'log'>, HookedLoop {
   readonly events: InputLoop['events']
   readonly turn: TurnSetup
@@ -21,7 +21,7 @@ export interface PluginHost extends Omit<InputLoop, 'turn' | 'log'>, HookedLoop 
   fail(error: unknown): ReturnType<HookedLoop['fail']>
 }
 
-/** Checks a response before it enters the history. `who` starts the sentence about the outcome. */
+/** Checks a response before it enters the history. `who` is the subject of the error message. */
 export interface AnswerGuard {
   who: string
   judge(info: AnswerHookInfo): unknown
@@ -29,26 +29,26 @@ export interface AnswerGuard {
 
 /** Replaces the text of one message. */
 export interface WordFilter {
-  /** Returns the replacement of an event; `undefined` if nothing is shown yet. */
+  /** Returns the event to emit instead, or `undefined` if all of its text is held back. */
   take(event: StreamDelta): StreamDelta | undefined
-  /** Emits text held back with `show`, and sets the message to the shown text. */
+  /** Emits held-back text with `show`, and replaces the message's text with the shown text. */
   close(message: AssistantMessage & MessageEnvelope, show: (event: StreamDelta) => void): void
 }
 
 /**
  * All plugins of one loop. See `PluginStages` of {@link AgentPlugin} for the stages.
  *
- * **Contract**: a failing stage has failed the loop when its promise settles; only `request` and `call` reject.
+ * **Contract**: if a stage fails, the loop has failed when the stage's promise settles. Only `request` and `call` reject.
  */
 export interface JoinedPlugins {
   beforeTurn(): Promise<RunEnding | undefined>
   request(request: StreamRequest): Promise<StreamRequest>
-  /** `undefined` if no plugin replaces text. */
+  /** Filter for streamed text. `undefined` if no plugin replaces text. */
   words(messageId: string): WordFilter | undefined
   readonly responseStages: readonly AnswerGuard[]
-  /** Returns the delay in milliseconds and the maximum retries; `undefined` for no retry. */
+  /** Returns the delay in milliseconds and the maximum retries, or `undefined` for no retry. */
   requestFailed(error: ProviderError, retries: number): Promise<{ delayMs: number; maxRetries: number } | undefined>
-  /** Wraps `work` in the `call` stages; returns `work` itself without any. */
+  /** Wraps `work` in the `call` stages. Returns `work` itself if no plugin has one. */
   around(call: PluginCall, work: () => Promise<ToolResult>): () => Promise<ToolResult>
   readonly watchesCalls: boolean
   /** Whether a plugin has an `idle` stage. */
@@ -59,12 +59,12 @@ export interface JoinedPlugins {
   close(): Promise<void>
 }
 
-/** A plugin that carries the code to join plugins, so that programs without plugins do not load it. */
+/** A plugin that includes the function to join plugins, so that programs without plugins do not load that code. */
 export interface JoinablePlugin extends AgentPlugin {
   join(plugins: readonly AgentPlugin[], host: PluginHost): JoinedPlugins
 }
 
-/** Joins the plugins of a loop. If a plugin fails to start, the loop has failed. */
+/** Starts a loop's plugins. If a plugin fails to start, the loop fails. */
 export function joinPlugins(plugins: readonly AgentPlugin[] | undefined, host: PluginHost): JoinedPlugins | undefined {
   return plugins?.find(isJoinable)?.join(plugins, host)
 }

@@ -9,21 +9,21 @@ export type WordStage = (delta: ResponseDelta) => string
 type Words = ResponseDelta['type']
 type WordBlock = Extract<AssistantMessage['content'][number], { type: Words }>
 
-/** More text may follow. */
+/** Flags of a delta before the block's last one. */
 const on = { isLast: false, isCut: false }
 
-/** State of a block: the model's text, and the shown text. */
+/** A block's state: the model's text and the shown text. */
 interface Block {
   contentIndex: number
   raw: string
   shown: string
 }
 
-/** Key of the refusal, which is streamed after all blocks and is not a block. */
+/** Map key for the refusal text, which is streamed after all blocks but is not a block. */
 const refused = 'refusal'
 
 /**
- * Passes the text of one message through `stages`, in order. The message then contains only the shown text: changed blocks lose citations,
+ * Passes one message's text through `stages`, in order. The final message contains only the shown text. Changed blocks lose citations,
  * provider state and token probabilities.
  */
 export function wordFilter(stages: readonly WordStage[], messageId: string): WordFilter {
@@ -44,7 +44,7 @@ export function wordFilter(stages: readonly WordStage[], messageId: string): Wor
     return shown
   }
 
-  /** Passes the remaining text of a block that no event had. If the final text differs from the streamed one, the streamed one is kept. */
+  /** Processes a block's final text that no event contained. If the final text differs from the streamed text, keeps the streamed text. */
   const passRest = (block: Block, type: Words, words: string, message: AssistantMessage): string =>
     pass(block, type, words.startsWith(block.raw) ? words.slice(block.raw.length) : '', { isLast: true, isCut: isCut(message) })
 

@@ -7,12 +7,12 @@ import type { LoopState } from '../loop-state.ts'
 import type { AssistantEntry } from '../model/assistant-stream.ts'
 import type { AnswerGuard } from '../plugins/plugin-port.ts'
 
-/** Maximum retries of a refused response. */
+/** Maximum model calls to replace refused responses. */
 const mostRepeats = 1
 
 /**
  * Runs the `response` stages of plugins, then the `afterAnswer` hook on a final response, before it enters the history. Refused or replaced
- * content is removed from the message, which records it; a failing guard ends the run.
+ * content is removed from the message, which records it. A failing guard ends the run.
  */
 export async function guardAnswer(loop: LoopState, message: AssistantEntry): Promise<void> {
   const { afterAnswer } = loop.config.hooks ?? {}
@@ -21,7 +21,7 @@ export async function guardAnswer(loop: LoopState, message: AssistantEntry): Pro
   await guarded(loop, message, { who: 'The afterAnswer hook', judge: afterAnswer })
 }
 
-/** Returns whether the model ended the response itself, and no guard refused it. */
+/** Returns whether the model finished the response and no guard refused it. */
 function isWhole(message: AssistantEntry): boolean {
   const { stopReason } = message
   return (
@@ -58,7 +58,7 @@ function refuse(
   loop.refused.by = who
 }
 
-/** Fails closed: an invalid verdict must not count as acceptance. */
+/** Treats an invalid verdict as an error, because it must not count as acceptance. */
 function replace(message: AssistantEntry, verdict: unknown, wasShown: boolean): void {
   const { allow, text: words }: { allow?: unknown; text?: unknown } = Object(verdict)
   if (allow === true) return
@@ -67,7 +67,7 @@ function replace(message: AssistantEntry, verdict: unknown, wasShown: boolean): 
   message.content = [text(words)]
 }
 
-/** Removes all of the model's content: blocks, and data derived from them. */
+/** Removes all model content from the message: blocks and data derived from them. */
 function withhold(message: AssistantEntry, guard: NonNullable<AssistantEntry['guarded']>): void {
   message.content = []
   message.guarded = guard
@@ -77,12 +77,12 @@ function withhold(message: AssistantEntry, guard: NonNullable<AssistantEntry['gu
   else if (message.stopReason === 'toolUse') message.stopReason = 'stop'
 }
 
-/** Returns whether the hook refused the response of a turn. */
+/** Returns whether the hook refused a turn's response. */
 export function isRefused({ message }: { message: AssistantEntry }): boolean {
   return message.guarded?.verdict === 'refused'
 }
 
-/** Returns the ending after a refused response; `undefined` to ask the model once more, with the reason. */
+/** Returns the ending after a refused response, or `undefined` to call the model again with the reason. */
 export async function refusedEnding(loop: LoopState, { message }: { message: AssistantEntry }): Promise<RunEnding | undefined> {
   const reason = message.guarded?.reason
   const why = reason === undefined ? '.' : `: ${reason}`
@@ -92,7 +92,7 @@ export async function refusedEnding(loop: LoopState, { message }: { message: Ass
   return undefined
 }
 
-/** Returns whether to request a repair of an invalid response; the model gets the issues. */
+/** Returns whether to request a repair of an invalid response. If so, the model gets the issues. */
 export async function repairs(
   loop: LoopState,
   { message, results }: { message: AssistantEntry; results: readonly unknown[] },

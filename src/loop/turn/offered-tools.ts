@@ -8,21 +8,21 @@ function withCompanions(tools: readonly AgentTool[]): readonly AgentTool[] {
   return companions.size === 0 ? tools : [...tools, ...companions]
 }
 
-/** Tools of a turn. */
+/** A turn's tools. */
 export interface Offer {
   /** Tools offered to the model. */
   tools: readonly AgentTool[]
-  /** Tools that a provider's search may find; they can be called too. */
+  /** Tools that a provider's search may find and the model may then call. */
   searchable: readonly AgentTool[]
 }
 
-/** Selects the offered tools: all except those that must be found by search. Reads only new entries of a growing history. */
+/** Selects the offered tools: all except those that a search must find first. Reads only new entries of a growing history. */
 export class OfferedTools {
-  /** Names of found or called tools, in order. */
+  /** Names of tools that were found or called, in order. */
   readonly #named = new Map<string, 'found' | 'called'>()
   #seen = 0
   #changes = 0
-  /** Cached result, so that the same lists are returned and encoded forms can be reused. */
+  /** Cached result. Returning the same lists keeps encoded tools cached. */
   #last: { of: readonly AgentTool[]; changes: number; offer: Offer } | undefined
 
   of(tools: readonly AgentTool[], messages: readonly AgentMessage[]): Offer {
@@ -36,7 +36,7 @@ export class OfferedTools {
   #offer(tools: readonly AgentTool[]): Offer {
     const hidden = new Map(tools.filter(({ isOffered }) => isOffered === 'whenFound').map((tool) => [tool.name, tool]))
     const names = new Set(tools.flatMap(({ searches = [] }) => searches))
-    // A provider's search is invisible here: the call shows what it found.
+    // A provider's search results are not visible here, so a call to a tool counts as found.
     const found = [...this.#named].flatMap(([name, how]) => (how === 'found' || names.has(name) ? (hidden.get(name) ?? []) : []))
     return {
       tools: withCompanions([...tools.filter(({ isOffered }) => isOffered !== 'whenFound'), ...found]),

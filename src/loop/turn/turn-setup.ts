@@ -11,12 +11,12 @@ import { type Offer, OfferedTools } from './offered-tools.ts'
 export interface TurnSetup {
   model: Model
   tools: readonly AgentTool[]
-  /** Tools that a provider's search may find; they can be called too. */
+  /** Tools that a provider's search may find and the model may then call. */
   searchable: readonly AgentTool[]
   systemPrompt: string
   thinking: NonNullable<LoopConfig['thinking']>
   settings: RequestSettings
-  /** Whether it only runs calls of an earlier run. */
+  /** Whether the turn only runs an earlier run's calls. */
   goesOn?: true
   /** Messages to send instead of the history. */
   messages?: readonly Message[] | undefined
@@ -31,7 +31,7 @@ export class TurnSource {
   /** Request settings, unless a turn overrides them. */
   readonly #settings: RequestSettings
   readonly #offered = new OfferedTools()
-  /** Location of the requested value in a JSON response. */
+  /** Path of the requested value in a JSON response. */
   readonly outputForm: OutputForm | undefined
   /** Whether the model has called a tool. */
   hasCalled = false
@@ -43,7 +43,7 @@ export class TurnSource {
     this.outputForm = config.responseFormat && outputFormOf(config.responseFormat)
   }
 
-  /** Creates a turn with the agent's settings, and its model or another. */
+  /** Creates a turn with the agent's settings and the given model. Default: the agent's model. */
   turn(model: Model = this.#config.model): TurnSetup {
     const { systemPrompt, tools } = this.#context
     const ofModel = model.config.settings
@@ -57,13 +57,13 @@ export class TurnSource {
     }
   }
 
-  /** Returns which of `tools` the model is offered now. */
+  /** Returns the subset of `tools` to offer to the model now. */
   offer(tools: readonly AgentTool[]): Offer {
     return this.#offered.of(tools, this.#context.messages)
   }
 }
 
-/** Drops a forced tool choice after the first call: otherwise the model could never respond with its findings. */
+/** Drops a forced tool choice after the first call. Otherwise, the model could never return a final response. */
 function unforced(settings: RequestSettings): RequestSettings {
   const { toolChoice: choice } = settings
   if (choice === 'required' || (typeof choice === 'object' && 'tool' in choice)) return { ...settings, toolChoice: 'auto' }

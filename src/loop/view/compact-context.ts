@@ -7,16 +7,16 @@ import type { CompactionFigures } from '../../types/run/hooks.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'
 
-/** Why the context is compacted, which decides how much remains. `focusMessage` overrides the configured one. */
+/** Reason for a compaction, which determines the target size. `focusMessage` overrides the configured value. */
 type CompactionReason = { cause: 'due' | 'overflow' } | { cause: 'asked'; focusMessage: string | undefined }
 
 /**
- * Compacts the older part of the history with an overlay, including events and hooks. Resolves with whether requests get smaller.
+ * Compacts the older part of the history for requests, emits the events and calls the hooks. Resolves with whether requests get smaller.
  *
  * **Contract**
  * - `due`: compacts only if the request is near the limit. `overflow`: compacts to the configured size, and at most half of the request.
  * - Emits nothing if there is nothing to compact, or if a `beforeCompactionStart` hook refuses.
- * - `compactionStarted` is always followed by `compactionEnded`; a failure changes nothing.
+ * - `compactionStarted` is always followed by `compactionEnded`. A failure changes nothing.
  * - Rejects after `compactionEnded` with the error: `JournalError`, the signal's reason, a defect.
  *
  * Source: docs/concepts/context.md
@@ -29,7 +29,7 @@ export async function compactContext(loop: LoopState, view: RequestView, reason:
   const limits = withFocus(contextWindow.limits, cause === 'asked' ? reason.focusMessage : undefined)
   const sent = view.sent()
   const { messageTokens: ownEstimate } = size
-  // Of the messages only: system prompt and tools are not compacted.
+  // Counts only the messages, because system prompt and tools are not compacted.
   const estimatedTokens = size.promptTokens - limits.systemPromptTokens
   const targetTokens = compactionTarget(limits, size, cause)
   const { messages, state = {} } = context

@@ -8,7 +8,7 @@ import type { AgentContext } from '../loop-config.ts'
 
 const noState: ContextState = {}
 
-/** Measures a prompt with a meter that may change. */
+/** Measures a prompt. */
 interface Measured {
   readonly meter: PromptMeter
 }
@@ -17,7 +17,7 @@ interface Measured {
  * View of the history for requests, and its size.
  *
  * **Contract**
- * - Looks only at new entries of a growing history; unchanged messages keep their identity.
+ * - Processes only new entries of a growing history. Unchanged messages keep their identity.
  * - In revert mode, messages are numbered over the whole history, and each references its predecessor.
  *
  * Source: docs/concepts/context.md
@@ -39,7 +39,7 @@ export class RequestView {
     this.#parentNodeId = activeNodeId(context.messages, context.state?.reverts ?? [])
   }
 
-  /** Returns the messages to send; in revert mode with their numbers and notes. */
+  /** Returns the messages to send, in revert mode with numbers and notes. */
   sent(): readonly AgentMessage[] {
     const view = this.#view.of(this.#context.messages, this.#context.state)
     if (this.#revertPolicy === undefined) return view
@@ -70,7 +70,7 @@ export class RequestView {
     this.#parentNodeId = message.nodeId
   }
 
-  /** Continues after the node `id`. */
+  /** Continues the conversation after the node `id`. */
   goBackTo(id: number): void {
     this.#parentNodeId = id
   }

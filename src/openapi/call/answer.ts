@@ -16,7 +16,7 @@ export interface ReadBody {
 const binary =
   /^\s*(image\/(?!svg)|audio\/|video\/|font\/|application\/(octet-stream|pdf|zip|gzip|x-tar|x-gzip|vnd\.openxmlformats|wasm|protobuf|x-protobuf))/i
 
-/** Types that a model gets unchanged. */
+/** Media types that are passed to the model unchanged. */
 const shownTypes = ['image/*', 'application/pdf', 'audio/*', 'video/*']
 
 /**

@@ -80,7 +80,7 @@ export function headerText({ explode, isJson }: Parameter, value: unknown): stri
   return explode ? pairs.map((pair) => pair.join('=')).join(',') : pairs.flat().join(',')
 }
 
-/** Serializes a form body. `encoding` sets the style of each field; the default is `form`. */
+/** Serializes a form body. `encoding` sets the style of each field. The default is `form`. */
 export function formBody(encoding: unknown, value: unknown): string {
   if (!isObject(value)) return ''
   const styles = new Map(entriesField({ encoding }, 'encoding'))

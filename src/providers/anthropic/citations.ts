@@ -1,6 +1,6 @@
 import type { Citation, DocumentPlace } from '../../contract/message/content.ts'
 
-/** A citation of the Messages API, of any kind. */
+/** A Messages API citation of any kind. */
 interface WireCitation {
   type?: unknown
   cited_text?: unknown
@@ -19,7 +19,7 @@ interface WireCitation {
   end_block_index?: unknown
 }
 
-/** Location in a document by citation kind, or none for kinds without one. */
+/** Location fields by citation kind; none for kinds without a location. */
 const places: Readonly<Record<string, (wire: WireCitation) => DocumentPlace | undefined>> = {
   char_location: (wire) => placeOf('char', wire.document_index, wire.start_char_index, wire.end_char_index),
   page_location: (wire) => placeOf('page', wire.document_index, wire.start_page_number, wire.end_page_number),
@@ -28,13 +28,13 @@ const places: Readonly<Record<string, (wire: WireCitation) => DocumentPlace | un
   web_search_result_location: () => undefined,
 }
 
-/** Whether the kind of a citation is known. */
+/** Returns whether the kind of a citation is known. */
 export function isKnownCitation(wire: WireCitation): boolean {
   return typeof wire.type === 'string' && Object.hasOwn(places, wire.type)
 }
 
 /**
- * Converts a citation. The API cites whole text blocks, so there is no range. Source:
+ * Converts a citation. The result has no range, because the API cites whole text blocks. Source:
  * https://docs.claude.com/en/docs/build-with-claude/citations
  */
 export function citationOf(wire: WireCitation): Citation {

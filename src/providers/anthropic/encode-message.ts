@@ -24,7 +24,7 @@ type ShownBlock = (block: Content) => JsonObject[]
 /** Tool definitions as JSON. */
 export const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
 
-/** Deferred tools, which the provider searches. */
+/** Definitions of deferred tools, which the provider searches. */
 export const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
@@ -73,7 +73,7 @@ function shownBlocks(block: Content, cites: boolean): JsonObject[] {
 
 function documentBlock(file: FileContent, cites: boolean): JsonObject {
   const { name, context } = file
-  // Text files are only accepted with citations. Others are sent as text under their name.
+  // Text files are accepted only with citations. Without citations, sends the text with the file name.
   const words = isTextType(file.mimeType) ? wordsIn(file) : undefined
   return {
     type: 'document',
@@ -112,7 +112,7 @@ function citationsOf({ providerState }: TextContent): { citations?: JsonValue[] 
   const citations = providerState?.payload.citations
   if (!Array.isArray(citations)) return {}
   const taken = citations.map((each) => {
-    const { file_id: _id, ...citation } = Object(each) as JsonObject // as it came off the wire
+    const { file_id: _id, ...citation } = Object(each) as JsonObject // exactly as received
     return citation
   })
   return { citations: taken }

@@ -18,23 +18,23 @@ export { anthropicTools } from './server-tools.ts'
 
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
-/** Options of `anthropicProvider`: browser calls, API version, OAuth and provider-executed tools. */
+/** Options for `anthropicProvider`: browser calls, API version, OAuth and provider-executed tools. */
 export interface AnthropicProviderOptions extends TransportOptions {
   /** Sends the header that the API requires for calls from a browser. Anyone who opens the page can then read the key. */
   dangerouslyAllowBrowser?: boolean
   /** The `anthropic-version` header. Default: `2023-06-01`. */
   anthropicVersion?: string
   /**
-   * Uses the key as an OAuth token of a Claude subscription (`sk-ant-oat…`). Sends the headers and the first system text of Claude Code,
-   * which the API requires for such tokens. Never inferred from the key. Using a subscription in other programs may violate its terms of
-   * service and cost the account. The API refuses such calls from browsers.
+   * Uses the key as an OAuth token of a Claude subscription (`sk-ant-oat…`). Sends the headers and first system text of Claude Code, which
+   * the API requires for such tokens. Never inferred from the key. Using a subscription in other programs may violate its terms of service
+   * and lead to an account ban. The API rejects such calls from browsers.
    */
   oauth?: boolean | { userAgent: string }
-  /** Provider-executed tools: those of `anthropicTools`, or raw declarations. */
+  /** Provider-executed tools from `anthropicTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** Options of `anthropic`: model settings, and those of `anthropicProvider`. */
+/** Options for `anthropic`: model settings and the options of `anthropicProvider`. */
 export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProviderOptions
 
 const ownTable: OptionTable<AnthropicProviderOptions> = {
@@ -48,12 +48,12 @@ const factoryOptions = optionsOf<AnthropicOptions>({ ...modelTable, ...ownTable 
 const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
 
 /**
- * Creates a model of the Anthropic Messages API, or of a compatible one (`baseUrl`).
+ * Creates a model on the Anthropic Messages API or a compatible API (`baseUrl`).
  *
  * **Contract**
- * - Sends no request. Accepts any model id; unknown ids are treated as the newest model.
- * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new
- *   Agent` throws.
+ * - Sends no request. Accepts any model id. Unknown ids are treated as the newest model.
+ * - Throws `ConfigError` `invalidOption` for an invalid option. Without a key, `baseUrl`, `fetch` or authenticating header, `new Agent`
+ *   throws.
  * - Defaults: a context window of 200,000 tokens, the maximum output of the model (8,192 tokens for other vendors),
  *   `https://api.anthropic.com`. Prices are unknown unless `cost` is set.
  *
@@ -78,7 +78,7 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
   return createModel(id, defaults, options, messagesProvider(options))
 }
 
-/** Creates a provider for the Messages protocol. It is stateless and serves any number of models and runs. */
+/** Creates a provider for the Messages protocol. The provider is stateless and serves any number of models and runs. */
 export function anthropicProvider(options: AnthropicProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return messagesProvider(options)

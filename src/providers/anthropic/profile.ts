@@ -5,10 +5,10 @@ import { budgetClaude, claudeTable, newestClaude } from '../kit/capabilities/cla
 import { isSigned } from '../kit/capabilities/claude-thinking.ts'
 
 const { maxOutputTokens: _, ...ofOthers } = budgetClaude
-/** Models of other vendors support at most the oldest form of thinking. */
+/** Models from other vendors support at most the oldest form of thinking. */
 const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: ofOthers }, ...claudeTable]
 
-/** Returns whether a thinking block is sent back to `model`. Claude requires its signature; other models issue none. */
+/** Returns whether a thinking block is sent back to `model`. Claude requires its signature. Other models issue none. */
 export function keepsThinking({ id }: ModelConfig): (block: ThinkingContent) => boolean {
   return /claude/i.test(id) ? isSigned : () => true
 }
@@ -25,8 +25,8 @@ export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
 }
 
 /**
- * Returns the profile of `model`. Recent models accept schemas with closed objects (`output_config.format`). Other formats, including any
- * JSON object, use a forced tool.
+ * Returns the profile of `model`. Recent models accept schemas with closed objects (`output_config.format`). All other formats use a
+ * forced tool.
  */
 export function anthropicProfile(model: ModelConfig): ModelProfile {
   const capabilities = anthropicCapabilities(model)

@@ -18,17 +18,17 @@ export type WireServiceBlock = {
   is_error?: unknown
 }
 
-/** Whether a block is a provider-executed call. */
+/** Returns whether a block is a provider-executed call. */
 export function isServiceCall(type: string): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use'
 }
 
-/** Whether a block is the result of such a call. */
+/** Returns whether a block is the result of such a call. */
 export function isServiceResult(type: string): boolean {
   return type.endsWith('_tool_result')
 }
 
-/** Assembles provider-executed tools from their blocks. Pairs calls and results by id, also with a call of an earlier message. */
+/** Assembles provider-executed tools from their blocks. Pairs calls and results by id, even across messages. */
 export class ServiceBlocks {
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
@@ -40,7 +40,7 @@ export class ServiceBlocks {
     this.#earlier = earlier
   }
 
-  /** Opens a call whose input follows. Returns `undefined` without an id. */
+  /** Starts a call whose input follows. Returns `undefined` without an id. */
   open(wire: WireServiceBlock): string | undefined {
     const { id, name, server_name: server } = wire
     if (typeof id !== 'string' || typeof name !== 'string') return undefined
@@ -50,7 +50,7 @@ export class ServiceBlocks {
     return id
   }
 
-  /** Sets the whole input as JSON text; empty if it came with the opening. */
+  /** Sets the complete input as JSON text. Empty if the start event contained the input. */
   input(id: string, raw: string): void {
     const block = this.#builder.serviceToolOf(id)
     const payload = payloadOf(block)
@@ -60,7 +60,7 @@ export class ServiceBlocks {
     this.#show({ ...block, input: parsed.arguments }, { ...payload, call: { ...payload.call, input: parsed.arguments } })
   }
 
-  /** Adds the result of a call. Returns false if it names no call. */
+  /** Adds a call's result. Returns false if the result refers to no call. */
   result(wire: WireServiceBlock): boolean {
     const { tool_use_id: id } = wire
     if (typeof id !== 'string') return false
@@ -83,7 +83,7 @@ export class ServiceBlocks {
     this.#builder.serviceTool({ ...block, providerState: this.#stateOf(payload) })
   }
 
-  /** Adds a file that code created. Only its id is known; the provider stores the bytes. */
+  /** Adds a file that code created. The provider stores the bytes. Only the id is known. */
   #file(fileId: string): void {
     const { api } = this.#stateOf({})
     this.#builder.whole(`file ${fileId}`, {
@@ -130,7 +130,7 @@ function outputOf(content: unknown): JsonValue | undefined {
   return shownOutput(typeof Object(content).text === 'string' ? Object(content).text : content)
 }
 
-/** Returns the fields of a found page to show to a user. */
+/** Returns the fields of a search result to show to users. */
 function listed(entry: unknown): unknown {
   const { url, title, page_age: age }: Record<string, unknown> = Object(entry)
   return typeof url === 'string' ? { url, ...(typeof title === 'string' && { title }), ...(typeof age === 'string' && { age }) } : entry
@@ -146,10 +146,10 @@ function fileIdsIn(content: unknown): string[] {
   return made.flatMap((each: unknown) => (typeof Object(each).file_id === 'string' ? [String(Object(each).file_id)] : []))
 }
 
-/** Unknown block kinds that must be sent back: kept without a warning. */
+/** Block kinds that are preserved without a warning, because they must be sent back. */
 export const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
 
-/** Deltas that are shown or need a reaction, in any block. */
+/** Delta types that are handled in any block. */
 export const shownDeltas: ReadonlySet<string> = new Set([
   'text_delta',
   'thinking_delta',
@@ -158,14 +158,14 @@ export const shownDeltas: ReadonlySet<string> = new Set([
   'citations_delta',
 ])
 
-/** Returns the block to send back. `raw` is its input if it was streamed. */
+/** Returns the block to send back. `raw` is the streamed input, if any. */
 export function keptBlock(block: WireBlock, raw: string | undefined): JsonObject {
   const input = raw === undefined ? undefined : parseArguments(raw)
   const whole = { ...block, ...(input !== undefined && input.fault === undefined && { input: input.arguments }) }
   return whole as JsonObject // Parsed JSON.
 }
 
-/** Returns the model that continues the response after a `fallback` block; `undefined` if it names none. */
+/** Returns the model that a `fallback` block switches to, or `undefined` if it specifies none. */
 export function fallbackModel(block: WireBlock): unknown {
   const { to }: { to?: unknown } = block as JsonObject // Parsed JSON.
   return typeof to === 'string' ? to : Object(to).model

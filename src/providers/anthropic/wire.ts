@@ -2,7 +2,7 @@ import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage
 import { laterCount, tokenCount } from '../kit/decode/decoder.ts'
 import { objectOf } from '../kit/decode/wire-value.ts'
 
-/** Fields that are read, of all event types. Servers add others; each is validated before use. */
+/** All fields that are read, across event types. Each is validated before use. */
 export interface WireEvent extends WireMessage {
   type?: string
   index?: number
@@ -59,11 +59,12 @@ export interface WireUsage {
 }
 
 /**
- * Adds a report to `usage`. Counts are totals, so the latest wins. Some gateways report only a part at the end, with zeros for the input.
+ * Applies a report to `usage`. Counts are totals, so the latest count wins. Some gateways send a partial final report, with zeros for the
+ * input.
  */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
   const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: written } = wire ?? {}
-  // A report with any input count is complete, including its zeros. One with only zeros has no information.
+  // A report with any nonzero input count is complete, including its zeros. Only zeros mean no information.
   const inputCount = [input, read, written].some((value) => tokenCount(value) > 0) ? tokenCount : laterCount
   usage.input = inputCount(input, usage.input)
   usage.output = laterCount(wire?.output_tokens, usage.output)
@@ -77,8 +78,8 @@ export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void
 }
 
 /**
- * Internal requests that the other counts exclude. Those of the advisor use another model without a known price: they count as this
- * one's.
+ * Internal requests that the other counts exclude. The advisor uses a different model with an unknown price, so its tokens are priced like
+ * this model's.
  */
 const separateKinds: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 /** Internal requests that the other counts include. */
@@ -102,11 +103,11 @@ function countsOf({ type, iterations: _none, ...wire }: WireUsage & { type?: unk
   return { type, counts }
 }
 
-/** Fields that are read, or ignored because they describe the response. */
+/** Known fields: read, or ignored because they only describe the response. */
 export const knownFields = {
   event: new Set([
     ...['type', 'index', 'delta', 'content_block', 'message', 'usage', 'error', 'context_management'],
-    // Fields of a message that was not streamed.
+    // Known fields of a message that was not streamed.
     ...['id', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'container'],
   ]),
   delta: new Set([

@@ -13,20 +13,20 @@ import { fileBlocks, imageBlock, isDocument, maxDocuments } from './media.ts'
 export interface MessageRules {
   resultStatus: boolean
   mediaInToolResults: readonly string[]
-  /** Whether PDFs are cited by default: otherwise the model only gets their text. */
+  /** Whether PDFs are cited by default. Without citations, the model gets only their text. */
   citesPdf: boolean
   /** Whether files may be cited in this request. */
   cites: boolean
 }
 
 interface ShownRules extends MessageRules {
-  /** Name of the document at this position of its message. */
+  /** Returns the name of the document at this position in its message. */
   nameAt: (place: number) => string
-  /** Maximum documents in the message outside of results. */
+  /** Maximum documents in a message, excluding those in results. */
   room: number
 }
 
-/** Creates the message encoder of a family. Keep one per model: it caches encoded messages. */
+/** Creates a family's message encoder. Keep one per model: it caches encoded messages. */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
     encode: numbered(rules),
@@ -36,7 +36,7 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
   }
 }
 
-/** Encodes a message again only if its documents have other numbers than before. */
+/** Encodes a message again only if its document numbers changed. */
 function numbered(rules: MessageRules): MessageEncoder['encode'] {
   const known = perObject((_message: Message): { from?: number; room?: number; encoded?: EncodedMessage } => ({}))
   return (message, { before, loose }) => {
@@ -50,7 +50,7 @@ function numbered(rules: MessageRules): MessageEncoder['encode'] {
   }
 }
 
-/** Names the documents of a message; `before` is the number of documents in earlier messages. */
+/** Names a message's documents. `before` is the number of documents in earlier messages. */
 function documentNames({ content }: Message, before: number): ShownRules['nameAt'] {
   return (place) => `document-${before + content.slice(0, place + 1).filter(isDocument).length}`
 }
@@ -61,7 +61,7 @@ export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => s
   return (json) => `${json},{"cachePoint":${point}}`
 }
 
-/** Tool definitions as JSON. The API refuses an empty description. */
+/** Encodes tool definitions as JSON. The API rejects an empty description. */
 export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
   const inputSchema = { json: parameters }
   return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
@@ -73,10 +73,10 @@ function encode(message: Message, withReasoning: boolean, rules: ShownRules): En
   return joinAnswer(message.content, (block) => answerBlocks(block, withReasoning))
 }
 
-/** Replaces a document beyond the limit per message. Adjacent messages are merged, so they share it. */
+/** Replaces a document that exceeds the per-message limit. Adjacent messages are merged, so they share the limit. */
 const crowdedOut = text(`(file left out: this service takes ${maxDocuments} such files in a message)`)
 
-/** A document requires text in its message. */
+/** A message with a document must contain text. */
 const seeDocument = text('(see attached document)')
 
 function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
@@ -84,7 +84,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
   if (documents === 0) return joinBlocks(content, (block, at) => shownBlocks(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
   let loose = 0
-  // By position, because a block may occur twice.
+  // Identifies blocks by position, because a block may occur twice.
   const fitting = content.map((block) => {
     if (!isDocument(block)) return block
     if (loose >= rules.room) return crowdedOut
@@ -95,7 +95,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
   return { ...encoded, documents, loose, crowdedOut: documents - loose }
 }
 
-/** Encodes a result. A failed one contains only text. Images that it cannot hold follow all results of the turn. */
+/** Encodes a result. A failed result contains only text. Images that a result cannot contain follow all results of the turn. */
 function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMessage {
   const { toolCallId, content, isError } = message
   const shown: JsonObject[] = []
@@ -140,7 +140,7 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
   }
 }
 
-/** Encodes text with its citations as received. */
+/** Encodes text with the original citations. */
 function textBlock({ text, providerState }: TextContent): JsonObject {
   const citations = providerState?.payload.citations
   return Array.isArray(citations) ? { citationsContent: { content: [{ text }], citations } } : { text }

@@ -44,17 +44,17 @@ export const maxDocuments = 5
 /** Maximum bytes per document. Newer Claude models and Nova accept larger PDFs. */
 const maxDocumentBytes = 4.5 * 1024 * 1024
 
-/** Returns the document limits of one message; `unlimited` are types without a size limit. */
+/** Returns the document limits per message. `unlimited` lists types without a size limit. */
 export function documentLimits(unlimited: readonly string[]): FileLimits {
   return { types: documents, most: maxDocuments, maxBytes: maxDocumentBytes, unlimited }
 }
 
-/** Whether a block is sent as a document, which requires a name. */
+/** Returns whether a block is sent as a document, which requires a name. */
 export function isDocument(block: Content): boolean {
   return block.type === 'file' && documentFormats.has(baseType(block.mimeType))
 }
 
-/** Document names: numbers from 1. */
+/** Generates document names: numbers from 1. */
 export const documentName = /^document-(\d{1,6})$/
 
 /** Options for encoding a file. */
@@ -66,7 +66,9 @@ interface FileForm {
   cites: boolean
 }
 
-/** Encodes a file; empty if Converse does not support it. Names are numbers, because the API allows few characters and no duplicates. */
+/**
+ * Encodes a file. Empty if Converse does not support it. Uses numbers as names, because the API allows few characters and no duplicates.
+ */
 export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileForm): JsonObject[] {
   const { mimeType, data = '' } = file
   const video = videoFormats.get(baseType(mimeType))
@@ -74,7 +76,7 @@ export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileFor
   const format = documentFormats.get(baseType(mimeType))
   if (format === undefined) return []
   const context = [file.name, file.context].filter((words) => words !== undefined && words.trim() !== '').join(': ')
-  // Claude sees the pages of a PDF, and not only its text, if citations are enabled.
+  // Claude sees the pages of a PDF, not only the text, if citations are enabled.
   const isCited = cites && (file.citations === undefined ? citesPdf && format === 'pdf' : isToBeCited(file))
   const document = {
     ...{ format, name, source: { bytes: data } },

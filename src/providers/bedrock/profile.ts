@@ -7,15 +7,15 @@ import { carried, documentLimits, documents, videos } from './media.ts'
 /** Field of `additionalModelRequestFields` that enables thinking. */
 export type ThinkingField = 'claude' | 'nova' | 'reasoningEffort' | 'reasoning' | 'none'
 
-/** Protocol differences of a vendor's models. */
+/** Protocol differences between vendors' models. */
 export interface Family {
   ids: RegExp
   thinkingField: ThinkingField
-  /** Supported places of `cachePoint` blocks: all, all except tools, or none. */
+  /** Supported positions of `cachePoint` blocks: all, all except tools, or none. */
   cachePoints: 'all' | 'notAtTools' | 'none'
   /** Whether a result may have an error status. */
   resultStatus: boolean
-  /** Whether call ids must be exactly nine letters and digits. */
+  /** Whether call ids must consist of exactly nine letters and digits. */
   shortIds: boolean
   /** Document types without a size limit. Default: none. */
   largeDocuments?: readonly string[]
@@ -72,7 +72,7 @@ const families: readonly Family[] = [
   { ...other, ids: /(qwen|google|minimax|moonshot(ai)?|nvidia)\./, newest: plain },
 ]
 
-/** Unknown models get only messages, tools and common settings. */
+/** For unknown models, requests contain only messages, tools and common settings. */
 const unknownFamily: Family = { ...other, ids: /^/, newest: { ...plain, jsonSchema: false } }
 
 /** Profile of a model on this protocol. */
@@ -82,13 +82,13 @@ export interface BedrockProfile extends ModelProfile {
 
 /**
  * Returns the profile of `model`. `underlying` is the model behind an ARN that does not contain it. Schemas are sent for models that
- * enforce them; other Claude models use a forced tool.
+ * enforce them. Other Claude models use a forced tool.
  */
 export function bedrockProfile(model: ModelConfig, underlying = model.id): BedrockProfile {
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  // The API fetches no URLs and stores no files. A model that accepts PDFs accepts other documents too.
+  // The API does not fetch URLs or store files. A model that accepts PDFs also accepts other documents.
   const reads = model.capabilities?.media === undefined && known.media.includes('application/pdf')
   const media = carried(reads ? [...known.media, ...documents] : known.media, pictures)
   const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [], mediaById: [] }

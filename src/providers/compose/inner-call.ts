@@ -11,11 +11,11 @@ export interface InnerCall {
   request: StreamRequest
   emit: (event: StreamEvent) => void
   signal: AbortSignal
-  /** Collects the key of the call, for `secrets` of the outer model. */
+  /** Collects the call's key, for `secrets` of the outer model. */
   keys: KnownSecrets
 }
 
-/** Events that are not output. */
+/** Event types that do not count as output. */
 const beforeOutput: ReadonlySet<StreamEvent['type']> = new Set(['start', 'warning', 'rateLimits', 'fallback'])
 
 /** A failed call, and whether any output was emitted. */
@@ -24,12 +24,12 @@ export interface InnerFailure {
   hasOutput: boolean
 }
 
-/** Returns all secrets of `models` for redaction: `keys`, and those in their URLs, headers and inner models. */
+/** Returns all secrets of `models` for redaction: `keys`, and secrets in URLs, headers and inner models. */
 export function secretsOf(models: Iterable<Model>, keys: KnownSecrets): readonly string[] {
   return keys.with([...models].flatMap(({ config, secrets }) => [...secretsIn(config.baseUrl, config.headers), ...(secrets?.() ?? [])]))
 }
 
-/** Returns the model that produced `message`, and the configuration of the innermost one. */
+/** Returns the model that produced `message`, and the innermost model's configuration. */
 export function answererOf(models: Iterable<Model>, message: AssistantMessage): { model: Model; config: ModelConfig } | undefined {
   for (const model of models) {
     const { config } = model
@@ -41,7 +41,7 @@ export function answererOf(models: Iterable<Model>, message: AssistantMessage): 
 }
 
 /**
- * Calls `model` with its own key. Refreshes a rejected key once, before any output. Resolves to the response or the failure; never
+ * Calls `model` with its own key. Before any output, refreshes a rejected key once. Resolves with the response or the failure. Never
  * rejects.
  */
 export async function callInner(model: Model, { request, emit, signal, keys }: InnerCall): Promise<AssistantMessage | InnerFailure> {
@@ -88,7 +88,7 @@ async function isRefreshed({ credentials }: Model): Promise<boolean> {
   }
 }
 
-/** Tracks recent failures, so that those models or keys are tried last. Known only in this process. */
+/** Tracks recent failures in this process, so that failed models or keys are tried last. */
 export class CoolDown<Key> {
   readonly #ms: number
   readonly #until = new Map<Key, number>()
@@ -107,7 +107,7 @@ export class CoolDown<Key> {
     this.#until.delete(key)
   }
 
-  /** Sorts `keys`: recent failures last, soonest available first. */
+  /** Sorts `keys`, with recent failures last, ordered by the time they become available. */
   order(keys: readonly Key[]): Key[] {
     const now = performance.now()
     const until = (key: Key): number => Math.max(this.#until.get(key) ?? 0, now)

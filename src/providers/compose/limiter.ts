@@ -4,15 +4,15 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, type Infer, oneOf, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import { type BegunCall, StatedLimits } from './stated-limits.ts'
 
-/** Options of `limiter`: limits for all agents of this process together. */
+/** Options for `limiter`. The limits apply to all agents in this process together. */
 export interface LimiterOptions {
   /** Maximum concurrent calls. Default: unlimited. */
   concurrency?: number
   /** Maximum calls started within `perMs`. Default: unlimited. */
   requests?: number
   /**
-   * Maximum input and output tokens within `perMs`. Estimates a call by the last one of its conversation until its usage is known.
-   * Default: unlimited.
+   * Maximum input and output tokens within `perMs`. Until a call's usage is known, it is estimated from the previous call in its
+   * conversation. Default: unlimited.
    */
   tokens?: number
   /** Length of the window in milliseconds. Default: 60,000. */
@@ -27,18 +27,18 @@ const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), token
 const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
 
 export const priorityWord = oneOf('person', 'background')
-/** Priority of a call: interactive (`person`) or background. */
+/** A call's priority: interactive (`person`) or background. */
 export type Priority = Infer<typeof priorityWord>
 
 /** Request for a turn: the model, its estimated tokens, and the priority. */
 export interface LimiterAsk {
-  /** Conversation of the call. Conversations take turns, regardless of how many calls each has. */
+  /** Estimated tokens of the call. Conversations take turns, regardless of how many calls each makes. */
   key: string
-  /** Estimated tokens of the call. */
+  /** The call's conversation. */
   tokens: number
-  /** Estimated tokens that are not cached; provider limits count those. Default: all. */
+  /** Estimated uncached tokens, which count toward provider limits. Default: all. */
   fresh?: number
-  /** Model of the call, because providers limit each model separately. Default: one limit for all. */
+  /** The call's model, because providers limit each model separately. Default: one limit for all. */
   model?: string
   priority: Priority
   signal: AbortSignal
@@ -46,9 +46,9 @@ export interface LimiterAsk {
 
 /** The turn of one call. */
 export interface LimiterTurn {
-  /** Reports the remaining limits of this model, as stated by the provider. */
+  /** Updates the model's remaining limits, as reported by the provider. */
   report(limits: RateLimits): void
-  /** Ends the call. `tokens`: the usage, if known. Further calls have no effect. */
+  /** Ends the call. `tokens` is the usage, if known. Calling it again has no effect. */
   end(tokens?: number): void
 }
 
@@ -62,37 +62,37 @@ interface Waiting extends BegunCall {
 /** Waiting calls by conversation, in turn order. */
 type Queue = Map<string, Waiting[]>
 
-/** Usage of one call, and its start. */
+/** Usage and start time of one call. */
 interface Used {
   at: number
   tokens: number
 }
 
-/** Grants turns. Share one between all models of a provider. */
+/** Grants turns to model calls. Share one limiter between all models of a provider. */
 export interface Limiter {
   /** Number of waiting calls. */
   readonly waiting: number
   /** Number of running calls. */
   readonly running: number
-  /** Resolves to a turn, which must be ended. Rejects with the reason of the signal. */
+  /** Resolves with a turn, which the caller must end. Rejects with the signal's reason. */
   turn(ask: LimiterAsk): Promise<LimiterTurn>
-  /** Starts no call for `ms` milliseconds, because the provider asked to wait. */
+  /** Delays all calls for `ms` milliseconds, as requested by the provider. */
   hold(ms: number): void
 }
 
 /**
- * Creates a limiter for concurrent calls, calls per time and tokens per time. Without options, it uses only the limits that the provider
- * states in response headers.
+ * Creates a limiter for concurrent calls, calls per time and tokens per time. Without options, only the limits in the provider's response
+ * headers apply.
  *
  * **Contract**
- * - Conversations take turns, so that a busy one does not block the others; within a conversation, calls start in order. Interactive
- *   calls precede background calls.
- * - If the provider delays one call, all calls wait, for at most a minute. A failed call counts as estimated, unless it reports usage.
- * - Starts no call that is likely to exceed the stated remaining limits of its model, whatever the options are. Calls to other models
- *   continue. A statement is valid until the next one, until the limit resets, or for at most a minute.
- * - A waiting call that is aborted leaves the queue. An empty queue holds no timers or listeners.
- * - Counts only in this object and process. Give each process a share of the limit.
- * - Throws `ConfigError` `invalidOption` for a limit that is no whole number above 0.
+ * - Conversations take turns, so that a busy conversation does not block the others. Within a conversation, calls start in order.
+ *   Interactive calls precede background calls.
+ * - If the provider delays one call, all calls wait, for at most a minute. A failed call counts with its estimate, unless it reports usage.
+ * - Delays a call that is likely to exceed its model's remaining limits, as reported by the provider, regardless of the options. Calls to
+ *   other models continue. A report is valid until the next report, until the limit resets, or for at most a minute.
+ * - Aborting a waiting call removes it from the queue. An empty queue has no timers or listeners.
+ * - Counts only calls through this object in this process. Give each process a share of the limit.
+ * - Throws `ConfigError` `invalidOption` for a limit that is not a positive integer.
  *
  * Source: docs/concepts/models.md
  *
@@ -111,7 +111,7 @@ class Turns implements Limiter {
   readonly #limits: Required<LimiterOptions>
   readonly #queues: Readonly<Record<Priority, Queue>> = { person: new Map(), background: new Map() }
   readonly #used: Used[] = []
-  /** Stated limits by model. */
+  /** Limits reported by the provider, by model. */
   readonly #stated = new Map<string, StatedLimits>()
   #running = 0
   /** End of the delay that the provider requested. */
@@ -140,7 +140,7 @@ class Turns implements Limiter {
         this.#next()
       }
       const waiting: Waiting = {
-        // A call above the whole limit runs alone.
+        // A call that exceeds the whole limit runs alone.
         tokens: Math.min(tokens, this.#limits.tokens),
         fresh,
         stated: this.#statedOf(model),
@@ -192,16 +192,16 @@ class Turns implements Limiter {
     }
   }
 
-  /** Starts calls that may run, interactive ones first. A conversation that started one moves to the end of the queue. */
+  /** Starts the calls that can run, interactive calls first. After each start, the conversation moves to the end of the queue. */
   #next(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined
     const waitMs = this.#beginWhoMay(performance.now())
-    // The end of a call triggers this again; the end of a window needs a timer.
+    // The end of a call triggers the next attempt. The end of a window needs a timer.
     if (waitMs < Infinity) this.#stopTimer = startTimer(Math.ceil(waitMs), () => this.#next())
   }
 
-  /** Starts the next call that may run. Returns the milliseconds until another one may. */
+  /** Starts the next call that can run. Otherwise returns the milliseconds until a call can run. */
   #beginWhoMay(now: number): number {
     const exhausted = new Set<StatedLimits>()
     let soonest = Infinity
@@ -213,7 +213,7 @@ class Turns implements Limiter {
         const statedMs = first.stated.waitFor(first, now)
         if (waitMs > 0 || statedMs > 0) soonest = Math.min(soonest, Math.max(waitMs, statedMs))
         if (waitMs > 0) return soonest
-        // Calls to other models need not wait for this one.
+        // Calls to other models do not wait for this call.
         if (statedMs > 0) exhausted.add(first.stated)
         else this.#begin(queue, key, own)
       }
@@ -228,7 +228,7 @@ class Turns implements Limiter {
     first?.begin()
   }
 
-  /** Returns the milliseconds until a call of this size may start: 0 if now, infinity if another call must end first. */
+  /** Returns the milliseconds until a call of this size can start: 0 for immediately, infinity if another call must end first. */
   #waitFor(needed: number, now: number): number {
     const { concurrency, requests, tokens: most, perMs } = this.#limits
     while (this.#used[0] !== undefined && this.#used[0].at <= now - perMs) this.#used.shift()

@@ -10,7 +10,7 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { answererOf, callInner, secretsOf } from './inner-call.ts'
 
-/** Selects the model for a request, which holds no key. */
+/** Selects the model for a request, which contains no key. */
 export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
 
 const routeOptions = optionsOf<{ like?: Model }>({ like: aModel })
@@ -19,10 +19,10 @@ const routeOptions = optionsOf<{ like?: Model }>({ like: aModel })
  * Creates a model that selects another model for each request.
  *
  * **Contract**
- * - `like` provides context window, prices and name before a model is selected. Default: a model named `route` with 200,000 tokens.
- * - A paused response continues with the model that began it. The prices of the responding model apply; a run with a cost limit ends if
- *   it has none.
- * - If `choose` throws or returns no model, the call fails with an error that names `route`.
+ * - `like` provides the context window, prices and name until a model is selected. Default: a model named `route` with 200,000 tokens.
+ * - A paused response continues with the model that started it. The responding model's prices apply; if it has none, a run with a cost
+ *   limit ends.
+ * - If `choose` throws or returns no model, the call fails with an error that mentions `route`.
  *
  * Source: docs/concepts/models.md
  *
@@ -81,21 +81,22 @@ const unnamed: ModelConfig = {
 
 /** Hooks of `withMiddleware` around each call. */
 export interface Middleware {
-  /** Returns the request to send. It holds no key. */
+  /** Returns the request to send. The request contains no key. */
   request?: (request: StreamRequest) => StreamRequest | Promise<StreamRequest>
   /** Returns the final message. Streamed deltas were already emitted. */
   response?: (message: AssistantMessage, request: StreamRequest) => AssistantMessage | Promise<AssistantMessage>
 }
 
 const middlewareOptions = optionsOf<Middleware>({ request: aFunction, response: aFunction })
-/** Fields that the codecs need. */
+/** Fields that the codecs require. */
 const aRequest = fieldsOf({ model: anything, messages: listOf(anything), tools: listOf(anything) })
 
 /**
  * Wraps `model` with hooks: `request` before each call, `response` after it.
  *
  * **Contract**
- * - If a hook throws, or returns no request or response, the call fails with an error that names it. A `ProviderError` passes unchanged.
+ * - If a hook throws, or returns no request or response, the call fails with an error that names the hook. A `ProviderError` passes
+ *   through unchanged.
  * - The key is added after `request`, so hooks never see it. Throws `ConfigError` `invalidOption` for an unknown option.
  *
  * Source: docs/concepts/models.md

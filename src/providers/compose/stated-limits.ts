@@ -6,25 +6,25 @@ export interface BegunCall {
   readonly fresh: number
 }
 
-/** Remaining part of one limit, minus calls started since. */
+/** Remainder of one limit, minus calls started since the report. */
 interface Left {
   amount: number
   limit: number | undefined
-  /** Time of its reset. */
+  /** Time of the reset. */
   until: number
-  /** Whether it was reset without a new statement. */
+  /** Whether the limit was reset without a new report. */
   isRenewed: boolean
 }
 
 /**
- * Limits of one model that the provider stated.
+ * Limits of one model, as reported by the provider.
  *
- * After a reset, calls up to the limit may start. If its size is unknown, one call may, whose response states it. No reset is awaited for
- * more than a minute, because it may be a day away.
+ * After a reset, calls up to the limit can start. If the limit is unknown, allows one call and reads the limit from its response. Waits at
+ * most one minute for a reset, which may be a day away.
  */
 export class StatedLimits {
   readonly #left = new Map<RateLimited, Left>()
-  /** Started calls without a new statement; the provider may not have counted them. */
+  /** Calls started since the last report, which the provider may not have counted. */
   readonly #unheard = new Set<BegunCall>()
 
   begun(call: BegunCall): void {
@@ -47,12 +47,12 @@ export class StatedLimits {
     for (const [limited, { isRenewed }] of this.#left) if (isRenewed) this.#left.delete(limited)
   }
 
-  /** Returns the milliseconds until `call` may start; 0 if now. */
+  /** Returns the milliseconds until `call` can start, or 0 for immediately. */
   waitFor(call: BegunCall, now: number): number {
     let wait = 0
     for (const [limited, left] of this.#left) {
       if (left.until <= now) this.#renew(limited, left, now)
-      // A call above the whole limit runs alone.
+      // A call that exceeds the whole limit runs alone.
       const most = left.limit || (left.isRenewed ? 1 : Infinity)
       const need = Math.min(needOf(call, limited), most)
       if (left.amount < need) wait = Math.max(wait, left.until - now)
@@ -76,7 +76,7 @@ export class StatedLimits {
 
 const limitedThings: readonly RateLimited[] = ['requests', 'tokens', 'inputTokens', 'outputTokens']
 
-/** Returns the tokens that must remain: the length of the response is unknown, so some must be left. */
+/** Returns the tokens that must remain, with a reserve because the response length is unknown. */
 function needOf({ fresh }: BegunCall, limited: RateLimited): number {
   return limited === 'requests' || limited === 'outputTokens' ? 1 : fresh
 }

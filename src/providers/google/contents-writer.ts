@@ -9,17 +9,17 @@ type Role = 'user' | 'model'
 const opening: Record<Role, string> = { user: '{"role":"user","parts":[', model: '{"role":"model","parts":[' }
 
 /**
- * Writes the `contents` of a request. `preamble` opens the first user content, for models without system instructions.
+ * Writes the `contents` of a request. For models without system instructions, `preamble` starts the first user content.
  *
  * **Contract**
- * - Adjacent messages of one role become one content: all results of parallel calls, then the user messages.
- * - Each result has the name of its call.
+ * - Merges adjacent messages with the same role into one content: all results of parallel calls, then the user messages.
+ * - Each result contains the name of its call.
  */
 export class ContentsWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
   #text = new GrowingText()
   #role: Role | undefined
-  /** Calls of the last response, and the number of their results. */
+  /** Calls of the last response, and the number of results so far. */
   #calls: readonly ToolCallContent[] = []
   #answered = 0
   /** Media that follow the results. */

@@ -28,15 +28,15 @@ export interface EncodedResult {
   media: string
 }
 
-/** Encodes normalized messages to comma-separated parts; caches the result as long as the message lives. */
+/** Encodes normalized messages to comma-separated parts. Caches the result as long as the message lives. */
 export interface MessageEncoder {
   user(message: UserMessage): string
   answer(message: AssistantMessage): string
-  /** `name` is that of the call: the API matches results by name. */
+  /** `name` is the call's name, because the API matches results by name. */
   result(message: ToolResultMessage, name: string): EncodedResult
 }
 
-/** Creates an encoder for models of `profile`. */
+/** Creates an encoder for models with `profile`. */
 export function messageEncoder(profile: GeminiProfile): MessageEncoder {
   const known = perObject((message: ToolResultMessage) => encodeResult(message, message.toolName, profile))
   return {
@@ -46,7 +46,7 @@ export function messageEncoder(profile: GeminiProfile): MessageEncoder {
   }
 }
 
-/** Returns the signature of a block. */
+/** Returns a block's signature. */
 export function signatureOf(block: Content): string | undefined {
   const signature = block.providerState?.payload.thoughtSignature
   return typeof signature === 'string' && signature !== '' ? signature : undefined
@@ -77,7 +77,7 @@ function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): st
   const late = lateResults(sentBlocks)
   const parts = sentBlocks.flatMap((block, at) => {
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
-    // An empty part counts only with its signature.
+    // An empty part is sent only if it has a signature.
     const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
     const own = isBlank
       ? []
@@ -87,7 +87,7 @@ function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): st
   return parts.map((part) => toJson(part)).join(',')
 }
 
-/** Encodes a file of a response. */
+/** Encodes a file in a response. */
 function filePart(block: FileContent): JsonObject {
   if (block.data === undefined || !isBareSound(block.mimeType)) return mediaPart(block)
   return { inlineData: { mimeType: 'audio/wav', data: waveOf(block.mimeType, block.data) } }
@@ -110,7 +110,7 @@ function answerParts(block: Content, family: GeminiProfile['family']): JsonObjec
   }
 }
 
-/** Whether a call is unsigned. The API refuses it, so it is sent as text. */
+/** Returns whether a call is unsigned. Unsigned calls are sent as text, because the API rejects them. */
 function isUnsigned(block: Content): block is ServiceToolContent {
   if (block.type !== 'serviceTool') return false
   const { call } = payloadOf(block)
@@ -127,7 +127,7 @@ function idOf(id: ToolCallContent['id'], { echoesCallIds }: GeminiProfile['famil
   return echoesCallIds ? { id } : {}
 }
 
-/** Returns a valid tool name: a model may invent others. */
+/** Returns a valid tool name, because a model may invent invalid ones. */
 function legalName(name: string): string {
   const legal = name.replace(illegalInName, '_')
   return (/^[a-zA-Z_]/.test(legal) ? legal : `_${legal}`).slice(0, 64)
@@ -149,15 +149,15 @@ function encodeResult(message: ToolResultMessage, name: string, { family, capabi
 
 /** Default sample rate in Hz. */
 const usualRate = 24_000
-/** Length of the WAV header: a multiple of three, so that base64 can be concatenated. */
+/** Length of the WAV header. A multiple of three, so that base64 pieces can be concatenated. */
 const headBytes = 54
 
-/** Whether audio is raw samples, which the API sends but does not accept. */
+/** Returns whether audio is raw samples, which the API sends but does not accept. */
 export function isBareSound(mimeType: string): boolean {
   return /^audio\/(l16|pcm)\b/i.test(mimeType)
 }
 
-/** Returns raw samples (16 bits, mono, as base64) as a WAV file. */
+/** Converts raw samples (16 bits, mono, base64) to a WAV file. */
 function waveOf(mimeType: string, samples: string): string {
   const bytes = (samples.length / 4) * 3 - (/=*$/.exec(samples)?.[0].length ?? 0)
   const rate = Number(/rate=(\d+)/i.exec(mimeType)?.[1] ?? usualRate)
@@ -175,7 +175,7 @@ function waveOf(mimeType: string, samples: string): string {
   head.setUint32(28, rate * 2, true)
   head.setUint16(32, 2, true)
   head.setUint16(34, 16, true)
-  // Padding chunk, which readers skip.
+  // A padding chunk, which readers skip.
   name(36, 'JUNK')
   head.setUint32(40, 2, true)
   name(46, 'data')

@@ -21,7 +21,7 @@ import { type GeminiOutputOptions, generationConfig } from './generation-config.
 import { geminiProfile } from './profile.ts'
 import { declared } from './server-tools.ts'
 
-/** Creates the provider for `service`. It is stateless and serves any number of models and runs. */
+/** Creates the provider for `service`. The provider is stateless and serves any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
   return defineProvider({
     api: service.api,
@@ -38,7 +38,7 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
   })
 }
 
-/** Returns the default context window of a model. Gemma, the open family, has less. */
+/** Returns the default context window of a model. The open Gemma models have a smaller one. */
 export function contextWindowOf(id: string): number {
   return id.includes('gemma') ? 131_072 : 1_000_000
 }
@@ -50,9 +50,9 @@ interface GeminiService {
   name: string
   /** Appended to a `baseUrl` that does not end with `/models`. */
   path: string
-  /** Place of the key: `x-goog-api-key`, `authorization`, or the query. */
+  /** Location of the key: `x-goog-api-key`, `authorization`, or the query. */
   keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
-  /** Hint for browser users, besides a proxy. */
+  /** Hint for browser users, in addition to a proxy. */
   browserHint?: string
   /** Provider-executed tools. */
   serverTools?: ServerTools | undefined
@@ -60,7 +60,7 @@ interface GeminiService {
   output?: GeminiOutputOptions | undefined
 }
 
-/** Cached data of a model and its conversations. */
+/** Cached data for a model and its conversations. */
 function knownOf(model: ModelConfig) {
   const profile = geminiProfile(model)
   const { media } = profile.capabilities
@@ -75,8 +75,8 @@ function knownOf(model: ModelConfig) {
 const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ name, description, parametersJsonSchema: parameters }))
 
 /**
- * Creates an encoder for `streamGenerateContent` requests. It throws `ProviderError` `other` for a URL or key that cannot be sent. Cached
- * model data belongs to the provider: a module-level map would outlive it until a full garbage collection.
+ * Creates an encoder for `streamGenerateContent` requests. The encoder throws `ProviderError` `other` for a URL or key that cannot be
+ * sent. The provider owns the cached model data, because a module-level map would retain it until a full garbage collection.
  *
  * Source: docs/providers/google.md
  */
@@ -114,13 +114,13 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   if (continuation !== undefined) body += `,"continuationToken":${JSON.stringify(continuation)}`
   body += `,"contents":${writer.toJson()}}`
   const { url, headers } = addressed(request, service)
-  // Vertex AI reads it from a header.
+  // Vertex AI reads the service tier from a header.
   const allHeaders = isTierSent && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
   const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
   return { url, headers: allHeaders, body, warnings, answerTool: format.answerTool, ...hidden }
 }
 
-/** Returns the token that continues a paused response: the same request is sent again, without the response so far. */
+/** Returns the token that continues a paused response. The same request is sent again, without the response so far. */
 function continuationOf({ continues, model }: StreamRequest): string | undefined {
   const { api, model: id, payload } = continues?.providerState ?? {}
   const token = payload?.continuationToken
@@ -164,8 +164,8 @@ function addressed({ model, credential }: StreamRequest, service: GeminiService)
 /**
  * Returns the URL to which model ids are appended.
  *
- * - `baseUrl` itself if it ends with `/models` (or `/endpoints`, for tuned models), else `baseUrl` with `path`.
- * - Omits the version of `path` if `baseUrl` ends with one. Keeps the query.
+ * - Uses `baseUrl` unchanged if it ends with `/models` (or `/endpoints`, for tuned models). Otherwise appends `path`. - Omits the version
+ *   in `path` if `baseUrl` ends with a version. Keeps the query.
  * - Throws `ProviderError` `other` for an invalid URL.
  */
 export function modelsUrl(baseUrl: string, path: string): string {

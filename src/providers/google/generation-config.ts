@@ -16,15 +16,15 @@ import { type GeminiProfile, usualBudget } from './profile.ts'
 
 const modality = oneOf('TEXT', 'IMAGE', 'AUDIO')
 
-/** Output options of models with more than text output. Each field is sent unchanged. */
+/** Output options of models that generate images or audio. Each field is sent unchanged. */
 export interface GeminiOutputOptions {
   /** Default: the API decides by model. */
   responseModalities?: Infer<typeof modality>[]
   /** Image settings. */
   imageConfig?: {
-    /** For example `16:9`. */
+    /** Aspect ratio, for example `16:9`. */
     aspectRatio?: string
-    /** For example `2K`. */
+    /** Image size, for example `2K`. */
     imageSize?: string
   }
 }
@@ -48,7 +48,7 @@ const rules: SettingRules = {
   seed: { field: 'seed' },
   frequencyPenalty: { field: 'frequencyPenalty' },
   presencePenalty: { field: 'presencePenalty' },
-  // Sent outside the configuration, see `encode.ts`.
+  // Sent outside `generationConfig`. See `gemini-provider.ts`.
   serviceTier: (tier) => (tier === 'fast' ? 'knows no tier "fast"' : {}),
 }
 
@@ -69,7 +69,7 @@ export function generationConfig(request: StreamRequest, profile: GeminiProfile,
   return fields
 }
 
-/** Adds a thinking budget. Thoughts count as output, so the budget must leave room for the response. */
+/** Adds a thinking budget. Thinking tokens count as output, so the budget must leave room for the response. */
 function addBudget(fields: JsonObject, request: StreamRequest, { family, capabilities }: GeminiProfile, warnings: string[]): void {
   const { thinking: level, thinkingBudget: asked } = request
   const { min, max } = family.budget ?? usualBudget
@@ -85,7 +85,7 @@ function addBudget(fields: JsonObject, request: StreamRequest, { family, capabil
   if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
     const raised = `maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`
-    // The model's default limit was not requested by the caller.
+    // Ignores the model's default limit, which the caller did not request.
     adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinkingConfig = { includeThoughts: true, thinkingBudget }

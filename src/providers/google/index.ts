@@ -13,15 +13,18 @@ import { checkServerTools } from './server-tools.ts'
 
 export { googleTools } from './server-tools.ts'
 
-/** Options of `googleProvider`: the place of the key, and provider-executed tools. */
+/** Options for `googleProvider`: the location of the key, and provider-executed tools. */
 export interface GoogleProviderOptions extends TransportOptions, GeminiOutputOptions {
-  /** Sends the key as `?key=`, for proxies that need it. The key then appears wherever URLs are logged. Default: a header. */
+  /**
+   * Sends the key as `?key=`, for proxies that require it. The key then appears wherever URLs are logged. Default: false, which sends a
+   * header.
+   */
   keyInQuery?: boolean
-  /** Provider-executed tools: those of `googleTools`, or raw declarations. */
+  /** Provider-executed tools from `googleTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** Options of `google`: model settings, and those of `googleProvider`. */
+/** Options for `google`: model settings and the options of `googleProvider`. */
 export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
 
 const ownTable: OptionTable<GoogleProviderOptions> = {
@@ -34,15 +37,15 @@ const factoryOptions = optionsOf<GoogleOptions>({ ...modelTable, ...ownTable })
 const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
 
 /**
- * Creates a model of the Gemini API (Google Generative AI), or of a compatible one (`baseUrl`).
+ * Creates a model on the Gemini API (Google Generative AI) or a compatible API (`baseUrl`).
  *
  * **Contract**
- * - Sends no request. Accepts any model id; unknown ids are treated as the newest model.
- * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new
- *   Agent` throws.
- * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the maximum output of the model,
+ * - Sends no request. Accepts any model id. Unknown ids are treated as the newest model.
+ * - Throws `ConfigError` `invalidOption` for an invalid option. Without a key, `baseUrl`, `fetch` or authenticating header, `new Agent`
+ *   throws.
+ * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the model's maximum output,
  *   `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost` is set.
- * - `baseUrl` is a host, a URL that ends with a version, or one that ends with `/models`.
+ * - `baseUrl` is a host, or a URL that ends with a version or `/models`.
  *
  * Source: docs/providers/google.md
  *
@@ -65,7 +68,7 @@ export function google(id: string, options: GoogleOptions = {}): Model {
   return createModel(id, defaults, options, geminiApi(options))
 }
 
-/** Creates a provider for the Gemini API. It is stateless and serves any number of models and runs. */
+/** Creates a provider for the Gemini API. The provider is stateless and serves any number of models and runs. */
 export function googleProvider(options: GoogleProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return geminiApi(options)

@@ -3,17 +3,17 @@ import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
 import { levelBudgets } from '../kit/settings/write-settings.ts'
 
-/** Protocol differences of a model family, besides its capabilities. */
+/** Protocol differences of a model family, in addition to its capabilities. */
 export interface GeminiFamily extends CapabilityRow {
   /** Range of the thinking budget in tokens, if the family uses budgets. */
   budget?: { min: number; max: number }
-  /** Whether call ids are sent back. Older models match results by order and refuse ids. */
+  /** Whether call ids are sent back. Older models match results by order and reject ids. */
   echoesCallIds: boolean
   /** Whether the first call of a response must have a signature. */
   needsSignatures: boolean
   /** Whether tools and a response format can be combined. */
   toolsWithFormat: boolean
-  /** Whether system instructions are supported; otherwise they open the first user message. */
+  /** Whether system instructions are supported. Otherwise, they start the first user message. */
   systemInstruction: boolean
 }
 
@@ -38,7 +38,7 @@ const videosByPage = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com\/watch\?|youtu\.b
 const byUrl = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf']
 const beforeUrls = /gemini-(1\.|2\.0)/
 
-/** Usual thinking budget; level `max` is the maximum of most models. Source: docs/providers/google.md */
+/** Usual thinking budget. Level `max` is the maximum of most models. Source: docs/providers/google.md */
 export const usualBudget = { min: 1, max: levelBudgets.max }
 
 /** The API's error: "Penalty is not enabled for this model." */
@@ -54,7 +54,7 @@ const level: ModelCapabilities = {
   maxOutputTokens: 65_536,
 }
 
-/** Also used for unknown ids: it sends nothing that a current model refuses. */
+/** Also used for unknown ids, because every current model accepts its requests. */
 const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
 
 /** The first matching row wins. */
@@ -65,7 +65,7 @@ const families: readonly GeminiFamily[] = [
     ...old,
     systemInstruction: false,
   },
-  // Models of other vendors on Vertex AI.
+  // Models from other vendors on Vertex AI.
   { ids: /claude|gpt-oss/, capabilities: plain, ...old, echoesCallIds: true },
   { ids: /gemini-(1\.|2\.0)/, capabilities: { ...seeing, maxOutputTokens: 8192 }, ...old },
   { ids: /gemini-2\.5-.*tts/, capabilities: { ...plain, maxOutputTokens: 16_384 }, ...old },
@@ -89,8 +89,8 @@ export function geminiCapabilities(model: ModelConfig): ModelCapabilities {
 }
 
 /**
- * Returns the profile of `model`, with overrides from its configuration. Ids that the API issued are sent back unchanged; models of other
- * vendors accept shorter ids.
+ * Returns the profile of `model`, with overrides from its configuration. Ids that the API issued are sent back unchanged. Models from other
+ * vendors accept only shorter ids.
  */
 export function geminiProfile(model: ModelConfig): GeminiProfile {
   const family = families.find(({ ids }) => ids.test(model.id)) ?? newest

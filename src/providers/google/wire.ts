@@ -12,7 +12,7 @@ export interface GeminiChunk {
   modelVersion?: string | null
 }
 
-/** A candidate; only the first is read. */
+/** A candidate. Only the first candidate is read. */
 export interface GeminiCandidate {
   index?: number | null
   content?: { parts?: (GeminiPart | null)[] | null } | null
@@ -23,11 +23,11 @@ export interface GeminiCandidate {
   urlContextMetadata?: { urlMetadata?: ({ retrievedUrl?: unknown; urlRetrievalStatus?: unknown } | null)[] | null } | null
   citationMetadata?: { citations?: (object | null)[] | null } | null
   logprobsResult?: { chosenCandidates?: unknown; topCandidates?: unknown } | null
-  /** With finish reason CONTINUATION: continues the response. */
+  /** Token that continues the response, sent with finish reason CONTINUATION. */
   continuationToken?: unknown
 }
 
-/** Sources of a response. */
+/** A response's sources. */
 export interface GroundingMetadata {
   [name: string]: unknown
   webSearchQueries?: unknown[] | null
@@ -35,7 +35,7 @@ export interface GroundingMetadata {
   groundingSupports?: ({ segment?: object | null; groundingChunkIndices?: unknown[] | null } | null)[] | null
 }
 
-/** A part of a response: one of these, or a newer kind. */
+/** A part of a response. Contains one of these fields, or a newer kind of content. */
 export interface GeminiPart {
   inlineData?: unknown
   fileData?: unknown
@@ -49,7 +49,7 @@ export interface GeminiPart {
   functionCall?: GeminiCall | null
 }
 
-/** A call, either whole or, on Vertex AI, argument by argument. */
+/** A call, complete or, on Vertex AI, with arguments streamed individually. */
 export interface GeminiCall {
   id?: string | null
   name?: string | null
@@ -58,7 +58,7 @@ export interface GeminiCall {
   willContinue?: boolean | null
 }
 
-/** Token counts so far; zero counts are omitted. */
+/** Token counts so far. Zero counts are omitted. */
 export interface GeminiUsage {
   promptTokenCount?: number | null
   cachedContentTokenCount?: number | null
@@ -72,20 +72,20 @@ export interface GeminiUsage {
 }
 
 /**
- * Accumulates token counts of a stream as `Usage`: cached tokens are subtracted from the prompt, thoughts added to the output. Input of
- * provider-executed tools counts only in the total.
+ * Accumulates a stream's token counts as `Usage`. Subtracts cached tokens from the prompt, and adds thinking tokens to the output. Input
+ * of provider-executed tools counts only in the total.
  *
- * Chunks report totals, so the latest of each count wins. A chunk may report some of them, or none. A zero erases no count.
+ * Chunks report totals, so the latest value of each count wins. A chunk may omit counts. Zeros are ignored.
  * Source: docs/providers/google.md
  */
 export class TokenCounts {
-  /** One object for the whole stream, so that a failed message has its usage too. */
+  /** One object for the whole stream, so that a failed message also has its usage. */
   readonly usage: Usage = emptyUsage()
   #prompt = 0
   #candidates = 0
   #toolUse = 0
 
-  /** Adds the report of a chunk. */
+  /** Adds a chunk's report. */
   add(report: GeminiUsage): void {
     const { usage } = this
     this.#prompt = laterCount(report.promptTokenCount, this.#prompt)
@@ -93,7 +93,7 @@ export class TokenCounts {
     usage.cacheRead = laterCount(report.cachedContentTokenCount, usage.cacheRead)
     usage.reasoning = laterCount(report.thoughtsTokenCount, usage.reasoning)
     this.#toolUse = laterCount(report.toolUsePromptTokenCount, this.#toolUse)
-    // A prompt smaller than its cached part was counted without it.
+    // If the prompt is smaller than its cached part, the count excludes the cached part.
     const isWithout = this.#prompt <= usage.cacheRead
     usage.input = Math.max(0, this.#prompt + (isWithout ? this.#toolUse : 0) - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning

@@ -10,71 +10,71 @@ import type { DetachedMedia } from './optional/media/media-json.ts'
 import type { FileWord, MediaRules } from './optional/media/media-rules.ts'
 import type { TransportOptions } from './provider-options.ts'
 
-/** An encoded request: what is sent, and what is needed to read its response and errors. */
+/** An encoded request, and the data needed to decode its response and errors. */
 export interface EncodedCall {
   url: string
   /** Header names in lower case. */
   headers: Record<string, string>
   /** The body, with placeholders for `media`. */
   body: string
-  /** Long data that `defineProvider` inserts into the body when it is sent. */
+  /** Long data that `defineProvider` inserts into the body when sending it. */
   media?: DetachedMedia | undefined
   /** Warnings about dropped or changed input. */
   warnings: readonly string[]
-  /** Name of the tool whose arguments are the response; for the `AssistantBuilder`. */
+  /** Name of the tool whose arguments are the response. Used by `AssistantBuilder`. */
   answerTool?: string | undefined
-  /** Secrets that no message may contain. Default: the credential of the request. */
+  /** Secrets to redact from all messages. Default: the request's credential. */
   secrets?: readonly string[]
-  /** Probable mistake of the caller; appended to the error if the provider rejects the request. */
+  /** The caller's probable mistake. Appended to the error if the provider rejects the request. */
   hint?: RefusalHint | undefined
-  /** Adds headers that depend on the body, such as a signature. Runs last, because a request may add body fields. */
+  /** Adds headers that depend on the body, such as a signature. Called last, because a request may add body fields. */
   sign?: ((call: Pick<EncodedCall, 'url' | 'headers' | 'body'>) => Record<string, string> | Promise<Record<string, string>>) | undefined
-  /** This backend responds with 400 and no body if the prompt is too long. */
+  /** The backend responds with 400 and no body if the prompt is too long. */
   emptyBodyIsOverflow?: boolean
 }
 
 /** Context of a new decoder. */
 export interface DecoderContext {
   request: StreamRequest
-  /** Display name of the provider. */
+  /** The provider's display name. */
   service: string
   emit: (event: StreamEvent) => void
   /** Maximum length of an event, for `createSseDecoder` and `createLineDecoder`. */
   framing?: SseDecoderOptions | undefined
-  /** Secrets that no message may contain; for `recover`, which reads the error body. */
+  /** Secrets to redact from messages, for `recover`, which reads the error body. */
   secrets?: readonly string[]
 }
 
-/** What a codec makes of a rejection before the first event: a response, or another call to send instead. */
+/** A codec's recovery from a rejection before the first event: a response, or another call to send instead. */
 export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
 
-/** Both directions of one wire protocol. See `defineProvider`. */
+/** Encoder and decoder of one wire protocol. See `defineProvider`. */
 export interface Codec<Call extends EncodedCall = EncodedCall> {
   /** Encodes a request. An error that is not a `ProviderError` becomes one with code `other`. */
   encode(request: StreamRequest): Call | Promise<Call>
-  /** Creates the decoder of the response to `call`; one per call. */
+  /** Creates the decoder for the response to `call`; one per call. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
   /**
-   * Body fields that `body` of the request settings cannot replace, such as `toolConfig.tools`: instructions, tools, and what the provider
-   * stores. Names with underscores are equal. Fields of all protocols (`model`, `messages`, …) need not be listed.
+   * Body fields that the `body` setting cannot replace, such as `toolConfig.tools`: instructions, tools, and storage options. Names match
+   * with or without underscores. Fields that all protocols share (`model`, `messages`, …) need not be listed.
    */
   guards?: readonly string[]
-  /** Media that a model accepts, for `requireMedia` and `resolveMedia`. Default: the codec alone decides. */
+  /** Returns the media that a model accepts, for `requireMedia` and `resolveMedia`. By default, only the codec decides. */
   media?(model: ModelConfig): MediaRules
-  /** File metadata other than the name that the protocol can send; other metadata causes a warning. Default: no warnings. */
+  /** File metadata that the protocol can send besides the name. Other metadata causes a warning. Default: no warnings. */
   says?: readonly FileWord[]
-  /** Called once if the provider rejected `call` with `body` (text or parsed JSON). `undefined` lets the call fail. */
+  /** Called once if the provider rejected `call` with `body` (text or parsed JSON). Return `undefined` to let the call fail. */
   recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
-  /** Rewords the error of a call for this provider. Default: unchanged. */
+  /** Rewrites a call's error for this provider. By default, errors stay unchanged. */
   explain?(error: ProviderError, request: StreamRequest): ProviderError
 }
 
 /** One model call on the wire. */
 export interface Exchange {
-  /** Display name of the provider, such as `Anthropic`. */
+  /** The provider's display name, such as `Anthropic`. */
   service: string
   call: EncodedCall
-  /** Returns the key inside `call`, or its secret parts, so that messages omit them. Called if a message exists. */
+  /** Returns the key in `call`, or its secret parts, to redact from messages. Called only if there is a message. */
   secrets: () => readonly string[]
   decoder: StreamDecoder
   /** Owned by the caller. */

@@ -17,7 +17,7 @@ export const vendorAddresses = {
 /** A vendor whose URL serves only its own models. */
 export type Vendor = keyof typeof vendorAddresses
 
-/** Prefixes of each vendor's model ids. Open weights such as `gpt-oss` are omitted, because others serve them too. */
+/** Prefixes of each vendor's model ids. Omits open-weight models such as `gpt-oss`, which other providers also serve. */
 const modelIds: Readonly<Record<Vendor, RegExp>> = {
   anthropic: /^(?:anthropic\/|claude-)/i,
   openai: /^(?:openai\/|(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o[1-9](?:-|$)|codex-))/i,
@@ -30,23 +30,26 @@ const modelIds: Readonly<Record<Vendor, RegExp>> = {
   zai: /^(?:zai\/|z-ai\/|glm-)/i,
 }
 
-const vendors = Object.keys(modelIds) as Vendor[] // its own keys
+const vendors = Object.keys(modelIds) as Vendor[] // keys of that table
 
-/** Returns the vendor of a model id; `undefined` if the id does not tell. */
+/** Returns the vendor of a model id, or `undefined` if the id does not identify it. */
 export function vendorOfModel(id: string): Vendor | undefined {
   return vendors.find((vendor) => modelIds[vendor].test(id.trim()))
 }
 
 const vendorHosts = new Map(vendors.map((vendor) => [new URL(vendorAddresses[vendor]).hostname, vendor]))
 
-/** Returns the vendor at `baseUrl`. Endpoints that imitate another protocol, such as `/anthropic`, map model ids themselves and count as gateways. */
+/**
+ * Returns the vendor at `baseUrl`. Endpoints that imitate another protocol, such as `/anthropic`, map model ids themselves and count as
+ * gateways.
+ */
 function vendorAt(baseUrl: string): Vendor | undefined {
   if (!URL.canParse(baseUrl)) return undefined
   const { hostname, pathname } = new URL(baseUrl)
   return /^\/anthropic(\/|$)/.test(pathname) ? undefined : vendorHosts.get(hostname.replace(/\.$/, ''))
 }
 
-/** Key prefixes of vendors with recognizable keys. */
+/** Key prefixes of vendors whose keys are recognizable. */
 const keyForms: readonly (readonly [RegExp, Vendor])[] = [
   [/^sk-ant-/, 'anthropic'],
   [/^sk-(?:proj|svcacct|admin)-/, 'openai'],
@@ -55,8 +58,8 @@ const keyForms: readonly (readonly [RegExp, Vendor])[] = [
 ]
 
 /**
- * Throws `ConfigError` `invalidOption` if the model `id` or the key belongs to another vendor than the one at `baseUrl`. Gateways accept
- * any model and key. No message shows a key.
+ * Throws `ConfigError` `invalidOption` if the model `id` or the key belongs to a different vendor than `baseUrl`. Gateways accept any model
+ * and key. Messages never contain a key.
  */
 export function checkVendor({ id, baseUrl }: { id: string; baseUrl: string }, apiKey?: unknown): void {
   const host = vendorAt(baseUrl)

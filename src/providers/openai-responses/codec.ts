@@ -12,11 +12,11 @@ import { ResponsesDecoder } from './decode/responses-decoder.ts'
 import { type EncodingOptions, type ReasoningSummary, type ResponsesCall, requestEncoder } from './encode-request.ts'
 import { responsesProfile } from './profile.ts'
 
-/** Options of a Responses provider, for OpenAI and Azure. */
+/** Options for a Responses provider, for OpenAI and Azure. */
 export interface OpenAiResponsesProviderOptions extends TransportOptions {
-  /** Detail of reasoning summaries. Default: `auto`. Use `none` for organizations that may not request them. */
+  /** Detail of reasoning summaries. Default: `auto`. Use `none` for organizations that are not allowed to request them. */
   reasoningSummary?: ReasoningSummary
-  /** Provider-executed tools: those of `openaiTools`, or raw declarations. */
+  /** Provider-executed tools from `openaiTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
@@ -31,9 +31,9 @@ export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
  * Creates the codec of the Responses API.
  *
  * **Contract**
- * - A prompt refused by the content filter gives a response with stop reason `guardRail` and the filter's message.
- * - Reasoning that the provider cannot decrypt (`invalid_encrypted_content`: another key or organization) is dropped, and so is output of
- *   an expired container. The call is then repeated once, before any output, and does not count as a retry.
+ * - If the content filter rejects a prompt, the response has stop reason `guardRail` and the filter's message.
+ * - Drops reasoning that the provider cannot decrypt (`invalid_encrypted_content`: another key or organization) and output of an expired
+ *   container. Then repeats the call once, before any output. This does not count as a retry.
  */
 export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
   const encode = requestEncoder(options)

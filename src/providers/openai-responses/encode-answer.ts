@@ -9,16 +9,16 @@ import { type ReplayPayload, reasoningId, replayPayload } from './replay-state.t
 /** An encoded response. */
 export interface EncodedAnswer {
   json: string
-  /** Ids of its items, which must be unique in a request. */
+  /** Ids of the items, which must be unique within a request. */
   ids: readonly string[]
   hasReasoning: boolean
-  /** Whether it has output of a container, which may have expired. */
+  /** Whether the response contains output of a container, which may have expired. */
   hasContainers: boolean
 }
 
 /** Requirements for the results of a response's calls. */
 export interface ExpectedResults {
-  /** Callers as JSON by call, if not the model itself. */
+  /** Callers as JSON, by call. Absent for calls by the model itself. */
   callers: ReadonlyMap<string, string>
   /** Approval requests. */
   approvals: ReadonlySet<string>
@@ -26,12 +26,12 @@ export interface ExpectedResults {
 
 const legalItemName = /^[a-zA-Z0-9_-]+$/
 
-/** Encodes a response with reasoning and ids if they are consistent, else without. */
+/** Encodes a response, with reasoning and ids if they are consistent. */
 export function wholeAnswer({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   return isIntact(content) ? new OwnItems().write(content) : bareAnswer({ content })
 }
 
-/** Encodes a response without container output and the reasoning that led to it. */
+/** Encodes a response without container output and the reasoning before it. */
 export function answerWithoutContainers({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   const led = new Set<string>()
   const omitted = new Set<string>()
@@ -74,7 +74,7 @@ export function expectedResults({ content }: AssistantMessage): ExpectedResults 
   return { callers, approvals }
 }
 
-/** Whether each reasoning item is still directly followed by the item it led to. */
+/** Returns whether the item that each reasoning item led to still follows it directly. */
 function isIntact(content: readonly Content[]): boolean {
   let expected: string | undefined
   for (const block of content) {
@@ -82,20 +82,20 @@ function isIntact(content: readonly Content[]): boolean {
     if (isShownElsewhere(block, payload)) continue
     const { item, id, after } = payload
     if (after !== expected) return false
-    // Blank text is only sent under its id.
+    // Blank text is sent only if it has an id.
     if (after !== undefined && block.type === 'text' && block.text.trim() === '' && legalItemId(id, 'msg') === undefined) return false
     expected = block.type === 'thinking' && item !== undefined ? reasoningId(item) : undefined
   }
   return expected === undefined
 }
 
-/** Whether a block is part of another block's item. */
+/** Returns whether a block is part of another block's item. */
 function isShownElsewhere({ type }: Content, { shownBy, items, part }: ReplayPayload): boolean {
   if (shownBy !== undefined) return true
   return type !== 'text' && type !== 'thinking' && type !== 'toolCall' && items === undefined && part === undefined
 }
 
-/** Encodes the items of one response, with text and unknown parts inside their messages. */
+/** Encodes the items of one response, with text and unknown parts within their messages. */
 class OwnItems {
   readonly #items: string[] = []
   readonly #ids: string[] = []
@@ -173,7 +173,7 @@ function usesContainer({ type }: JsonObject): boolean {
   return type === 'code_interpreter_call'
 }
 
-/** Encodes an approval request with its response; other tools become text. */
+/** Encodes an approval request with its response. Other tools become text. */
 function bareServiceTool(block: Extract<Content, { type: 'serviceTool' }>): string[] {
   const request = replayPayload(block.providerState).items?.find(({ type }) => type === 'mcp_approval_request')
   return request === undefined ? bareText(serviceToolText(block)) : [toJson(request)]
@@ -195,7 +195,7 @@ function callJson(call: ToolCallContent, { namespace, caller }: ReplayPayload, i
   return toJson(id === undefined ? item : { ...item, id })
 }
 
-/** Returns a valid item id: some providers issue ids that they do not accept. */
+/** Returns a valid item id, because some providers issue ids that they do not accept. */
 function legalItemId(id: string | undefined, prefix: string): string | undefined {
   return id?.startsWith(`${prefix}_`) && id.length <= 64 && legalItemName.test(id) ? id : undefined
 }

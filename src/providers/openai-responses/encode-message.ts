@@ -13,17 +13,17 @@ import {
   wholeAnswer,
 } from './encode-answer.ts'
 
-/** Parts of earlier responses to send: all, none that may be undecryptable, or none from containers. */
+/** Parts of earlier responses to send: all, without possibly undecryptable reasoning, or without container output. */
 export type EchoMode = 'whole' | 'bare' | 'withoutContainers'
 
-/** A tool result: its item, and media as parts for a user message if results accept only text. */
+/** A tool result item, and its media as parts for a user message if results accept only text. */
 export interface EncodedResult {
   json: string
-  /** Comma-separated parts; empty without media. */
+  /** Comma-separated parts. Empty without media. */
   mediaParts: string
 }
 
-/** Encodes normalized messages to comma-separated input items; caches the result as long as the message lives. */
+/** Encodes normalized messages to comma-separated input items. Caches the result as long as the message lives. */
 export interface MessageEncoder {
   user(message: UserMessage): string
   answer(message: AssistantMessage, mode: EchoMode): EncodedAnswer
@@ -47,7 +47,7 @@ export function userOfParts(parts: string): string {
   return `{"role":"user","content":[${parts}]}`
 }
 
-/** Returns the response to an approval request: an error result denies it, with its text as the reason. */
+/** Returns the response to an approval request. An error result denies the request, with its text as the reason. */
 export function approvalJson({ toolCallId, isError, content }: ToolResultMessage): string {
   const reason = isError ? textOf(content) : ''
   const fields: JsonObject = { type: 'mcp_approval_response', approval_request_id: toolCallId, approve: !isError }
@@ -82,7 +82,7 @@ function textJson(text: string): string {
   return toJson({ type: 'input_text', text })
 }
 
-/** Files of a container can only be read there. */
+/** Container files can be read only within the container. */
 function fileJson(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId' && source.fileId.startsWith('cfile_')) return textJson(`(${file.name ?? 'A file'} was made in a container.)`)

@@ -25,7 +25,7 @@ export {
   xaiTools,
 } from './server-tools.ts'
 
-/** Options of `openaiResponses`: model settings, and those of its provider. */
+/** Options for `openaiResponses`: model settings and provider options. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
 
 const factoryOptions = optionsOf<OpenAiResponsesOptions>({ ...modelTable, ...responsesTable })
@@ -34,14 +34,14 @@ const providerOptions = optionsOf<OpenAiResponsesProviderOptions>(responsesTable
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', xai: 'xAI' }
 
 /**
- * Creates a model on OpenAI's Responses API, or on a compatible one (`baseUrl` and `provider`).
+ * Creates a model on OpenAI's Responses API or a compatible API (`baseUrl` and `provider`).
  *
  * **Contract**
- * - Sends no request. Accepts any model id; unknown OpenAI ids are treated as the newest model.
- * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new
- *   Agent` throws.
- * - The provider stores nothing: encrypted reasoning is part of the history, and is sent back only to the same model.
- * - Defaults: the context window of the model's family (128,000 tokens if unknown), the maximum output of the model,
+ * - Sends no request. Accepts any model id. Unknown OpenAI ids are treated as the newest model.
+ * - Throws `ConfigError` `invalidOption` for an invalid option. Without a key, `baseUrl`, `fetch` or authenticating header, `new Agent`
+ *   throws.
+ * - The provider stores nothing. Encrypted reasoning is part of the history and sent back only to the same model.
+ * - Defaults: the context window of the model's family (128,000 tokens if unknown), the model's maximum output,
  *   `https://api.openai.com/v1`. Prices are unknown unless `cost` is set.
  *
  * Source: docs/providers/openai-responses.md
@@ -66,7 +66,7 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
   return createModel(id, defaults, options, responsesProvider(options))
 }
 
-/** Creates a provider for the Responses API. It is stateless and serves any number of models and runs. */
+/** Creates a provider for the Responses API. The provider is stateless and serves any number of models and runs. */
 export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return responsesProvider(options)
@@ -83,12 +83,12 @@ function responsesProvider(options: OpenAiResponsesProviderOptions): StreamProvi
   })
 }
 
-/** Display name of a provider. */
+/** A provider's display name. */
 function serviceOf(provider: string): string {
   return ownOf(serviceNames, provider) ?? provider
 }
 
-/** Returns the route of a request. A bare host gets the usual version. */
+/** Returns the URL of a request. A bare host gets the default version. */
 function routeOf({ model, credential }: StreamRequest, service: string): ResponsesRoute {
   const own: Record<string, string> = { 'content-type': 'application/json' }
   if (credential !== undefined && credential !== '') own.authorization = `Bearer ${headerCredential(service, credential)}`

@@ -7,10 +7,11 @@ import { approvalJson, type EchoMode, type MessageEncoder, userOfParts } from '.
  * Writes the `input` of a Responses request.
  *
  * **Contract**
- * - Media that results cannot hold follow them in one user message.
- * - A response with an id that was already written is sent without ids, because the API refuses duplicates.
- * - Mode `bare` sends no reasoning, nor ids that depend on it.
- * - The result of a call made by provider code names that code. A decision on a provider-executed call responds to its approval request.
+ * - Media that results cannot contain follow them in one user message.
+ * - If one of a response's ids was already written, the response is sent without ids, because the API rejects duplicates.
+ * - Mode `bare` sends neither reasoning nor ids that depend on it.
+ * - The result of a call made by provider code identifies this code. A decision on a provider-executed call responds to its approval
+ *   request.
  */
 export class InputWriter implements HistoryWriter {
   /** Whether the items contain reasoning of earlier responses. */
@@ -24,7 +25,7 @@ export class InputWriter implements HistoryWriter {
   readonly #text: GrowingText
   /** Media that follow the results. */
   #media = ''
-  /** The response whose results may follow. */
+  /** The response whose results may follow next. */
   #asking: AssistantMessage | undefined
 
   constructor(encoder: MessageEncoder, mode: EchoMode, base?: InputWriter) {
@@ -96,7 +97,7 @@ export class InputWriter implements HistoryWriter {
     return json
   }
 
-  /** Whether an item with this id was written. */
+  /** Returns whether an item with this id was written. */
   has(id: string): boolean {
     return this.#ids.has(id) || this.#base?.has(id) === true
   }

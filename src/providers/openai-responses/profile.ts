@@ -10,7 +10,7 @@ function reasoner(efforts: readonly string[]): ModelCapabilities {
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
-/** Models that are only on this API, ahead of those shared with Chat Completions. Source: docs/providers/openai-responses.md */
+/** Models available only on this API, before those shared with Chat Completions. Source: docs/providers/openai-responses.md */
 const table: readonly CapabilityRow[] = [
   { ids: /(^|[/:.])gpt-5-pro/, capabilities: { ...reasoner(['high']), maxOutputTokens: 272_000 } },
   { ids: /(^|[/:.])gpt-5\.\d+-pro/, capabilities: reasoner(['medium', 'high', 'xhigh']) },
@@ -21,22 +21,22 @@ const table: readonly CapabilityRow[] = [
 ]
 
 /**
- * Documents of which OpenAI extracts the text, with up to 1,000 rows per sheet. Source:
+ * Documents from which OpenAI extracts text, with up to 1,000 rows per sheet. Source:
  * https://developers.openai.com/api/docs/guides/file-inputs
  */
 const office = ['doc', 'docx', 'rtf', 'odt', 'xls', 'xlsx', 'ppt', 'pptx'].flatMap((end) => typeByName(`.${end}`) ?? [])
 
-/** Returns the supported media: with PDFs, other documents too. Azure supports only PDFs. */
+/** Returns the supported media. Models that accept PDFs also accept other documents, except on Azure. */
 function mediaOf({ media }: ModelCapabilities, { api }: ModelConfig): readonly string[] {
   return api !== 'azureOpenAiResponses' && media.includes('application/pdf') ? [...media, ...office] : media
 }
 
-/** Capabilities of unknown OpenAI models: all of the newest ones accept these efforts. */
+/** Capabilities of unknown OpenAI models. All of the newest models accept these efforts. */
 const newest = reasoner(['low', 'medium', 'high', 'xhigh', 'max'])
 
 /**
- * Whether the rules of OpenAI's own models apply: for its ids on any provider, for unknown OpenAI ids, and for Azure deployments. Open
- * `gpt-oss` models run on other servers.
+ * Returns whether the rules for OpenAI's own models apply: for their ids on any provider, for unknown OpenAI ids, and for Azure
+ * deployments. Open `gpt-oss` models run on other servers.
  */
 function isOpenAiModel({ id, api, provider }: ModelConfig): boolean {
   if (id.includes('gpt-oss')) return false
@@ -51,13 +51,16 @@ function isXai({ provider }: ModelConfig): boolean {
 }
 
 /**
- * Whether the provider runs custom tools: they cannot be declared here, so xAI means its own. Source: docs/providers/openai-responses.md
+ * Returns whether custom tool calls are the provider's own. This package cannot declare custom tools, so on xAI, they are. Source:
+ * docs/providers/openai-responses.md
  */
 export function runsCustomTools(model: ModelConfig): boolean {
   return isXai(model) || /^https:\/\/([\w.-]+\.)?x\.ai(\/|$)/.test(model.baseUrl)
 }
 
-/** Whether the model has tool search: OpenAI and Azure from GPT-5.4 on. Other providers and custom deployment names must enable it. */
+/**
+ * Returns whether the model has tool search: OpenAI and Azure from GPT-5.4 on. Other providers and custom deployment names must enable it.
+ */
 function searchesTools({ id, api, provider }: ModelConfig): boolean {
   const [, major, minor = '0'] = /(?:^|[/:.])gpt-(\d+)(?:\.(\d+))?/.exec(id) ?? []
   const isNew = Number(major) > 5 || (major === '5' && Number(minor) >= 4)
@@ -66,8 +69,8 @@ function searchesTools({ id, api, provider }: ModelConfig): boolean {
 }
 
 /**
- * Returns the capabilities of `model` on the Responses API. Models of other providers reason if the configuration says so, and accept
- * images only in user messages.
+ * Returns the capabilities of `model` on the Responses API. Models from other providers reason if the configuration sets `reasoning`, and
+ * accept images only in user messages.
  */
 export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   const { capabilities: own, reasoning } = model
@@ -84,7 +87,7 @@ export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
 
 /** Profile of a model on the Responses API. */
 export interface ResponsesProfile extends ModelProfile {
-  /** Whether the rules of OpenAI's own models apply. */
+  /** Whether the rules for OpenAI's own models apply. */
   isOpenAi: boolean
 }
 

@@ -2,35 +2,35 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
 
 /**
- * State of a block for sending it back to the same model.
+ * A block's state, for sending it back to the same model.
  *
- * The API refuses a reasoning item without the item it led to, and that item's id without the reasoning. So that item stores the
- * reasoning id in `after`. A response is sent with reasoning and ids only if all of these pairs are intact.
+ * The API rejects a reasoning item without the item that follows it, and this item's id without the reasoning. Therefore the item stores
+ * the reasoning id in `after`. A response is sent with reasoning and ids only if all of these pairs are intact.
  */
 export interface ReplayPayload {
-  /** A complete reasoning item as received. On the first block of the item. */
+  /** A complete reasoning item as received, stored on the item's first block. */
   item?: JsonObject
-  /** Items of a provider-executed tool, or of an unknown kind, as received. Without the bytes of an image. */
+  /** Items of a provider-executed tool, or of an unknown kind, as received but without image bytes. */
   items?: JsonObject[]
   /** An unknown message part as received. */
   part?: JsonObject
-  /** Id of the block that is sent back with this one's content. */
+  /** Id of the block that is sent back with this block's content. */
   shownBy?: string
   /** Id of the message or call. */
   id?: string
-  /** Kind of the message in the API's terms (`commentary`, `final_answer`). */
+  /** The API's kind of the message (`commentary`, `final_answer`). */
   phase?: string
   /** Citations as received. */
   annotations?: JsonObject[]
-  /** Namespace in which the provider found the tool of a call. */
+  /** Namespace in which the provider found a call's tool. */
   namespace?: string
-  /** Caller of the tool, if not the model itself. */
+  /** The tool's caller, if not the model itself. */
   caller?: JsonObject
-  /** Id of the reasoning item right before this item; empty if it has no id. */
+  /** Id of the reasoning item directly before this item. Empty if the reasoning item has no id. */
   after?: string
 }
 
-/** Returns the validated payload of a block, because a history may be untrusted. */
+/** Returns a block's payload. Validates it, because a history may be untrusted. */
 export function replayPayload(state: ProviderState | undefined): ReplayPayload {
   const fields = state?.payload
   if (fields === undefined) return {}
@@ -48,7 +48,7 @@ export function replayPayload(state: ProviderState | undefined): ReplayPayload {
   return payload
 }
 
-/** Whether a reasoning item has its content. An id alone is useless, because the provider stores nothing. */
+/** Returns whether a reasoning item contains its content. An id alone is useless, because the provider stores nothing. */
 export function isReplayable(item: JsonObject | undefined): boolean {
   if (item?.type !== 'reasoning') return false
   const { encrypted_content: encrypted, content } = item

@@ -7,7 +7,7 @@ function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
 
 const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true }
 
-/** Providers whose models accept only text. */
+/** Capabilities for providers whose models accept only text. */
 const textOnly: Partial<ModelCapabilities> = { media: [] }
 
 const kimi = {
@@ -66,7 +66,7 @@ export const compatPresets = {
   },
   moonshot: kimi,
   kimi,
-  // Its Anthropic protocol supports more: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
+  // MiniMax's Anthropic protocol supports more: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
   minimax: { baseUrl: chatAddresses.minimax, apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
   zai: {
     baseUrl: chatAddresses.zai,
@@ -78,7 +78,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.copilot,
     apiKeyVariable: 'COPILOT_API_KEY',
     compat: defaultCompat,
-    // Refuses calls without an editor name.
+    // Requires an editor name in each call.
     headers: {
       'copilot-integration-id': 'vscode-chat',
       'editor-version': 'vscode/1.107.0',
@@ -91,9 +91,9 @@ export const compatPresets = {
 /** A backend of `openaiCompatible`: a key of `compatPresets`. */
 export type BackendName = keyof typeof compatPresets
 
-const names = Object.keys(compatPresets) as BackendName[] // The object's own keys.
+const names = Object.keys(compatPresets) as BackendName[] // Keys of the object itself.
 
-/** Returns the backend at `baseUrl`; `undefined` if it is no preset's. */
+/** Returns the preset backend at `baseUrl`, if any. */
 export function backendAt(baseUrl: string | undefined): BackendName | undefined {
   const host = baseUrl === undefined ? '' : hostOf(baseUrl)
   return host === '' ? undefined : names.find((name) => hostOf(compatPresets[name].baseUrl) === host)

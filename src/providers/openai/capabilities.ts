@@ -14,7 +14,7 @@ const sounds = ['audio/wav', 'audio/x-wav', 'audio/mpeg']
 /** OpenAI models with image and document input. */
 const seeing: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: pictures, mediaById: ['application/pdf'] }
 
-/** Models that always reason and refuse `temperature`. */
+/** Capabilities of models that always reason and reject `temperature`. */
 const reasoner: ModelCapabilities = {
   ...seeing,
   thinking: 'alwaysOn',
@@ -24,7 +24,7 @@ const reasoner: ModelCapabilities = {
   maxOutputTokens: 128_000,
 }
 
-/** Models with optional reasoning; `none` is one of their efforts. */
+/** Capabilities of models with optional reasoning, whose efforts include `none`. */
 function optional(efforts: readonly string[], sampling: boolean): ModelCapabilities {
   return { ...seeing, thinking: 'adaptive', efforts: ['none', ...efforts], sampling, maxOutputTokens: 128_000 }
 }
@@ -33,11 +33,11 @@ const upToHigh = ['low', 'medium', 'high']
 const upToXhigh = [...upToHigh, 'xhigh']
 const upToMax = [...upToXhigh, 'max']
 
-/** Capabilities of unknown OpenAI models: all of the newest ones accept these efforts. */
+/** Capabilities of unknown OpenAI models. All of the newest models accept these efforts. */
 const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
 
 /**
- * Capabilities of OpenAI's models on Chat Completions; the first matching row wins. Ids may have a vendor (`openai/…`) or a fine-tune
+ * Capabilities of OpenAI's models on Chat Completions. The first matching row wins. Ids may have a vendor (`openai/…`) or a fine-tune
  * prefix (`ft:…`).
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
@@ -45,7 +45,7 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-4-(turbo|vision|1106|0125)/, capabilities: { ...plain, maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4(?![.o\w])/, capabilities: { ...plain, maxOutputTokens: 8192 } },
   { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...seeing, maxOutputTokens: 32_768 } },
-  // Models with audio input accept no images.
+  // Models with audio input do not accept images.
   { ids: /(^|[/:])gpt-(?:4o-)?(?:mini-)?audio/, capabilities: { ...plain, media: sounds, maxOutputTokens: 16_384 } },
   { ids: withoutReasoning, capabilities: { ...seeing, maxOutputTokens: 16_384 } },
   { ids: /(^|[/:])o1-preview/, capabilities: { ...reasoner, maxOutputTokens: 32_768 } },
@@ -60,41 +60,44 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-([6-9]|\d\d)/, capabilities: newest },
 ]
 
-/** Providers that extract PDFs for their models, and fetch files by URL. */
+/** Providers that extract PDFs for their models and fetch files by URL. */
 const readingPdf: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: picturesAndPdf }
 
-/** How a model combines efforts and tools on this endpoint. */
+/** How a model combines reasoning efforts and tools on this endpoint. */
 export type ToolsAndEffort = 'together' | 'withoutEffort' | 'effortNone'
 
-/** Some models accept tools only without `reasoning_effort`, some only with `none`. */
+/** Some models accept tools only without `reasoning_effort`, others only with `none`. */
 export function toolsAndEffort(model: ModelConfig): ToolsAndEffort {
   if (/(^|[/:])gpt-5\.[45](?!\d)/.test(model.id)) return 'withoutEffort'
   return /(^|[/:])gpt-5\.([6-9]|\d\d)/.test(model.id) ? 'effortNone' : 'together'
 }
 
-/** Whether a model is only available on the Responses API. */
+/** Returns whether a model is only available on the Responses API. */
 export function isResponsesOnly(model: ModelConfig): boolean {
   return /(^|[/:])(o\d|gpt-5[\d.]*)-(pro|codex)/.test(model.id)
 }
 
 /**
- * Whether the rules of OpenAI's own models apply: for its ids on any provider, and for unknown ids of OpenAI. OpenRouter adapts requests
- * itself, and open `gpt-oss` models run on other servers.
+ * Returns whether the rules for OpenAI's own models apply: for their ids on any provider, and for unknown ids at OpenAI. OpenRouter adapts
+ * requests itself, and open `gpt-oss` models run on other servers.
  */
 export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean {
   if (compat.thinkingFormat === 'openRouter' || model.id.includes('gpt-oss')) return false
   return model.provider === 'openai' || openAiCapabilities.some(({ ids }) => ids.test(model.id))
 }
 
-/** Whether `model` is an OpenAI reasoning model. These refuse `max_tokens` on any provider. */
+/** Returns whether `model` is an OpenAI reasoning model, which rejects `max_tokens` on any provider. */
 export function isOpenAiReasoner(model: ModelConfig, compat: OpenAiCompat): boolean {
   return isOpenAiModel(model, compat) && !withoutReasoning.test(model.id)
 }
 
-/** Returns the capabilities of `model`. Models of other backends accept anything, and reason if the configuration says so. */
+/**
+ * Returns the capabilities of `model`. Models of other backends are assumed to accept everything, and reason if the configuration sets
+ * `reasoning`.
+ */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
-  // Extracts and fetches PDFs and searches for any model. Mistral extracts them too.
+  // OpenRouter extracts and fetches PDFs and searches for any model. Mistral also extracts PDFs.
   const isRouter = compat.thinkingFormat === 'openRouter'
   const base = isRouter || serviceBehind(model) === 'mistral' ? readingPdf : plain
   const open: ModelCapabilities = model.reasoning

@@ -4,7 +4,7 @@ import { type CacheMarks, GrowingText, joined, joinedAll, toJson } from '../kit/
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
 
-/** Assistant message for backends that require one between results and the next user message. */
+/** Assistant message for backends that require one between tool results and the next user message. */
 const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' })
 
 /**
@@ -16,7 +16,7 @@ const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' }
  */
 export class ChatWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
-  /** Earlier groups, comma-separated, without their last message. */
+  /** Earlier groups, comma-separated, without the last message. */
   #text = new GrowingText()
   /** Last message of the previous request. */
   #asked = ''
@@ -48,8 +48,8 @@ export class ChatWriter implements HistoryWriter {
   }
 
   /**
-   * Returns the messages after `system` as JSON. With `marks`, the last message and the last one of the previous request get cache
-   * breakpoints, because the provider searches only a limited number of blocks for cached ones.
+   * Returns the messages after `system` as JSON. With `marks`, the last message and the previous request's last message get cache
+   * breakpoints, because the provider searches only a limited number of blocks.
    */
   toJson(system: string, marks?: CacheMarks): string {
     const pieces = this.#pieces()
@@ -109,7 +109,7 @@ function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[])
 
 /** Adds a cache breakpoint to the last part of an encoded message. */
 export function withCacheMark(json: string, { cacheTtl }: RequestSettings): string {
-  // JSON of this package: content is a string or a list of parts.
+  // This package creates the JSON, in which content is a string or a list of parts.
   const message = JSON.parse(json) as { content: string | Record<string, unknown>[] }
   const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const last = parts.pop()

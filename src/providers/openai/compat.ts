@@ -6,19 +6,19 @@ import { vendorAddresses } from '../kit/vendors.ts'
 export interface Backend {
   baseUrl: string
   compat: OpenAiCompat
-  /** Capabilities that all its models share. */
+  /** Capabilities that all models of the provider share. */
   capabilities?: Partial<ModelCapabilities>
-  /** Whether its models reason, each family in its own way. */
+  /** Whether the models reason. The request format depends on the model family. */
   thinks?: true
-  /** Usual environment variable of its key; absent if it needs none. */
+  /** Usual environment variable for the key. Absent if the provider needs no key. */
   apiKeyVariable?: string
-  /** Whether it runs on the user's machine, where a long prompt may take long. */
+  /** Whether the provider runs on the user's machine, where processing a prompt may take long. */
   isLocal?: true
   /** Headers required in every request. */
   headers?: Record<string, string>
 }
 
-/** Assumed deviations of an unknown backend. Source: docs/providers/openai.md */
+/** Assumed differences of an unknown backend. Source: docs/providers/openai.md */
 export const defaultCompat: OpenAiCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
@@ -46,7 +46,10 @@ export const openAiBackend = {
   },
 } as const satisfies Backend
 
-/** Returns the deviations for `model`: its own, else OpenAI's if that is the provider, else the default. */
+/**
+ * Returns the differences that apply to `model`: those in its configuration, otherwise OpenAI's if OpenAI is the provider, otherwise the
+ * default.
+ */
 export function compatOf({ compat, provider }: ModelConfig): OpenAiCompat {
   return compat ?? (provider === 'openai' ? openAiBackend.compat : defaultCompat)
 }
@@ -63,7 +66,7 @@ export const chatAddresses = {
 
 const chatHosts = new Map(Object.entries(chatAddresses).map(([service, address]) => [hostOf(address), service]))
 
-/** Returns the provider of `model`: the known one at its base URL, else its configured provider. */
+/** Returns the provider of `model`: the known one at its base URL, otherwise its configured provider. */
 export function serviceBehind({ provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>): string {
   return chatHosts.get(hostOf(baseUrl)) ?? provider
 }
@@ -73,5 +76,5 @@ export function hostOf(address: string): string {
   return URL.canParse(address) ? new URL(address).host : ''
 }
 
-/** OpenAI models without reasoning; all others have it. */
+/** OpenAI models without reasoning. All others support it. */
 export const withoutReasoning = /(^|[/:])(gpt-3|gpt-4|chatgpt-4o|gpt-5-chat)/

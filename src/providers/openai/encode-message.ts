@@ -9,13 +9,13 @@ import { reasoningFields, type ThinkingRules, writtenContent } from './thinking-
 
 /** Requirements of a backend for messages. */
 export interface MessageRules {
-  /** Whether tool messages have the tool's `name`. */
+  /** Whether tool messages contain the tool's `name`. */
   namesToolResults: boolean
-  /** Whether refusals are sent back as such. */
+  /** Whether refusals are sent back in the `refusal` field. */
   refusals: boolean
-  /** Whether documents are sent as URLs (data URLs for bytes) in their own part type. */
+  /** Whether documents are sent as URLs (data URLs for bytes) in a separate part type. */
   documentsByUrl: boolean
-  /** Model whose responses send parsed files back. */
+  /** Model whose parsed files are sent back. */
   parsedFilesOf: string | undefined
   /** Whether an assistant message is required between results and a user message. */
   answersBeforeUser: boolean
@@ -26,11 +26,11 @@ export interface MessageRules {
 /** A tool result: a text message, and its images as parts for a user message. */
 export interface EncodedResult {
   json: string
-  /** Comma-separated parts; empty without images. */
+  /** Comma-separated parts. Empty without images. */
   imageParts: string
 }
 
-/** Encodes normalized messages; caches the result as long as the message lives. */
+/** Encodes normalized messages. Caches the result as long as the message lives. */
 export interface MessageEncoder {
   readonly answersBeforeUser: boolean
   user(message: UserMessage): string
@@ -48,7 +48,7 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
     answersBeforeUser: rules.answersBeforeUser,
     user: perObject((message: UserMessage) => encodeUser(message, part)),
     userParts: perObject((message: UserMessage) => joinedAll(message.content.map(part))),
-    // Spoken output is sent back by an id that expires.
+    // Refers to spoken output by an id that expires.
     assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
     toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules, part)),
   }
@@ -98,7 +98,7 @@ const soundFormats: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'm4a',
 }
 
-/** Encodes a file, which must have a name. Audio and video have their own forms. */
+/** Encodes a file, which must have a name. Audio and video use separate part types. */
 function encodeFile(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId') return toJson({ type: 'file', file: { file_id: source.fileId } })
@@ -119,7 +119,7 @@ function encodeAssistant(message: AssistantMessage, rules: MessageRules): string
   const text = sound === undefined || sound.id !== undefined ? written : withTranscript(written, sound.transcript)
   return toJson({
     role: 'assistant',
-    // Null is only valid with tool calls or audio.
+    // Null content is valid only with tool calls or audio.
     content: text === '' && (calls.length > 0 || sound?.id !== undefined) ? null : text,
     ...(sound?.id !== undefined && { audio: { id: sound.id } }),
     ...reasoningFields(content, rules.thinking),
@@ -141,7 +141,7 @@ function annotationsOf({ providerState }: AssistantMessage, { parsedFilesOf }: M
   return kept.length === 0 ? {} : { annotations: kept }
 }
 
-/** Returns spoken output: its id while the provider keeps it, else its transcript. */
+/** Returns spoken output: its id until it expires, then its transcript. */
 function soundOf(content: readonly Content[]): { id?: string; transcript: string } | undefined {
   const sound = content.find((block) => block.type === 'file' && block.providerState?.payload.transcript !== undefined)
   const { audioId, expiresAt, transcript } = sound?.providerState?.payload ?? {}

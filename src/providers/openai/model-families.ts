@@ -1,6 +1,6 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 
-/** Deviations of a model family. */
+/** Differences of a model family. */
 interface FamilyRow {
   ids: RegExp
   capabilities: Partial<ModelCapabilities>
@@ -8,28 +8,28 @@ interface FamilyRow {
 
 /** Models that reason unless disabled. */
 const switched: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true, efforts: [] }
-/** Models that refuse `disabled`, and a forced tool while reasoning. */
+/** Models that reject `disabled`, and a forced tool while reasoning. */
 const thinking: Partial<ModelCapabilities> = { thinking: 'alwaysOn', thinkingOff: false, forcedToolChoice: false, efforts: [] }
 const byEffort: Partial<ModelCapabilities> = { ...thinking, efforts: ['low', 'high', 'max'] }
 
 /**
- * Moonshot's models; the first matching row wins, and unknown ids are treated as the newest. From
+ * Moonshot's models. The first matching row wins. Unknown ids are treated as the newest model. From
  * platform.kimi.ai/docs/guide/use-thinking-effort and …/kimi-k3-1-pro-quickstart, 2026-10.
  */
 const kimi: readonly FamilyRow[] = [
   { ids: /kimi-k2-thinking/i, capabilities: thinking },
   { ids: /kimi-k2[.-][7-9]/i, capabilities: byEffort },
   { ids: /kimi-k2|moonshot-v1|kimi-latest/i, capabilities: switched },
-  // These accept only one temperature.
+  // These models accept only one temperature.
   { ids: /^/, capabilities: { ...byEffort, sampling: false } },
 ]
 
-/** Whether a model is Moonshot's, on any provider. */
+/** Returns whether a model is from Moonshot, on any provider. */
 export function isKimi({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): boolean {
   return /kimi|moonshot/i.test(`${provider} ${id}`)
 }
 
-/** Whether a model is MiniMax's. These write reasoning into the text as `<think>`. */
+/** Returns whether a model is from MiniMax. MiniMax models write reasoning into the text as `<think>`. */
 export function isMiniMax({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): boolean {
   return /minimax/i.test(`${provider} ${id}`)
 }
@@ -47,18 +47,18 @@ function kimiRow(id: string): Partial<ModelCapabilities> {
 /** Open models that always reason, on any provider. */
 const alwaysThinking = /(^|[/-])(qwq|qvq)(-|$)|-thinking(-|$)|deepseek-r1|minimax-m\d/i
 
-/** Whether `model` refuses to disable reasoning. */
+/** Returns whether reasoning cannot be disabled for `model`. */
 export function mustThink({ id, provider, capabilities: stated }: ModelConfig, { thinking }: ModelCapabilities): boolean {
   if (thinking === 'alwaysOn') return true
   if (stated?.thinkingOff !== undefined) return !stated.thinkingOff
   return alwaysThinking.test(id) || (isKimi({ id, provider }) && kimiRow(id).thinkingOff === false)
 }
 
-/** Default context window: all current models of these providers have at least this. */
+/** Default context window, which all current models of these providers support. */
 const assumed = 128_000
 
 /**
- * Context windows by family; the first matching row wins. For families with a higher price for long prompts, the limit of the lower
+ * Context windows by family. The first matching row wins. For families with a higher price for long prompts, uses the limit of the lower
  * price.
  * Source: docs/providers/openai.md
  */
@@ -77,8 +77,8 @@ const windows: readonly (readonly [RegExp, number])[] = [
 ]
 
 /**
- * Returns the context window of an OpenAI model, on any provider. For other models, returns that of the provider, else 128,000. Options
- * and catalogues override it.
+ * Returns the context window of an OpenAI model, on any provider. For other models, returns the provider's context window, or 128,000 if
+ * unknown. Options and catalogues override the value.
  */
 export function contextWindowOf(id: string, otherwise: number = assumed): number {
   return windows.find(([ids]) => ids.test(id))?.[1] ?? otherwise

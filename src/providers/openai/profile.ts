@@ -12,13 +12,13 @@ import type { ThinkingRules } from './thinking-fields.ts'
 /** Profile of a model on Chat Completions. */
 export interface ChatProfile extends ModelProfile {
   compat: OpenAiCompat
-  /** Provider at its base URL, else the configured one. */
+  /** Provider at the base URL, otherwise the configured provider. */
   service: string
   /** Role of the system prompt. */
   systemRole: 'developer' | 'system'
   /** Whether a 400 without a body means that the prompt is too long. */
   emptyBodyIsOverflow: boolean
-  /** GitHub Copilot: no version in the path, and headers that describe the request. */
+  /** Whether the backend is GitHub Copilot, which uses no version in the path and requires headers that describe the request. */
   isCopilot: boolean
   /** Whether a leading `<think>` in the text is reasoning. */
   hasThinkTags: boolean
@@ -39,7 +39,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     service,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
     settingRules: chatSettingRules(model, { service, compat, thinks: capabilities.thinking !== 'none' }),
-    // Only close followers of OpenAI support a list of allowed tools.
+    // Only a few backends support OpenAI's list of allowed tools.
     toolRules: {
       none: true,
       searches: true,
@@ -58,13 +58,13 @@ export function chatProfile(model: ModelConfig): ChatProfile {
       jsonObject: model.provider === 'lmstudio' ? 'openSchema' : 'mode',
       jsonMustBeNamed: true,
       otherwise: 'tool',
-      // DeepSeek and Moonshot refuse a forced tool while reasoning.
+      // DeepSeek and Moonshot reject a forced tool while reasoning.
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
     },
     messages: {
       documentsByUrl: service === 'mistral',
       namesToolResults: compat.requiresToolResultName,
-      // Others may support only text.
+      // Other backends may support only text.
       refusals: isOpenAiModel(model, compat),
       parsedFilesOf: compat.thinkingFormat === 'openRouter' ? model.id : undefined,
       answersBeforeUser: compat.requiresAssistantAfterToolResult,
@@ -73,9 +73,9 @@ export function chatProfile(model: ModelConfig): ChatProfile {
   }
 }
 
-/** Backends that never return reasoning as text, or never accept it. Reasoning received in a field is still sent back in it. */
+/** Backends that never return reasoning as text, or never accept it. Reasoning received in a field is still sent back in this field. */
 const withoutReasoningText = new Set(['openai', 'openrouter', 'xai', 'copilot'])
-/** Backends that call it `reasoning`; all others follow DeepSeek. Source: docs/providers/openai.md */
+/** Backends that name the field `reasoning`. All others follow DeepSeek. Source: docs/providers/openai.md */
 const withReasoning = new Set(['cerebras', 'groq', 'together', 'ollama', 'vllm'])
 
 function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: ModelCapabilities): ThinkingRules {
@@ -90,7 +90,7 @@ function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: M
   }
 }
 
-/** Returns the reasoning field of a backend if no response has shown it. */
+/** Returns the reasoning field of a backend, for use before any response has shown it. */
 function usualField(model: ModelConfig, service: string): ThinkingRules['otherwise'] {
   if (withoutReasoningText.has(service)) return 'none'
   if (service === 'mistral') return 'parts'
@@ -98,7 +98,7 @@ function usualField(model: ModelConfig, service: string): ThinkingRules['otherwi
   return withReasoning.has(service) ? 'reasoning' : 'reasoningContent'
 }
 
-/** OpenRouter forwards the role to the vendor, and only two vendors support it. */
+/** OpenRouter forwards the role to the vendor. Only two vendors support it. */
 function takesDeveloper(model: ModelConfig, compat: OpenAiCompat): boolean {
   return compat.thinkingFormat !== 'openRouter' || /^(openai|anthropic)\//.test(model.id)
 }

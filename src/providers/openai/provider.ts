@@ -15,13 +15,13 @@ import { requestEncoder } from './encode-request.ts'
 import { contextWindowOf } from './model-families.ts'
 import { checkOpenAiTools, checkServerTools } from './server-tools.ts'
 
-/** Options of `openAiProvider`. */
+/** Options for `openAiProvider`. */
 export interface ChatProviderOptions extends TransportOptions {
-  /** Provider-executed tools: those of `chatTools` and `openrouterTools`, or raw declarations. */
+  /** Provider-executed tools from `chatTools` and `openrouterTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** Options of `openai`, `openrouter` and `local`. */
+/** Options for `openai`, `openrouter` and `local`. */
 export interface ChatModelOptions extends ProviderOptions, ChatProviderOptions {}
 
 const providerOptions = optionsOf<ChatProviderOptions>({ ...transportTable, serverTools: aServerToolList })
@@ -32,7 +32,10 @@ export const chatOptions = optionsOf<ChatModelOptions>(chatOptionTable)
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 
-/** Creates a provider for OpenAI Chat Completions and compatible providers. It is stateless and serves any number of models and calls. */
+/**
+ * Creates a provider for OpenAI Chat Completions and compatible providers. The provider is stateless and serves any number of models and
+ * calls.
+ */
 export function openAiProvider(options: ChatProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return chatProvider(options)
@@ -50,20 +53,20 @@ function chatProvider(options: ChatProviderOptions): StreamProvider {
       decoder: (call, context) => new ChatDecoder(call, context),
       media: (model) => chatCapabilities(model, compatOf(model)),
       says: [],
-      // The last three are OpenRouter's: other models, a stored configuration, and a prompt instead of messages.
+      // The last three belong to OpenRouter: other models, a stored configuration, and a prompt instead of messages.
       guards: ['tools', 'functions', 'tool_choice', 'function_call', 'store', 'models', 'preset', 'prompt'],
     },
   })
 }
 
-/** Display name of a provider. */
+/** A provider's display name. */
 function serviceOf(provider: string): string {
   return ownOf(serviceNames, provider) ?? provider
 }
 
 /**
- * Creates an OpenAI model on Chat Completions. Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a
- * `fetch` or an authenticating header, `new Agent` throws.
+ * Creates an OpenAI model on Chat Completions. Throws `ConfigError` `invalidOption` for an invalid option. Without a key, `baseUrl`,
+ * `fetch` or authenticating header, `new Agent` throws.
  */
 export function openai(id: string, options: ChatModelOptions = {}): Model {
   checkFactory(id, options, chatOptions)

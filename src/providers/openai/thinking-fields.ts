@@ -6,18 +6,18 @@ import type { ThinkingField } from '../../contract/model/model-config.ts'
 const textFields = { reasoningContent: 'reasoning_content', reasoning: 'reasoning', reasoningText: 'reasoning_text' } as const
 
 type TextField = keyof typeof textFields
-const fieldNames = Object.keys(textFields) as TextField[] // The object's own keys.
+const fieldNames = Object.keys(textFields) as TextField[] // Keys of the object itself.
 
 /** Wire names of reasoning fields. */
 export const reasoningNames: readonly string[] = [...Object.values(textFields), 'reasoning_details']
 
-/** Source of reasoning in a response: its own field, parts of the content, or the text. */
+/** Source of reasoning in a response: a separate field, content parts, or the text. */
 export type ReceivedField = Exclude<ThinkingField, 'received' | 'none'>
 
 /** Reasoning fields of a delta. */
 export type ReasoningDelta = { readonly [Name in (typeof textFields)[TextField]]?: string | null }
 
-/** Returns the first field of `delta` that holds reasoning; `undefined` if none does. */
+/** Returns the first field of `delta` that contains reasoning, if any. */
 export function reasoningFieldIn(delta: ReasoningDelta): TextField | undefined {
   for (const field of fieldNames) if (delta[textFields[field]]) return field
   return undefined
@@ -34,27 +34,27 @@ export interface ThinkingRules {
   field: ThinkingField
   /** Field to use if the received one is unknown. */
   otherwise: Exclude<ThinkingField, 'received'>
-  /** Responses that carry it in its own field: those with calls, those that have reasoning, or all, even if empty. */
+  /** Responses that carry reasoning in a separate field: those with calls, those with reasoning, or all responses, even if empty. */
   sentWith: 'calls' | 'any' | 'all'
-  /** Whether `reasoning_details` contain the text too, and suffice. */
+  /** Whether `reasoning_details` also contains the text, so that the text field is omitted. */
   detailsSuffice: boolean
 }
 
 /** State of a thinking block with its source. */
 export interface ThinkingState extends JsonObject {
   field?: ReceivedField
-  /** Text before and after reasoning in the text. */
+  /** White space and tags before and after reasoning in the text. */
   before?: string
   after?: string
 }
 
-/** Whether `block` can be sent back. */
+/** Returns whether `block` can be sent back. */
 export function goesBack(block: ThinkingContent, rules: ThinkingRules): boolean {
   const field = fieldFor(block, rules)
   return (field !== 'none' && !isBlankPart(block, field)) || detailsOf(block, rules).length > 0
 }
 
-/** A blank part says nothing; providers refuse blank parts of text. */
+/** Returns whether `block` would become a blank text part, which providers reject. */
 function isBlankPart({ thinking }: ThinkingContent, field: ThinkingField): boolean {
   return field === 'parts' && thinking.trim() === ''
 }
@@ -70,7 +70,7 @@ function isReceived(field: JsonValue | undefined): field is ReceivedField {
   return field === 'parts' || field === 'thinkTags' || fieldNames.some((name) => name === field)
 }
 
-/** Returns the details of `block` as received. */
+/** Returns the original details of `block`. */
 function detailsOf({ providerState }: ThinkingContent, { field }: ThinkingRules): JsonValue[] {
   const details = providerState?.payload.reasoningDetails
   return field === 'received' && Array.isArray(details) ? details : []
@@ -94,10 +94,10 @@ export function reasoningFields(content: readonly Content[], rules: ThinkingRule
 }
 
 function nameOf(field: ThinkingField): string | undefined {
-  return fieldNames.includes(field as TextField) ? textFields[field as TextField] : undefined // A word of the same list.
+  return fieldNames.includes(field as TextField) ? textFields[field as TextField] : undefined // The value is from the same list.
 }
 
-/** Returns the text of `content` including its reasoning; a list if reasoning is its own part. */
+/** Returns the text of `content` including reasoning, or a list if reasoning is a separate part. */
 export function writtenContent(content: readonly Content[], rules: ThinkingRules): string | JsonObject[] {
   let text = ''
   let parts: JsonObject[] | undefined
@@ -117,7 +117,7 @@ function textParts(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-/** Writes reasoning as received, else as the models' templates do. */
+/** Writes reasoning as received, otherwise in the format of the models' templates. */
 function tagged({ thinking, providerState }: ThinkingContent): string {
   const { before, after } = providerState?.payload ?? {}
   return typeof before === 'string' && typeof after === 'string' ? before + thinking + after : `<think>\n${thinking}\n</think>\n\n`

@@ -35,7 +35,7 @@ import { ScriptedProvider } from './scripted-provider.ts'
 export type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
 export { ScriptedProvider } from './scripted-provider.ts'
 
-/** Options of `scripted`: identity and pace of the model. */
+/** Options for `scripted`: identity and speed of the model. */
 export interface ScriptedOptions {
   /** Model id. Default: `scripted`. */
   id?: string
@@ -45,7 +45,7 @@ export interface ScriptedOptions {
   delayMs?: number
   /** UTF-16 units per chunk. Default: 16. */
   chunkSize?: number
-  /** Awaited before each chunk, to hold the stream. */
+  /** Awaited before each chunk, to delay the stream. */
   gate?: () => Promise<void>
   /** Other fields of the model configuration, such as `contextWindow` or `cost`. */
   config?: Partial<Omit<ModelConfig, 'id' | 'name' | 'api'>>
@@ -60,7 +60,7 @@ const anAnswer = options<ScriptedStep>({
   toolCalls: listOf(options<ScriptedToolCall>({ id: aText, name: required(aText), arguments: required(anObject) })),
   stopReason: aText,
   usage: anObject,
-  // Ranges are checked during playback, like those from a function.
+  // Values are range-checked during playback, like values from a function.
   delayMs: aNumber,
   chunkSize: aNumber,
   fail: options<ScriptedFailure>({
@@ -87,9 +87,8 @@ export interface ScriptedModel extends Model {
 }
 
 /**
- * Creates a model that responds from `script`. A list is consumed over all calls of this model; a call after its end fails
- * (`ProviderError` `other`). Throws `ConfigError` `invalidOption` for an invalid step or option, including `chunkSize` and `delayMs` out
- * of range.
+ * Creates a model that responds from `script`. All calls of this model consume the same list. A call after its end fails (`ProviderError`
+ * `other`). Throws `ConfigError` `invalidOption` for an invalid step or option, including out-of-range `chunkSize` and `delayMs`.
  */
 export function scripted(script: Script, given: ScriptedOptions = {}): ScriptedModel {
   checkOptions(script, aScript, 'script')

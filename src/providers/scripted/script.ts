@@ -6,14 +6,14 @@ import type { Usage } from '../../contract/model/usage.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { WholeBlock } from '../kit/decode/slots.ts'
 
-/** A call of the scripted model. Default `id`: `mock-tool-{i}`, where `i` counts all calls of the history from 0. */
+/** A call by the scripted model. Default `id`: `mock-tool-{i}`, where `i` counts all calls in the history from 0. */
 export interface ScriptedToolCall {
   id?: string
   name: string
   arguments: JsonObject
 }
 
-/** Error of a scripted call. Source: docs/guides/testing.md */
+/** Error of a scripted model call. Source: docs/guides/testing.md */
 export interface ScriptedFailure {
   code: ProviderErrorCode
   message: string
@@ -21,7 +21,7 @@ export interface ScriptedFailure {
   status?: number
   /** Requested retry delay in milliseconds. */
   retryAfterMs?: number
-  /** Fails after the thinking and text of the step. Default: before any output. */
+  /** Whether to fail after the step's thinking and text. Default: false, which fails before any output. */
   afterText?: boolean
 }
 
@@ -32,24 +32,24 @@ export interface ScriptedFailure {
 export interface ScriptedStep {
   thinking?: string | readonly string[]
   text?: string | readonly string[]
-  /** Citations of the text. */
+  /** The text's citations. */
   citations?: readonly Citation[]
-  /** Whole blocks after the text: images, files, provider-executed tools. A tool with the id of an earlier one replaces it. */
+  /** Complete blocks after the text: images, files, provider-executed tools. A tool replaces an earlier tool with the same id. */
   blocks?: readonly WholeBlock[]
   toolCalls?: readonly ScriptedToolCall[]
-  /** Default: `toolUse` with tool calls, else `stop`. */
+  /** Default: `toolUse` with tool calls, otherwise `stop`. */
   stopReason?: StopReason
-  /** Missing counts are 0; a missing total is the sum. */
+  /** Missing counts are 0. A missing total is the sum. */
   usage?: Partial<Usage>
-  /** Milliseconds before each chunk; overrides the model's. */
+  /** Milliseconds before each chunk. Overrides the model's. */
   delayMs?: number
-  /** UTF-16 units per chunk; overrides the model's. */
+  /** UTF-16 units per chunk. Overrides the model's. */
   chunkSize?: number
   fail?: ScriptedFailure
 }
 
 /**
- * Responses of a scripted model: a list, used call by call until it ends, or a function of the request, with real tool results in
- * `request.messages`. `turn` counts the calls of this model from 0, including failed ones.
+ * Responses of a scripted model: a list with one response per call, or a function of the request. `request.messages` contains real tool
+ * results. `turn` counts this model's calls from 0, including failed ones.
  */
 export type Script = readonly ScriptedStep[] | ((request: StreamRequest, turn: number) => ScriptedStep | Promise<ScriptedStep>)

@@ -14,11 +14,11 @@ import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from '../../s
 import { type KeptEvents, LoopEvents } from './loop-events.ts'
 
 /**
- * Options and observers of a recorder. Functions are called synchronously at the end of the call that triggers them; their errors are
+ * Options and observers of a recorder. Functions are called synchronously at the end of the call that triggers them. Their errors are
  * thrown there.
  */
 export interface EventRecorderOptions {
-  /** Also keeps `messageUpdate` events. Default: `false`, because they are many and finished messages have the same content. */
+  /** Also keeps `messageUpdate` events. Default: `false`, because there are many of them, and finished messages have the same content. */
   includeStreamingEvents?: boolean
   /** Keeps captured requests, as `requestPayload` of turns and as `turnRequest` events. Default: `false`. */
   captureTurnRequests?: boolean
@@ -32,7 +32,7 @@ export interface EventRecorderOptions {
 
 interface TrackedSession {
   session: Session
-  /** Whether it changed since the last checkpoint. */
+  /** Whether the session has changed since the last checkpoint. */
   isChanged: boolean
   isFlushed: boolean
 }
@@ -55,9 +55,9 @@ const recorderOptions = optionsOf<EventRecorderOptions>({
  * - Ignores events of a loop that never began. Exception: a loop that a hook refused is kept with only its `agentEnd` if its session is
  *   known.
  * - Events inside `childEvent` build the sub-agent's session. Parent and child refer to each other as soon as both are known.
- * - Each branch keeps `parallelLoopStart` and `parallelLoopEnd`; branches that have not begun are `pending`.
- * - Messages of a loop are those of its `agentEnd`; until then, or without it, those of its `messageEnd` events.
- * - Sessions share the messages of the events; nothing is copied.
+ * - Each branch keeps `parallelLoopStart` and `parallelLoopEnd`. Branches that have not begun are `pending`.
+ * - Messages of a loop are those of its `agentEnd`. Until then, or without it, those of its `messageEnd` events.
+ * - Sessions share the events' message objects, without copies.
  *
  * Source: docs/reference/sessions.md
  *
@@ -89,17 +89,17 @@ export class EventRecorder {
     this.#take(event, undefined)
   }
 
-  /** All sessions that were not drained, in start order. They change with further events: copy them if needed. */
+  /** All sessions that were not drained, in start order. Further events change these sessions, so copy them if needed. */
   sessions(): Session[] {
     return [...this.#sessions.values()].map(({ session }) => session)
   }
 
-  /** A session that was not drained. It changes with further events. */
+  /** A session that was not drained. Further events change this session. */
   getSession(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId)?.session
   }
 
-  /** The active loop with this id; without an id, the active loop that began last. */
+  /** The active loop with this id. Without an id, the active loop that began last. */
   currentLoop(loopId?: string): LoopRecord | undefined {
     const running = [...this.#open].map(({ record }) => record).filter((record) => record.status === 'running')
     return running.findLast((record) => loopId === undefined || record.loopId === loopId)
@@ -129,7 +129,7 @@ export class EventRecorder {
     for (const { session } of closed) this.#options.afterTask?.(session)
   }
 
-  /** Returns the sessions that `flush` closed, and removes them. A session that continues after that starts again. */
+  /** Returns the sessions that `flush` closed, and removes them. A session that continues afterwards is started again. */
   drain(): Session[] {
     const drained = [...this.#sessions.values()].filter(({ isFlushed }) => isFlushed).map(({ session }) => session)
     for (const { sessionId, loops } of drained) {
@@ -200,7 +200,7 @@ export class EventRecorder {
     return loop
   }
 
-  /** Links a new loop to its parent: one of the same session, or the call that runs it. */
+  /** Links a new loop to its parent: a loop in the same session, or the call that runs the new loop. */
   #link(session: Session, record: LoopRecord, origin: SpawnOrigin | undefined): void {
     const { loopId, sessionId, parentLoopId } = record
     const parent = parentLoopId === undefined ? undefined : this.#loops.get(parentLoopId)?.record
@@ -244,7 +244,7 @@ export class EventRecorder {
     this.#changed(childSessionId)
   }
 
-  /** Announces branches. If their session is unknown, they wait for it, because only a loop names it. */
+  /** Announces branches. If their session is unknown, they are held until a loop in that session starts. */
   #announce(event: ParallelLoopStartEvent): void {
     const { sessionId, loopIds, at } = event
     const session = this.getSession(sessionId)

@@ -29,7 +29,7 @@ export class LoopEvents {
     return this.record.status === 'running' || this.record.status === 'pending'
   }
 
-  /** Whether `event` was accepted before. */
+  /** Returns whether `event` was accepted before. */
   knows({ runId, seq }: AgentEvent): boolean {
     return runId === this.#runId && seq <= this.#lastSeq
   }
@@ -81,7 +81,7 @@ export class LoopEvents {
     this.record.events.push({ sequence, event })
   }
 
-  /** Ends the loop without further events. Its messages stay; an unfinished turn is dropped. */
+  /** Ends the loop without further events. Its messages stay. An unfinished turn is dropped. */
   interrupt(): void {
     this.#builder.discardTurn()
     this.record.status = 'interrupted'

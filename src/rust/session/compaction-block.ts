@@ -9,7 +9,7 @@ export function blockOverlayId(loopId: string): string {
 }
 
 /**
- * Returns the overlay equal to a block; `undefined` if there is none. An overlay covers a history from its beginning, so the loop must be
+ * Returns the overlay equal to a block, or `undefined` if there is none. An overlay covers a history from its beginning, so the loop must be
  * the first. Its sections must be contiguous, which Rust does not always ensure.
  */
 export function overlayOfBlock(
@@ -38,7 +38,7 @@ export function overlayOfBlock(
   }
 }
 
-/** Returns the block equal to an overlay; `undefined` if the overlay covers more than the loop. */
+/** Returns the block equal to an overlay, or `undefined` if the overlay covers more than the loop. */
 export function blockOfOverlay(
   overlay: CompactionOverlay,
   loop: Pick<LoopRecord, 'parentLoopId' | 'messages'>,

@@ -25,8 +25,8 @@ const noConfig: LoopConfigSnapshot = {
 }
 
 /**
- * Returns the events of a loop. Keeps the crate's JSON of each for writing, because our events lack some of its data, such as the message
- * with every delta. The run id is that of the loop, `seq` follows `sequence`. An event without a time gets that of the previous one.
+ * Returns a loop's events. Keeps the crate's JSON of each for writing, because our events lack some of its data, such as the message with
+ * every delta. The run id is that of the loop, `seq` follows `sequence`. An event without a time gets that of the previous one.
  */
 export function eventsFromSpec(
   events: Infer<typeof rawEvents>,
@@ -54,7 +54,7 @@ export function eventsFromSpec(
   })
 }
 
-/** Returns the events that the crate knows; it refuses a whole file for any other. */
+/** Returns the events that the crate knows. It refuses a whole file for any other. */
 export function eventsToSpec(events: readonly LoopEvent[], message: (id: string) => AgentMessage | undefined): JsonObject[] {
   return events.flatMap((kept) => {
     const { specEvent, ...rest }: LoopEvent & { specEvent?: JsonObject } = kept

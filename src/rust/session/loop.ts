@@ -12,7 +12,7 @@ import { blockOfOverlay, blockOverlayId, overlayOfBlock } from './compaction-blo
 import { eventsFromSpec, eventsToSpec, rawEvents } from './loop-events.ts'
 import { MessageIds, withoutMadeUpId } from './message-ids.ts'
 
-/** Reads a loop at `path`. Throws `SessionError` with the path of the error. */
+/** Reads a loop at `path`. Throws `SessionError` with the error's path. */
 export function loopFromSpec(json: unknown, path: string): LoopRecord {
   const raw = objectAt(json, path)
   const ids = new MessageIds(readSpec(aText, raw.loop_id, `${path}.loop_id`), raw.messages)
@@ -27,7 +27,7 @@ export function loopFromSpec(json: unknown, path: string): LoopRecord {
   return { ...whole, events: eventsFromSpec(found, whole, ids, `${path}.events`) }
 }
 
-/** Transforms messages of a loop: `history` for its `messages`, `anywhere` for those in turns and in the compaction block. */
+/** Transforms a loop's messages: `history` for its `messages`, `anywhere` for those in turns and in the compaction block. */
 interface MessageChange {
   history(messages: unknown): unknown
   anywhere(value: unknown): unknown
@@ -93,7 +93,7 @@ export function loopToSpec(loop: LoopRecord, { message, callerOf }: LoopContext)
   return withMessages({ ...whole, ...own, ...(block && { compaction_block: writeSpec(compactionBlock, block) }) }, ids)
 }
 
-/** Returns the turn to write; `undefined` without a usable response, because Rust may then refuse the whole file. */
+/** Returns the turn to write, or `undefined` without a usable response, because Rust may then refuse the whole file. */
 function toWrite(turn: Turn, config: LoopRecord['config'], callerOf: (toolCallId: string) => AgentMessage | undefined): object[] {
   const { toolResults, requestPayload } = turn
   const [result] = toolResults
@@ -107,7 +107,7 @@ function serviceOf({ provider = '', api = 'openAiCompletions' }: LoopRecord['con
   return { provider, api }
 }
 
-/** Adds the provider to the request of a turn. */
+/** Adds the provider to a turn's request. */
 function withService(turn: Turn, config: LoopRecord['config']): Turn {
   const { requestPayload } = turn
   return requestPayload === undefined ? turn : { ...turn, requestPayload: { ...serviceOf(config), ...requestPayload } }

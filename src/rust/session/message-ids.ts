@@ -14,7 +14,7 @@ export class MessageIds {
   readonly #known = new Map<string, string>()
   #others = 0
 
-  /** `messages` is the history of the loop, not validated. */
+  /** `messages` is the loop's history, not validated. */
   constructor(loopId: string, messages: unknown) {
     this.#loopId = loopId
     if (!Array.isArray(messages)) return
@@ -30,7 +30,7 @@ export class MessageIds {
     return messages.map((message: unknown, at) => withId(message, `${this.#loopId}${mark}${at}`))
   }
 
-  /** Adds ids to messages elsewhere in the loop: that of the message with the same content, else a new one. */
+  /** Adds ids to messages elsewhere in the loop: that of the message with the same content, otherwise a new one. */
   anywhere(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((message: unknown) => this.anywhere(message))
     const content = contentOf(value)
@@ -60,7 +60,7 @@ function idOf(message: unknown): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** Returns the content of a message without fields that only some copies have; `undefined` if it is no message. */
+/** Returns the content of a message without fields that only some copies have, or `undefined` if it is not a message. */
 function contentOf(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('role' in message)) return undefined
   const { id: _, turnId: __, ...content }: Record<string, unknown> = { ...message }

@@ -14,10 +14,10 @@ import { type LoopContext, loopFromSpec, loopToSpec } from './loop.ts'
  *
  * **Contract**
  * - Written as by the crate: absent values as `null` or omitted, times in UTC with up to nanoseconds, its status words. Several statuses
- *   share a word there (`error`, `aborted` and `interrupted` are `Aborted`, `limit` and `paused` `Completed`); `nativeStatus`
- *   distinguishes them. The crate ignores it, like `title`, `error`, `base`, `prunes`, `reverts`, `overlay` and message ids.
+ *   share a word there (`error`, `aborted` and `interrupted` are `Aborted`, `limit` and `paused` `Completed`). `nativeStatus` distinguishes
+ *   them. The crate ignores it, like `title`, `error`, `base`, `prunes`, `reverts`, `overlay` and message ids.
  * - Omits events that the crate does not know, because it would refuse the whole file.
- * - An overlay is also written as `compaction_block` if it covers only the first loop; elsewhere the crate sends the whole history.
+ * - An overlay is also written as `compaction_block` if it covers only the first loop. Elsewhere the crate sends the whole history.
  * - `sessionFromSpec` restores the session with unknown keys, except for omitted events and for turns with neither a response nor a call
  *   of an earlier one.
  *

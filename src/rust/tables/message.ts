@@ -46,7 +46,7 @@ const envelope = {
   read: withoutNoTags,
   write: withoutNoTags,
 } as const
-// Numbers in Rust are integers; these are not.
+// Numbers in Rust are integers. These are not.
 const native = { extra: 'native' } as const
 const answer = {
   responseId: extra,

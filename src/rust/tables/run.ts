@@ -36,7 +36,7 @@ export const configSnapshot = loopRecordFields.config
 /** Execution limits. */
 export const executionLimits = fieldsOf(limitFields)
 
-/** Whether Rust knows a protocol; it refuses a file with any other. */
+/** Returns whether Rust knows a protocol. It refuses a file with any other. */
 function isWire(api: string): boolean {
   return knownApi.words.some((word) => word === api)
 }
@@ -59,7 +59,7 @@ function statusOf({ messages, rejection }: AgentEndEvent): RunStatus {
   return last?.stopReason === 'error' || last?.stopReason === 'aborted' ? last.stopReason : 'completed'
 }
 
-/** Target of a request without one; no node has this id. */
+/** Target of a request without one. No node has this id. */
 const noTarget = -1
 const target: ValueSpelling<number> = {
   read: (json, path) => (json === null ? noTarget : count.read(json, path)),

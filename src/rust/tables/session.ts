@@ -19,7 +19,7 @@ import { aNumber, fieldsOf, type Infer, listOf, oneOf, optional } from '../../co
 import { type Entry, spelled, spelledTagged, type ValueSpelling } from '../spelling.ts'
 
 const ledgerStatus = oneOf('Pending', 'Running', 'Completed', 'Rejected', 'Aborted')
-/** Rust's words for the status of a loop. It refuses a whole file for any other. */
+/** Rust's words for a loop's status. It refuses a whole file for any other. */
 export type LedgerStatus = Infer<typeof ledgerStatus>
 
 const ledger = {
@@ -78,7 +78,7 @@ function isOfTurn(message: AgentMessage, { turnId }: Turn): boolean {
   return message.turnId.loopId === turnId.loopId && message.turnId.turnIndex === turnId.turnIndex
 }
 
-/** A range of turns of one loop, both included. Turns are identified by position; a message without a turn counts as one. */
+/** A range of turns of one loop, both included. Turns are identified by position. A message without a turn counts as one. */
 const turnRange = fieldsOf({ startTurn: aNumber, endTurn: aNumber })
 export type TurnRange = Infer<typeof turnRange>
 

@@ -9,7 +9,7 @@ import { SessionLog } from './session-log.ts'
  *
  * @example
  * ```ts
- * const store: SessionStore = { …, journal: (options) => sessionJournal(store, options) }
+ * const own: SessionStore = { ...logStore, journal: (options) => sessionJournal(own, options) }
  * ```
  */
 export function sessionJournal(
@@ -32,7 +32,7 @@ export function sessionJournal(
     return log
   }
 
-  // At once: the log does not contain what the owner adds from now on.
+  // Creates the log immediately, so that it does not treat messages that the owner adds later as recorded.
   if (resume !== undefined) logOf(resume.sessionId)
   return {
     open: (place, conversation) => logOf(place.sessionId).open(place, conversation),
@@ -47,7 +47,9 @@ export function sessionJournal(
   }
 }
 
-/** Reads from the first of these sessions that has the blob. A forked session uses the blobs of its source until it is written itself. */
+/**
+ * Reads the blob from the first of these sessions that contains it. A forked session uses its source's blobs until it is written.
+ */
 async function blobOf(store: Pick<SessionStore, 'blob'>, sessionIds: ReadonlySet<string>, hash: string): Promise<Uint8Array<ArrayBuffer>> {
   let failure: unknown
   for (const id of sessionIds) {
@@ -61,7 +63,7 @@ async function blobOf(store: Pick<SessionStore, 'blob'>, sessionIds: ReadonlySet
   throw failure
 }
 
-/** Returns `store` with another journal and the `added` members. Works for class instances too. */
+/** Returns `store` with another journal and the `added` members. `store` may be a class instance. */
 export function withJournal<Store extends SessionStore>(store: Store, journal: SessionStore['journal']): Store
 export function withJournal<Store extends SessionStore, Added extends object>(
   store: Store,
@@ -69,7 +71,7 @@ export function withJournal<Store extends SessionStore, Added extends object>(
   added: Added,
 ): Store & Added
 export function withJournal<Store extends SessionStore>(store: Store, journal: SessionStore['journal'], added: object = {}): Store {
-  // A copy would lose class methods, and private fields need the original object.
+  // Uses a proxy, because a copy would lose class methods, and private fields need the original object.
   return new Proxy(store, {
     get(target, name) {
       if (name === 'journal') return journal

@@ -6,24 +6,26 @@ import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { withJournal } from './session-journal.ts'
 
-/** Observers of the start of a session and of the end of an agent. Their return values are ignored. */
+/** Hooks called when a session starts and when an agent closes. Their return values are ignored. */
 export interface TaskHooks {
-  /** Called when the first loop of a new session has begun. The run waits for it; an error ends the run before the model is called. */
+  /**
+   * Called when the first loop in a new session has started. The run awaits the hook. An error ends the run before the first model call.
+   */
   beforeTask?: (session: Session) => unknown
-  /** Called when an agent that wrote to the session was closed. `agent.close()` waits for it, and rejects with its error. */
+  /** Called when an agent that wrote to the session was closed. `agent.close()` awaits the hook and rejects with its error. */
   afterTask?: (session: Session) => unknown
 }
 
 const taskHooks = optionsOf<TaskHooks>({ beforeTask: aFunction, afterTask: aFunction })
 
 /**
- * Returns `store` with hooks for the start of sessions and the end of agents.
+ * Returns `store` with hooks that run when a session starts and when an agent closes.
  *
  * **Contract**
  * - `beforeTask` is called once per session, not when an agent resumes it. `afterTask` is called for each session that a closed agent
  *   wrote to, with the stored session.
  * - Throws `ConfigError` `invalidOption` for an unknown hook.
- * - Sub-agents have their own sessions, for which hooks are called too.
+ * - The hooks also run for sub-agent sessions.
  *
  * Source: docs/concepts/sessions.md
  *

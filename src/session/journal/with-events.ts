@@ -10,17 +10,17 @@ import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../ty
 import { eventsPerRecord } from '../views/session-tree.ts'
 import { withJournal } from './session-journal.ts'
 
-/** Options of `withEvents`. */
+/** Options for `withEvents`. */
 export interface EventKeeping {
-  /** Also stores `messageUpdate` events, one per delta. Default: `false`. Finished messages have the same content, but not its timing. */
+  /** Also stores `messageUpdate` events, one per delta. Finished messages contain the same content without its timing. Default: `false`. */
   includeStreamingEvents?: boolean
 }
 
-/** Additional methods of a store with events. */
+/** Additional methods of an event-storing session store. */
 export interface EventStore {
   /**
-   * Writes all reported events at once, for a page that is about to unload. Resolves when they are written, and also if the write failed:
-   * the next append reports the error.
+   * Writes all pending events immediately, for a page that is about to unload. Resolves even if the write fails. The next append then
+   * reports the error.
    */
   flushEvents(): Promise<void>
 }
@@ -31,11 +31,11 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
  * Returns `store` with event storage, for `replayEvents`.
  *
  * **Contract**
- * - Events are written together with records. Extra writes occur only when a response begins, per 256 deltas, and per second of deltas. A
- *   log becomes about four times as long.
- * - With deltas, text that was visible for a second survives a crash. Other events after the last record are lost, unless `flushEvents`
- *   is called. A run never waits for its events, nor fails because of them.
- * - Omits `turnRequest` events: captured requests are records already.
+ * - Events are written together with records. Extra writes occur only when a response starts, after every 256 deltas, and after each second
+ *   of deltas. Logs become about four times as long.
+ * - With deltas, text that was visible for a second survives a crash. Other events after the last record are lost unless `flushEvents` is
+ *   called. Writing events never delays a run or makes it fail.
+ * - The store omits `turnRequest` events, because records already contain captured requests.
  *
  * Source: docs/concepts/sessions.md
  *
@@ -54,20 +54,20 @@ export function withEvents<Store extends SessionStore>(store: Store, options: Ev
   return withJournal(store, (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents, open), { flushEvents })
 }
 
-/** Maximum milliseconds until visible deltas are written. */
+/** Maximum milliseconds before visible deltas are written. */
 const longestUnwrittenMs = 1000
 
 /** Unwritten events of one loop. */
 interface KeptLoop {
   sequence: number
-  /** Time of the oldest one, epoch milliseconds. */
+  /** Time of the oldest unwritten event, in epoch milliseconds. */
   since: number
   /** Whether part of the current response was visible. */
   hasBegun: boolean
   /** Cancels the write timer. */
   stopWaiting?: (() => void) | undefined
   events: LoopEvent[]
-  /** The last record, which determines where events belong. */
+  /** The last record, which determines the events' position in the log. */
   place?: { record: JournalRecord; conversation: JournaledConversation }
 }
 
@@ -94,7 +94,7 @@ class EventKeeper implements SessionJournal {
     const isDelta = event.type === 'messageUpdate'
     const isFirst = isDelta && !loop.hasBegun
     if (isDelta || event.type === 'messageStart') loop.hasBegun = isDelta
-    // Browsers throttle timers of hidden pages.
+    // Checks the time as well, because browsers throttle timers in hidden pages.
     const isLate = this.#isStreaming && event.at - loop.since >= longestUnwrittenMs
     if (isFirst || isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
     else if (isDelta) loop.stopWaiting ??= startTimer(longestUnwrittenMs, () => this.#write(loop))
@@ -109,7 +109,7 @@ class EventKeeper implements SessionJournal {
     const { loopId, entry } = record
     const loop = this.#loopOf(loopId)
     loop.place = { record, conversation }
-    // The loop waits for the next record, so the events can too.
+    // Leaves these events for the next write, because the loop awaits the next record.
     if (entry.type !== 'turnStart') this.#write(loop)
     if (entry.type === 'loopEnd') this.#forget(loopId)
     return written

@@ -8,17 +8,17 @@ import type { SessionStore, SessionSummary } from '../../types/session/session-s
 import { circleGuard } from './session-list.ts'
 import { exportSessionLines } from './transfer.ts'
 
-/** Options of exports and deletions. */
+/** Options for exports and deletions. */
 export interface RetentionOptions {
-  /** Stops between two sessions: the call rejects with the reason. */
+  /** Stops the operation between two sessions. The operation then rejects with the signal's reason. */
   signal?: AbortSignal
   /** Logs each session at `info` as evidence (`sessionDeleted`, `sessionExported`), and failures at `warn`. */
   logger?: Logger | false
 }
 
-/** Options of `pruneSessions`. */
+/** Options for `pruneSessions`. */
 export interface PruneOptions extends RetentionOptions {
-  /** Epoch milliseconds: deletes sessions without activity since then. */
+  /** Deletes sessions without activity since this time, in epoch milliseconds. */
   olderThan: number
 }
 
@@ -26,7 +26,7 @@ export interface PruneOptions extends RetentionOptions {
 export interface RetentionReport {
   deleted: number
   kept: number
-  /** Sessions that could not be deleted, and why. */
+  /** Sessions that could not be deleted, with their errors. */
   failed: { sessionId: string; message: string }[]
 }
 
@@ -41,11 +41,11 @@ const pruneOptions = optionsOf<PruneOptions>({ ...shared, olderThan: required(aN
  * Deletes the sessions of `store` without activity since `olderThan`, including pending ones.
  *
  * **Contract**
- * - Visits every session once, page by page. Keeps a session that becomes active during pruning, except at the very moment of its deletion.
- *   Choose a time well before the longest pause of a conversation.
- * - A session that cannot be deleted is added to `failed`; the others continue.
- * - A store with `list: 'eventual'` may not list the newest sessions, which are then kept.
- * - Throws `ConfigError` `invalidOption`; rejects with `SessionError` if the store cannot list.
+ * - Visits every session once, page by page. Keeps a session that becomes active during pruning, unless this happens while it is being
+ *   deleted. Choose an age well above the longest pause in a conversation.
+ * - A session that cannot be deleted is added to `failed`. Pruning continues with the others.
+ * - A store with `list: 'eventual'` may not list the newest sessions yet. Pruning then keeps them.
+ * - Throws `ConfigError` `invalidOption` for an invalid option, and rejects with `SessionError` if the store cannot list sessions.
  *
  * Source: docs/concepts/sessions.md
  *
@@ -62,10 +62,9 @@ export async function pruneSessions(store: SessionStore, options: PruneOptions):
 }
 
 /**
- * Deletes all sessions of `store`. For those of one user, pass `scopedSessionStore(store, owner)`.
+ * Deletes all sessions in `store`. To delete one user's sessions, pass `scopedSessionStore(store, owner)`.
  *
- * **Contract**: as `pruneSessions`. Includes sessions of sub-agents. Deletes nothing else: neither files that tools have written nor
- * backups.
+ * **Contract**: as `pruneSessions`. Deletes sub-agent sessions too, but not backups or files that tools wrote.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -76,10 +75,10 @@ export async function deleteAllSessions(store: SessionStore, options: RetentionO
 }
 
 /**
- * Exports all sessions of `store` in sequence, each as the lines of `exportSessionLines`. For those of one user, pass
+ * Exports all sessions in `store` in sequence, each as the lines of `exportSessionLines`. To export one user's sessions, pass
  * `scopedSessionStore(store, owner)`.
  *
- * **Contract**: a session that cannot be read has `error` instead of lines. Read the lines of one session before you request the next.
+ * **Contract**: a session that cannot be read has `error` instead of lines. Read a session's lines before you request the next session.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -130,7 +129,7 @@ async function deleteWhere(
   return report
 }
 
-/** Yields each session once, in list order, also if others are deleted meanwhile. */
+/** Yields each session once, in list order, even if other sessions are deleted in the meantime. */
 async function* allSessions(store: SessionStore, signal: AbortSignal | undefined): AsyncGenerator<SessionSummary, void, undefined> {
   const seen = new Set<string>()
   const checkCircle = circleGuard()

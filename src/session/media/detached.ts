@@ -6,26 +6,26 @@ import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 
 /** An encoded record and its blobs. */
 export interface EncodedRecord {
-  /** Output of `encodeRecord`; unknown hashes are placeholders. */
+  /** Output of `encodeRecord`, with placeholders for unknown hashes. */
   text: string
   /** New blobs. */
   fresh: FreshBytes[]
-  /** Hashes that it refers to. */
+  /** Hashes that the record references. */
   hashes: string[]
 }
 
-/** Whether a record refers to blobs. */
+/** Returns whether a record refers to blobs. */
 export function hasMedia({ fresh, hashes }: EncodedRecord): boolean {
   return fresh.length + hashes.length > 0
 }
 
-/** Bytes taken out of a record, and the placeholder for their hash. */
+/** Media bytes removed from a record, and the placeholder for their hash. */
 export interface FreshBytes {
   mark: string
   block: MediaContent
 }
 
-/** Encodes a record and takes large media out of it. Copies the data as text. With `asIs`, nothing is taken out. */
+/** Encodes a record as text and extracts large media. With `asIs`, extracts nothing. */
 export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRecord {
   const fresh: FreshBytes[] = []
   const hashes: string[] = []
@@ -37,7 +37,7 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
       return block
     }
     if (!isDetachable(data)) return block
-    // As long as a hash, and unique.
+    // A unique placeholder as long as a hash.
     const mark = randomHex(32)
     fresh.push({ mark, block })
     return byName(block, { hash: mark, bytes: byteLengthOf(data) })
@@ -45,12 +45,14 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
   return { text: encodeRecord({ ...record, entry }), fresh, hashes }
 }
 
-/** Returns a block that refers to its blob instead of holding the bytes. */
+/** Returns a block that references its blob instead of containing the bytes. */
 export function byName({ data: _bytes, ...rest }: MediaContent, blob: StoredBytes): MediaContent {
   return { ...rest, blob }
 }
 
-/** Whether media are stored as a blob: large ones in canonical base64, because another spelling would not be restored. */
+/**
+ * Returns whether media are stored as a blob: only large media in canonical base64, because other encodings could not be restored exactly.
+ */
 export function isDetachable(data: string): boolean {
   if (data.length <= inlineMediaChars || !isBase64(data)) return false
   const end = data.slice(-4)

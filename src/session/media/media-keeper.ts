@@ -5,17 +5,17 @@ import type { UnplacedRecord } from '../log/record-codec.ts'
 import { type EncodedRecord, encodeDetached } from './detached.ts'
 import { hashed } from './named.ts'
 
-/** Existing blobs of a session. */
+/** A session's existing blobs. */
 export interface MediaFound {
-  /** Hashes in the records that were read. */
+  /** Hashes that the loaded records reference. */
   hashes?: Iterable<string> | undefined
-  /** Other sessions that may have a missing blob. */
+  /** Other sessions that may contain a missing blob. */
   mediaFrom?: readonly string[] | undefined
   /** Whether all other blobs belong to writers that ended before their record was stored. */
   collects?: boolean
 }
 
-/** Stores the blobs for one writer's records. */
+/** Stores the blobs that one writer's records reference. */
 export class MediaKeeper {
   readonly #driver: LogDriver
   readonly #claim: LogClaim
@@ -33,7 +33,7 @@ export class MediaKeeper {
     this.#known = new Set(hashes)
   }
 
-  /** Encodes a record; includes the bytes if the driver stores no blobs. */
+  /** Encodes a record. Includes the bytes if the driver stores no blobs. */
   encode(record: UnplacedRecord): EncodedRecord {
     return encodeDetached(record, this.#driver.blobs === undefined)
   }
@@ -45,8 +45,8 @@ export class MediaKeeper {
   }
 
   /**
-   * Deletes unreferenced blobs, once. Only after a record of this writer was acknowledged: before that, a newer writer may still continue
-   * from a line that an older one added. Never rejects; the next writer tries again.
+   * Deletes unreferenced blobs, once. Call it only after the store has acknowledged one of this writer's records, because before that a
+   * newer writer may continue from an older writer's line. Never rejects. After a failure, the next writer retries.
    */
   async collect(): Promise<void> {
     if (!this.#collects) return
@@ -71,7 +71,7 @@ export class MediaKeeper {
     this.#known.add(hash)
   }
 
-  /** A blob that is found nowhere stays a reference; reading it fails. */
+  /** A blob that no session contains remains a reference, and reading it fails. */
   async #carry(hash: string): Promise<void> {
     if (this.#known.has(hash) || !isHash(hash)) return
     for (const sessionId of [this.#claim.sessionId, ...this.#others]) {

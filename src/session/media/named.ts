@@ -4,9 +4,9 @@ import { mediaIn, withMedia } from '../../base/json/media-blocks.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 import { byName, isDetachable } from './detached.ts'
 
-/** Blocks with a reference instead of bytes, by block. */
+/** Blocks with a reference instead of bytes, cached by original block. */
 const names = new WeakMap<MediaContent, MediaContent>()
-/** Copies with references, by object. */
+/** Copies with references, cached by original object. */
 const copies = new WeakMap<object, object>()
 
 /** Returns the bytes and hash of a block, and remembers its reference. */
@@ -18,12 +18,12 @@ export async function hashed(block: MediaContent): Promise<{ hash: string; bytes
 }
 
 /**
- * Returns `value`, messages or an event, with a `blob` reference instead of bytes that a log stores separately. The session has these
- * blobs once it has recorded them.
+ * Returns messages or an event with `blob` references instead of bytes that a log stores separately. The session contains these blobs after
+ * it has recorded the messages.
  *
  * **Contract**
- * - Returns a promise only if bytes are hashed for the first time. The same input gives the same object.
- * - Input without such bytes is returned unchanged. Pass only values that do not change any more.
+ * - Returns a promise only if bytes must be hashed. The same input always returns the same object.
+ * - Input without such bytes is returned unchanged. Pass only values that no longer change.
  */
 export function withNames<Value>(value: Value): Value | Promise<Value> {
   const unnamed = mediaIn(value).filter((block) => !names.has(block) && isLarge(block))

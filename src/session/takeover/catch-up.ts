@@ -4,30 +4,30 @@ import type { CaughtUp } from '../../types/session/session-store.ts'
 import { type ResumableSnapshot, snapshotOf } from '../views/snapshot-of.ts'
 import type { HistoryEnds } from './history-ends.ts'
 
-/** This process's knowledge of a log. */
+/** The part of a log that this process knows. */
 export interface KnownLog {
-  /** The last `seq` at the previous takeover. Other records, except those of that writer, come from other processes. */
+  /** The last `seq` at the previous takeover. Later records that this writer did not write come from other processes. */
   seq: number
   epoch?: number | undefined
-  /** Epoch of that writer. */
+  /** Epoch of this process's writer. */
   writer?: number | undefined
   ends: HistoryEnds
 }
 
-/** Current state of a conversation. */
+/** A conversation's current state. */
 interface Found {
   caughtUp: CaughtUp
-  /** Its state in the log; absent if its history is independent. */
+  /** The conversation's state in the log. Absent if the history is independent of the log. */
   snapshot?: ResumableSnapshot
   /** Whether this is the first notification about this loop. */
   isFirst: boolean
 }
 
-/** Records by other writers after a takeover, for the conversations that continue. */
+/** Records from other writers after a takeover, for the conversations that continue. */
 export class Missed {
-  /** State before them. */
+  /** Known state before these records. */
   readonly known: KnownLog
-  /** Whether no conversation was notified yet. */
+  /** Whether these records were not reported to any conversation yet. */
   isUnreported = true
   readonly #sessionId: string
   readonly #records: readonly SessionRecord[]
@@ -41,12 +41,12 @@ export class Missed {
 
   /**
    * Returns the current state of a conversation that continues from `loopId`: records of other writers, then additions of its owner. A
-   * history that the owner replaced stays. Throws `SessionError` `notFound` if the log does not know the loop.
+   * history that the owner replaced remains unchanged. Throws `SessionError` `notFound` if the log does not know the loop.
    */
   of(loopId: string | undefined, conversation: JournaledConversation): Found {
     this.isUnreported = false
     const { ends, seq } = this.known
-    // Without a loop it was cleared, unless there was nothing to continue from.
+    // A conversation without a loop was cleared, unless there was no loop to continue from.
     const isKnown = ends.hasLoops === (loopId !== undefined)
     const added = isKnown ? ends.beyond(loopId, conversation) : undefined
     const latest = added === undefined ? undefined : latestFrom(this.#records, loopId, seq)
@@ -70,7 +70,7 @@ export class Missed {
   }
 }
 
-/** Returns the conversation unchanged, with the ids that were used meanwhile. */
+/** Returns the unchanged conversation, with the loop ids used in the meantime. */
 function ownHistory(
   snapshot: ResumableSnapshot,
   lastLoopId: string | undefined,
@@ -80,12 +80,12 @@ function ownHistory(
   return { messages: [...messages], state, loopCounts, ...sharedOf(snapshot), ...(lastLoopId !== undefined && { lastLoopId }) }
 }
 
-/** Shared state belongs to the session, regardless of the history. */
+/** Shared state belongs to the session, so the history does not affect it. */
 function sharedOf({ sharedState }: ResumableSnapshot): Pick<CaughtUp, 'sharedState'> {
   return sharedState === undefined ? {} : { sharedState }
 }
 
-/** Returns the last loop that began after the record `after` and descends from `loopId`, else `loopId`. */
+/** Returns the last loop that began after the record `after` and descends from `loopId`, otherwise `loopId`. */
 function latestFrom(records: readonly SessionRecord[], loopId: string | undefined, after: number): string | undefined {
   const line = new Set([loopId])
   let latest = loopId

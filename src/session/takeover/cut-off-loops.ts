@@ -7,29 +7,29 @@ import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { sessionOfChild } from '../views/navigation.ts'
 import { beginsWith } from './history-ends.ts'
 
-/** A loop with a refused record. */
+/** A loop with a rejected record. */
 interface CutOffLoop {
   parentLoopId: string | undefined
-  /** Its history, and the length at its start. */
+  /** The loop's history, and the history's length when the loop started. */
   messages: readonly AgentMessage[]
   from: number
   refused: NewSessionRecord[]
   error: unknown
-  /** Its records in the log, by `keyOf`; unknown until the log was reopened. */
+  /** The loop's records in the log, by `keyOf`. Unknown until the log is reopened. */
   stored: Set<string>
 }
 
-/** Start of a loop. */
+/** The start of a loop. */
 type LoopBeginning = Pick<CutOffLoop, 'parentLoopId' | 'messages' | 'from'>
 
-/** Records missing in the log for the loops that lead to one. */
+/** Records missing in the log for a loop and its ancestors. */
 export interface MissingRecords {
   records: NewSessionRecord[]
-  /** Whether the log then has the whole history. */
+  /** Whether the log contains the whole history after these records are written. */
   isWhole: boolean
 }
 
-/** Tracks loops with refused records, so that only the missing ones are written later. */
+/** Tracks loops with rejected records, so that only the missing records are written later. */
 export class CutOffLoops {
   readonly #begun = new Map<string, LoopBeginning>()
   readonly #cutOff = new Map<string, CutOffLoop>()
@@ -38,17 +38,17 @@ export class CutOffLoops {
     return this.#cutOff.size === 0
   }
 
-  /** Starts tracking a loop that begins, and stops for one that ended. */
+  /** Updates the tracked loops when a loop starts or ends. */
   begin(loopId: string, parentLoopId: string | undefined, { messages }: JournaledConversation): void {
     this.#begun.set(loopId, { parentLoopId, messages, from: messages.length })
   }
 
-  /** Called when the end of a loop is stored. */
+  /** Called when a loop's end has been stored. */
   end(loopId: string): void {
     this.#begun.delete(loopId)
   }
 
-  /** Called when the store refused records of `loopId`, some of which it may have written. */
+  /** Called when the store rejected records of `loopId`, some of which it may have written. */
   refuse(loopId: string, records: readonly NewSessionRecord[], error: unknown): void {
     const known = this.#cutOff.get(loopId)
     const beginning = this.#begun.get(loopId)
@@ -66,14 +66,14 @@ export class CutOffLoops {
     }
   }
 
-  /** Returns the records missing for a conversation that continues from `loopId`; `undefined` if there are none. */
+  /** Returns the records missing for a conversation that continues from `loopId`, or `undefined` if there are none. */
   missing(loopId: string | undefined, conversation: JournaledConversation): MissingRecords | undefined {
     const chain = this.#chain(loopId)
     if (chain.length === 0) return undefined
     const found: MissingRecords = { records: [], isWhole: true }
     for (const [at, [id, loop]] of chain.entries()) {
       const next = chain[at + 1]?.[1].from
-      // An owner that replaced the history does not want its old messages.
+      // If the owner replaced the history, its old messages are not restored.
       const isKept = beginsWith(conversation.messages, loop.messages, next ?? loop.messages.length)
       const own = isKept ? conversation.messages.slice(loop.from, next) : []
       if (!isKept || loop.refused.some(({ entry }) => isChange(entry))) found.isWhole = false
@@ -87,7 +87,7 @@ export class CutOffLoops {
     for (const [id] of this.#chain(loopId)) this.#cutOff.delete(id)
   }
 
-  /** Called when the session was deleted: nothing is missing any more. */
+  /** Called when the session was deleted. From then on, no records count as missing. */
   clear(): void {
     this.#cutOff.clear()
     this.#begun.clear()
@@ -105,7 +105,7 @@ export class CutOffLoops {
   }
 }
 
-/** Returns what the log lacks of a loop: refused records, messages after them, and its end. */
+/** Returns the part of a loop that is missing in the log: rejected records, later messages, and the end. */
 function missingOf(loopId: string, { refused, error, stored }: CutOffLoop, own: readonly AgentMessage[]): NewSessionRecord[] {
   const ids = new Set(own.map(({ id }) => id))
   const known = new Set(stored)
@@ -115,7 +115,7 @@ function missingOf(loopId: string, { refused, error, stored }: CutOffLoop, own: 
     if (!known.has(key)) missing.push(record)
     known.add(key)
   }
-  // A tool whose intent was refused did not run.
+  // A tool whose intent was rejected did not run.
   const isKept = ({ entry }: NewSessionRecord) =>
     'message' in entry ? ids.has(entry.message.id) : entry.type !== 'toolIntent' && !isChange(entry)
   for (const record of refused.filter(isKept)) add(record)
@@ -132,11 +132,11 @@ function isChange({ type }: SessionEntry): boolean {
 function keyOf({ turnIndex }: Pick<NewSessionRecord, 'turnIndex'>, entry: SessionEntry): string {
   if ('message' in entry) return `message ${entry.message.id}`
   if (entry.type === 'childLoop') return `childLoop ${entry.ref.toolCallId} ${entry.ref.childLoopId}`
-  // A loop has one of each of these.
+  // A loop has at most one entry of each of these types, so the type alone is the key.
   return entry.type === 'loopStart' || entry.type === 'loopEnd' || entry.type === 'history' ? entry.type : `${entry.type} ${turnIndex}`
 }
 
-/** Returns the records of a message. */
+/** Returns a message's records. */
 function entriesOf(message: AgentMessage): SessionEntry[] {
   if (message.role === 'assistant') return [{ type: 'assistant', message }]
   return message.role === 'toolResult' ? resultEntries(message) : [{ type: 'input', message }]

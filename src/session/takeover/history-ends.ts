@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { JournalEntry } from '../../contract/session/journal-entry.ts'
 import type { JournaledConversation } from '../../types/session/journal.ts'
 
-/** Recorded length of a loop's history, and the recorded request state. Lists only grow or are replaced. */
+/** Recorded length of a loop's history, and the recorded context state. Lists only grow or are replaced. */
 interface HistoryEnd {
   messages: readonly AgentMessage[]
   length: number
@@ -12,7 +12,7 @@ interface HistoryEnd {
   reverts: number
 }
 
-/** Maximum loops to remember: enough for the branches of a conversation. */
+/** Maximum loops to remember: enough for a conversation's branches. */
 const remembered = 100
 
 /**
@@ -23,7 +23,7 @@ export class HistoryEnds {
   readonly #ends = new Map<string, HistoryEnd>()
   #hasLoops = false
 
-  /** Notes that the current history of `loopId` is in the log. */
+  /** Marks the current history of `loopId` as recorded. */
   set(loopId: string, { messages, state = {} }: JournaledConversation): void {
     const { overlay, prunes = [], reverts = [] } = state
     this.#hasLoops = true
@@ -33,7 +33,7 @@ export class HistoryEnds {
   }
 
   /**
-   * Whether a conversation equals the recorded history of `loopId`. Without a loop, or with the parent of a sub-agent's first loop:
+   * Returns whether a conversation equals the recorded history of `loopId`. Without a loop, or with the parent of a sub-agent's first loop:
    * whether it is empty.
    */
   isAt(loopId: string | undefined, conversation: JournaledConversation): boolean {
@@ -41,7 +41,7 @@ export class HistoryEnds {
   }
 
   /**
-   * Returns the messages after the recorded history of `loopId`; `undefined` if the history differs. Without a loop, returns all
+   * Returns the messages after the recorded history of `loopId`, or `undefined` if the history differs. Without a loop, returns all
    * messages.
    */
   beyond(loopId: string | undefined, { messages, state = {} }: JournaledConversation): readonly AgentMessage[] | undefined {
@@ -60,7 +60,7 @@ export class HistoryEnds {
     return this.#hasLoops
   }
 
-  /** Notes a new record of a loop. */
+  /** Updates the recorded history for a loop's new record. */
   advance(loopId: string, entry: JournalEntry): void {
     const end = this.#ends.get(loopId)
     if (end === undefined) return
@@ -93,7 +93,7 @@ export class HistoryEnds {
   }
 }
 
-/** Whether a history begins with the first `length` messages of another. */
+/** Returns whether a history begins with the first `length` messages of another. */
 export function beginsWith(messages: readonly AgentMessage[], other: readonly AgentMessage[], length: number): boolean {
   if (messages.length < length) return false
   if (messages === other) return true
@@ -101,7 +101,7 @@ export function beginsWith(messages: readonly AgentMessage[], other: readonly Ag
   return true
 }
 
-/** Compares by content too, because a restored conversation holds copies. */
+/** Compares content as well, because a restored conversation contains copies of the messages. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

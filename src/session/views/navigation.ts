@@ -8,14 +8,14 @@ export interface SpawnOrigin {
   toolName: string
 }
 
-/** Adds a sub-agent's loop to the calling loop; once, and with the session as soon as it is known. */
+/** Adds a sub-agent's loop to the calling loop once, and sets its session when it becomes known. */
 export function linkChild({ childLoopRefs }: LoopRecord, ref: ChildLoopRef): void {
   const known = childLoopRefs.find(({ toolCallId, childLoopId }) => toolCallId === ref.toolCallId && childLoopId === ref.childLoopId)
   if (known === undefined) childLoopRefs.push(ref)
   else known.childSessionId ||= ref.childSessionId
 }
 
-/** Adds the calling loop to a sub-agent's session; known values stay. Ignores loops of the same session. */
+/** Adds the calling loop to a sub-agent's session, without overriding known values. Ignores loops of the same session. */
 export function linkParent(session: Session, { parent, toolCallId, toolName }: SpawnOrigin): void {
   if (parent.sessionId === session.sessionId) return
   const known: SpawnRef | undefined = session.parentSpawnRef
@@ -33,29 +33,31 @@ export function sessionOfChild(childLoopId: string): string {
   return childLoopId.slice(0, Math.max(0, childLoopId.lastIndexOf('.sub.')))
 }
 
-/** Returns the loop with this id; the latest if there are several. */
+/** Returns the loop with this id, or the latest of several loops with the same id. */
 export function getLoop(session: Session, loopId: string): LoopRecord | undefined {
   return session.loops.findLast((loop) => loop.loopId === loopId)
 }
 
-/** Returns loops without a parent in this session, in start order: the first loop, and that of a sub-agent's session. */
+/** Returns the loops whose parent is not in this session, in start order. */
 export function rootLoops(session: Session): LoopRecord[] {
   const ids = new Set(session.loops.map((loop) => loop.loopId))
   return session.loops.filter(({ parentLoopId }) => parentLoopId === undefined || !ids.has(parentLoopId))
 }
 
-/** Returns the direct children of a loop, in start order. */
+/** Returns a loop's direct children, in start order. */
 export function childrenOf(session: Session, loopId: string): LoopRecord[] {
   return session.loops.filter((loop) => loop.parentLoopId === loopId)
 }
 
-/** Returns all branches of the loop's parallel group, itself included, in configuration order; empty if it is no branch. */
+/** Returns all branches of the loop's parallel group, including this loop, in configuration order. Empty if the loop is not a branch. */
 export function parallelSiblings(session: Session, loopId: string): LoopRecord[] {
   const ids = getLoop(session, loopId)?.parallelGroup?.allLoopIds ?? []
   return ids.map((id) => getLoop(session, id)).filter((loop) => loop !== undefined)
 }
 
-/** Returns loop ids from a root to this loop; empty for an unknown loop. If parents form a cycle, each loop occurs once. */
+/**
+ * Returns the loop ids from the root to this loop, or an empty list for an unknown loop. If parents form a cycle, each loop occurs once.
+ */
 export function loopChainTo(session: Session, loopId: string): string[] {
   const parents = new Map(session.loops.map((loop) => [loop.loopId, loop.parentLoopId]))
   const chain = new Set<string>()
@@ -63,7 +65,7 @@ export function loopChainTo(session: Session, loopId: string): string[] {
   return [...chain].reverse()
 }
 
-/** Returns the tokens of all loops. The usage of a judge between branches is in their `parallelGroup`. */
+/** Returns the total token usage of all loops. A judge's usage is counted in the branches' `parallelGroup`. */
 export function totalUsage(session: Session): Usage {
   return session.loops.reduce((sum, loop) => combineUsage(sum, loop.usage), emptyUsage())
 }

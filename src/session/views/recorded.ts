@@ -4,21 +4,21 @@ import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { SavedState, StateAuthor } from '../../contract/session/shared-state.ts'
 import type { ReceiptStatus } from '../../types/run/run.ts'
 
-/** Input that was queued during a run, and its status. */
+/** A queued input and its status. */
 export interface RecordedInput {
   kind: 'steer' | 'followUp'
-  /** The run that should receive it: the last continuation of the one that was active. */
+  /** Loop that should receive the input: the last continuation of the loop that was active. */
   loopId: string
-  /** Messages that were queued together. The record has the id of the last one. */
+  /** Messages that were queued together. The record contains the last message's id. */
   messages: readonly AgentMessage[]
   status: ReceiptStatus
 }
 
 /**
- * Returns the inputs that were queued during runs of a session, by message id, in order.
+ * Returns the inputs queued during a session's runs, by message id, in order.
  *
  * **Contract**
- * - `queued`: the input is still pending. The run is active, or was interrupted and not completed since.
+ * - `queued`: the input is pending. The run is active, or was interrupted and has not been completed.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -43,7 +43,7 @@ export function queuedInputs(records: readonly SessionRecord[]): Map<string, Rec
   return found
 }
 
-/** A version of shared state, its author and time. */
+/** A version of shared state, with author and time. */
 export interface RecordedState extends SavedState {
   by: StateAuthor
   /** The tool call that created it. */
@@ -53,7 +53,7 @@ export interface RecordedState extends SavedState {
 }
 
 /**
- * Returns all versions of the shared state of a session from its log.
+ * Returns all versions of a session's shared state from its log.
  *
  * **Contract**: pure, in record order. Version 0 is the initial state.
  *
@@ -67,7 +67,7 @@ export function sharedStatesOf(records: readonly SessionRecord[]): RecordedState
     const next = changedState(saved, entry)
     if (next === saved || next === undefined) continue
     const { by, toolCallId } = entry
-    // A version inherited from another session is no change.
+    // A version inherited from another session does not count as a change.
     if (next.version !== saved?.version) states.push({ ...next, by, at, ...(toolCallId !== undefined && { toolCallId }) })
     saved = next
   }

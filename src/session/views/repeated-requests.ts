@@ -8,15 +8,15 @@ export interface CapturePlace {
   turnIndex?: number | undefined
 }
 
-/** Maximum requests in a row that build on each other: losing one makes at most this many unreadable. */
+/** Maximum length of a chain of differences. Losing one record makes at most this many requests unreadable. */
 const longestChain = 64
 
-/** Stores each captured request as the difference from the previous one. Otherwise a log would grow with the square of its turns. */
+/** Stores each captured request as a difference from the previous one, so that a log does not grow quadratically with its turns. */
 export class RepeatedRequests {
   #last: { place: CapturePlace; request: AnnotatedRequest } | undefined
   #chain = 0
 
-  /** Returns the entry to write. Repetition is detected by identity: unchanged messages are the same objects. */
+  /** Returns the entry to write. Detects repeated messages by object identity. */
   shortened(entry: RequestEntry, { loopId, turnIndex }: CapturePlace): RequestEntry {
     const { request } = entry
     const last = this.#last
@@ -37,7 +37,7 @@ export class RepeatedRequests {
     }
   }
 
-  /** Returns the full request of an entry; `undefined` if its predecessor is missing. The two then share messages. */
+  /** Returns an entry's full request, which shares messages with its predecessor, or `undefined` if the predecessor is missing. */
   restored({ request, repeats }: RequestEntry, { loopId, turnIndex }: CapturePlace): AnnotatedRequest | undefined {
     const last = this.#last
     const isThere =
@@ -50,7 +50,7 @@ export class RepeatedRequests {
     return whole
   }
 
-  /** Writes the next request in full, because it is unknown what the log has. */
+  /** Writes the next request in full, because the log's content is unknown. */
   forget(): void {
     this.#last = undefined
   }

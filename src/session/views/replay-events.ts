@@ -9,15 +9,15 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aNumberFromZero, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
-/** Options of `replayEvents`. */
+/** Options for `replayEvents`. */
 export interface ReplayOptions {
-  /** Default: all loops of the session, in start order. */
+  /** Id of the loop to replay. Default: all loops of the session, in start order. */
   loopId?: string
-  /** Speed factor: 1 is real time, 10 is ten times as fast. Default: no delays. */
+  /** Speed factor: 1 is real time, 10 is ten times faster. Default: no delays. */
   speed?: number
   /** Maximum delay between two events in milliseconds, for example during an approval. Default: unlimited. */
   maxPauseMs?: number
-  /** Stops the replay: it rejects with the reason of the signal. */
+  /** Stops the replay, which rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
@@ -29,13 +29,13 @@ const replayOptions = optionsOf<ReplayOptions>({
 })
 
 /**
- * Yields the events of a stored session in their original order, so that a client can show the run again.
+ * Yields a stored session's events in their original order, so that a client can show the run again.
  *
  * **Contract**
- * - Needs stored events: those of `withEvents` or an `EventRecorder`. A loop without any yields none.
- * - `at` and `seq` are the original values. With `speed`, events keep their relative timing from the first on; time that a slow reader
- *   takes counts.
- * - Rejects like `store.load`, and with `notFound` for an unknown loop.
+ * - Requires events stored by `withEvents` or an `EventRecorder`. A loop without stored events yields none.
+ * - `at` and `seq` are the original values. With `speed`, events keep their timing relative to the first event, including the time that a
+ *   slow reader takes.
+ * - Rejects with the same errors as `store.load`, and with `notFound` for an unknown loop.
  *
  * Source: docs/concepts/sessions.md
  *

@@ -8,15 +8,15 @@ import type { ChatMessage, ChatPart, ChatState, ToolPart } from './chat-state.ts
 
 type CallBlock = Extract<BlockView, { type: 'toolCall' }>
 
-/** Projects the messages of a state for the UI. */
+/** Converts a state's messages to the form that the UI renders. */
 export type Shown = Pick<ChatState, 'messages' | 'messageIds'>
 
 /**
- * Puts each call together with what became of it. What did not change is the same object as before, so that a delta replaces one part, its message and the
- * list, and nothing else.
+ * Merges each tool call with its result. Unchanged parts keep their identity, so that a delta replaces only one part, its message and the
+ * list.
  */
 export class Show {
-  /** By their blocks and views, which are replaced when they change. */
+  /** Parts cached by block and tool view, which are replaced when they change. */
   readonly #parts = new WeakMap<CallBlock, { seen: readonly unknown[]; part: ToolPart }>()
   readonly #messages = new WeakMap<MessageView, ChatMessage>()
   #seen: readonly unknown[] = []
@@ -36,7 +36,7 @@ export class Show {
     return this.#shown
   }
 
-  /** Returns the same list if it is unchanged; a growing message is not compared. */
+  /** Returns the previous list if unchanged. Does not compare a streaming message. */
   #idsOf(messages: Shown['messages'], liveId: string | undefined): readonly string[] {
     const before = this.#shown.messageIds
     const isGrowing = this.#listed.settled === this.#settled && this.#listed.liveId === liveId
@@ -83,13 +83,10 @@ export class Show {
   }
 }
 
-/** Index of each message in a list. */
+/** Message indexes by id, cached per list. */
 const places = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
 
-/**
- * Returns the message with this id in constant time. For the component that shows it: the object changes only when the message
- * does.
- */
+/** Returns the message with this id in constant time. The object is replaced only when the message changes, so components can select it. */
 export function messageOf<State extends Pick<ChatState, 'messageIds'> & { messages: readonly unknown[] }>(
   { messages, messageIds }: State,
   id: string,
@@ -106,7 +103,7 @@ function isSame(some: readonly unknown[], others: readonly unknown[]): boolean {
   return some.length === others.length && some.every((each, at) => each === others[at])
 }
 
-/** A stored result has no `details`: of those that were JSON, the text is. */
+/** Stored results have no `details`, so their JSON is parsed from the text. */
 function outputOf(result: ToolResult | undefined): JsonValue | undefined {
   if (result === undefined || result.details !== undefined) return result?.details
   const text = textOf(result.content)

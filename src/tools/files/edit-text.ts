@@ -1,13 +1,13 @@
-/** Occurrences of a text in another: the first index (-1 if none) and the count without overlaps. */
+/** A text's occurrences: the first index (-1 if none) and the number of non-overlapping occurrences. */
 export interface Occurrences {
   first: number
   count: number
 }
 
 /**
- * Finds every occurrence of `target`, which must not be empty.
+ * Finds every occurrence of a non-empty `target`.
  *
- * Takes linear time for any input (Knuth, Morris and Pratt). With a crafted text, the engine's `indexOf` takes minutes.
+ * Linear time for any input (Knuth-Morris-Pratt). The engine's `indexOf` can take minutes on crafted input.
  */
 export function occurrencesOf(content: string, target: string): Occurrences {
   const found: Occurrences = { first: -1, count: 0 }
@@ -39,7 +39,7 @@ function fallbacksOf(target: string): Int32Array {
   return fallback
 }
 
-/** Counts lines. A final line break starts no further line, and an empty text has none. */
+/** Counts lines. A final line break does not start another line, and an empty text has no lines. */
 export function countLines(text: string): number {
   if (text === '') return 0
   let count = text.endsWith('\n') ? 0 : 1
@@ -48,8 +48,8 @@ export function countLines(text: string): number {
 }
 
 /**
- * Returns the lines of `content` around the first line of `target`, one line more than `target` has, as a hint; `undefined` if there is
- * none.
+ * Returns lines of `content` around the first line of `target` as a hint, one line more than `target` contains, or `undefined` if that line
+ * does not occur.
  */
 export function similarText(content: string, target: string): string | undefined {
   const wanted = target.trim()
@@ -61,7 +61,7 @@ export function similarText(content: string, target: string): string | undefined
   return content.slice(start, endOfLines(content, start, countLines(wanted) + 1)).replaceAll('\r\n', '\n')
 }
 
-/** Returns the index at which `count` lines from `start` end, without the last line break. */
+/** Returns the end index of `count` lines from `start`, excluding the last line break. */
 function endOfLines(text: string, start: number, count: number): number {
   let end = start - 1
   for (let line = 0; line < count; line++) {

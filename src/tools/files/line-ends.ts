@@ -1,12 +1,12 @@
 import { type Occurrences, occurrencesOf } from './edit-text.ts'
 
-/** Position of a text in a file. `length` counts the CRLF of the file, which `old_text` may write as LF. */
+/** Position of a text in a file. `length` is measured in the file, where a line ending may be CRLF although `old_text` contains LF. */
 export interface Place extends Occurrences {
   length: number
 }
 
 /**
- * Finds `target` in `content`. An LF in `target` matches CRLF too: models read lines without their ends.
+ * Finds `target` in `content`. An LF in `target` also matches CRLF, because models see lines without line endings.
  *
  * A CRLF in `target` matches only CRLF.
  */
@@ -19,7 +19,7 @@ export function placeOf(content: string, target: string): Place {
   return { ...occurrencesOf(content, withCrlf), length: withCrlf.length }
 }
 
-/** Whether `target` is in `content` if every line end counts as the same. */
+/** Returns whether `content` contains `target` if all line endings are treated as equal. */
 export function differsInLineEnds(content: string, target: string): boolean {
   return target.includes('\r\n') && occurrencesOf(withLf(content), withLf(target)).count > 0
 }
@@ -31,7 +31,7 @@ function placeApartFromEnds(content: string, target: string): Place {
   return { first: start, count, length: indexBeforeEnds(content, start, target.length) - start }
 }
 
-/** Returns the index `distance` characters after `start`, where a CRLF counts as one character. */
+/** Returns the index `distance` characters after `start`, counting CRLF as one character. */
 function indexBeforeEnds(content: string, start: number, distance: number): number {
   let at = start
   for (let left = distance; left > 0; left--) at += content.startsWith('\r\n', at) ? 2 : 1
@@ -41,12 +41,12 @@ function indexBeforeEnds(content: string, start: number, distance: number): numb
 const withLf = (text: string) => text.replaceAll('\r\n', '\n')
 
 /**
- * Returns `newText` with the line ends that fit `place` in `content`.
+ * Returns `newText` with line endings that match `place` in `content`.
  *
- * - Lines that stay at the beginning or end of the text keep their ends.
- * - Other lines get the end of the line they replace, else that of the line before them.
- * - A replaced text without line ends takes those of the line it is in.
- * - A file without line ends takes `newText` as it is.
+ * - Unchanged lines at the beginning or end of the text keep their line endings.
+ * - Other lines get the line ending of the line that they replace, or else of the previous line.
+ * - If the replaced text contains no line ending, `newText` gets the line ending of the surrounding line.
+ * - If the file has no line endings, `newText` stays unchanged.
  */
 export function fitLineEnds(content: string, { first, length }: Place, newText: string): string {
   if (!newText.includes('\n')) return newText
@@ -67,7 +67,7 @@ export function fitLineEnds(content: string, { first, length }: Place, newText: 
   return newLines.map((line, index) => (index === newLines.length - 1 ? line : line + endOf(index))).join('')
 }
 
-/** Counts the whole lines that both begin with. */
+/** Counts the complete lines that both texts share at the beginning. */
 function equalLines(left: readonly string[], right: readonly string[]): number {
   const most = Math.min(left.length, right.length) - 1
   let count = 0
@@ -75,7 +75,9 @@ function equalLines(left: readonly string[], right: readonly string[]): number {
   return count
 }
 
-/** Counts the whole lines that both end with, ahead of the text after the last line end. Does not count the first `taken` lines again. */
+/**
+ * Counts the complete lines that both texts share at the end, ignoring text after the last line ending. Excludes the first `taken` lines.
+ */
 function equalEnds(left: readonly string[], right: readonly string[], taken: number): number {
   if (left.at(-1) !== right.at(-1)) return 0
   const most = Math.min(left.length, right.length) - 1 - taken
@@ -84,7 +86,7 @@ function equalEnds(left: readonly string[], right: readonly string[], taken: num
   return count
 }
 
-/** Returns the end of the line that contains `end`, else of the line before `start`. */
+/** Returns the line ending of the line that contains `end`, or otherwise of the line before `start`. */
 function endAround(content: string, start: number, end: number): string | undefined {
   const next = content.indexOf('\n', end)
   const at = next === -1 ? content.lastIndexOf('\n', start - 1) : next

@@ -1,6 +1,6 @@
 import type { LineBatch } from './text-lines.ts'
 
-/** Collects the lines that `read_file` was asked for and formats its result. */
+/** Collects the requested lines of `read_file` and formats the result. */
 export class LinePage {
   readonly #start: number
   readonly #end: number
@@ -39,7 +39,7 @@ export class LinePage {
     this.#seen = first + lines.length - 1
   }
 
-  /** Returns the header and the numbered lines. `isComplete`: the file was read to its end, so its line count is known. */
+  /** Returns the header and the numbered lines. `isComplete`: the whole file was read, so that its line count is known. */
   text(isComplete: boolean): string {
     const last = this.#start + this.#lines.length - 1
     const isWhole = isComplete && this.#start === 1 && last === this.#seen

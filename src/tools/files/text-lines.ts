@@ -8,7 +8,7 @@ export interface LineBatch {
   /** Number of the first line, from 1. */
   first: number
   lines: string[]
-  /** Whether the file ends after these lines. */
+  /** Whether these are the file's last lines. */
   isLast: boolean
 }
 
@@ -16,20 +16,21 @@ export interface LineBatch {
 export interface LineSource {
   workspace: Workspace
   path: string
-  /** Bytes, from `stat`. */
+  /** File size in bytes, from `stat`. */
   size: number
   signal: AbortSignal
-  /** Characters kept per line; the rest is dropped. */
+  /** Maximum characters to keep per line. The rest is dropped. */
   maxLineLength: number
 }
 
 /**
- * Reads a text file in ranges, so that any size takes bounded memory.
+ * Reads a text file in ranges, so that memory use is bounded for any file size.
  *
  * **Contract**
- * - Lines end with LF or CRLF, which are not part of them; a final line break begins no further line. Invalid UTF-8 becomes U+FFFD, a
- *   byte order mark is dropped.
- * - Between ranges it rejects with the reason of `signal` once that has aborted.
+ * - Lines end with LF or CRLF and are returned without the line ending. A final line break does not start another line. Invalid UTF-8
+ *   becomes U+FFFD,
+ *   and a byte order mark is dropped.
+ * - Checks `signal` between ranges, and rejects with the signal's reason after an abort.
  */
 export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, void, undefined> {
   const { workspace, path, size, signal, maxLineLength } = source
@@ -43,7 +44,7 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
     const isLast = end === size || bytes.length < end - start
     const lines = (rest + decoder.decode(bytes, { stream: !isLast })).split('\n')
     rest = lines.pop() ?? ''
-    // Keeps one character more, so that a carriage return at the cut can be told apart from text.
+    // Keeps one extra character, to distinguish a carriage return at the cut from text.
     if (rest.length > maxLineLength) rest = rest.slice(0, maxLineLength + 1)
     if (isLast && rest !== '') lines.push(rest)
     yield { first, lines: lines.map((line) => trim(line, maxLineLength)), isLast }
@@ -52,12 +53,12 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
   }
 }
 
-/** Whether the start of a file is binary: one of its first 8 KiB is NUL. */
+/** Returns whether a file is binary: its first 8 KiB contain a NUL byte. */
 function looksBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, sniffBytes).includes(0)
 }
 
-/** Whether a file is binary. Reads at most 8 KiB. */
+/** Returns whether a file is binary. Reads at most 8 KiB. */
 export async function isBinary(workspace: Workspace, path: string, signal: AbortSignal): Promise<boolean> {
   return looksBinary(await workspace.read(path, { start: 0, end: sniffBytes, signal }))
 }

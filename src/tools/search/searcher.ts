@@ -1,11 +1,11 @@
 import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText, ToolError } from '../../contract/errors.ts'
 
-/** Query of a searcher: the pattern, the files to search, and limits. */
+/** Search query: the pattern, the files to search, and limits. */
 export interface SearchQuery {
   /** Regular expression. */
   pattern: string
-  /** File or directory in resolved form, relative to the workspace root. */
+  /** Resolved file or directory path, relative to the workspace root. */
   path: string
   /** Glob for files. */
   include?: string
@@ -21,7 +21,7 @@ export interface SearchMatch {
   path: string
   /** Line number, from 1. */
   line: number
-  /** The line without its line break. */
+  /** The line's text, without the line break. */
   text: string
 }
 
@@ -32,20 +32,21 @@ export interface SearchOutcome {
 }
 
 /**
- * Searches the files of a workspace. The default is `workspaceSearcher`. Adapters may use a faster one, such as ripgrep.
+ * Searches the files of a workspace. Default: `workspaceSearcher`. Adapters may use a faster searcher, such as ripgrep.
  *
  * **Contract**
  * - Skips `target`, `.git`, `node_modules` and binary files. Never interprets `pattern`, `path` or `include` as a command-line option.
- * - Rejects with the reason of `query.signal` and stops all work.
- * - Rejects with `ToolError` `invalidArguments` for an unsupported pattern, and with `WorkspaceError` for a path that it may not read.
+ * - If `query.signal` aborts, rejects with its reason and stops all work.
+ * - Rejects with `ToolError` `invalidArguments` for an unsupported pattern, and with `WorkspaceError` for a path that it is not allowed to
+ *   read.
  */
 export type Searcher = (query: SearchQuery) => Promise<SearchOutcome>
 
 /** Tests lines against a pattern. */
 export interface Matcher {
-  /** Maximum characters of a line that are tested, so that one call takes well under 100 ms. */
+  /** Maximum characters to test per line, so that one call takes well under 100 ms. */
   readonly maxLineLength: number
-  /** Whether the pattern occurs in `line`. Takes linear time. */
+  /** Returns whether the pattern occurs in `line`. Takes linear time. */
   matches(line: string): boolean
 }
 
@@ -59,7 +60,7 @@ const maxPatternLength = 1000
  * thread.
  *
  * **Contract**
- * - Rejects with `ToolError` `invalidArguments` for a pattern over 1,000 characters, a malformed one, or one with lookaround or
+ * - Rejects with `ToolError` `invalidArguments` for a malformed pattern, or a pattern over 1,000 characters or with lookaround or
  *   backreferences.
  * - Rejects with `LoadError` if the engine cannot be loaded.
  */

@@ -7,15 +7,15 @@ import { nameOfPath } from '../../workspace/workspace-rules.ts'
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])
 
 const entriesPerBreath = 500
-// Milliseconds. Time that the consumer spends on an entry counts too.
+// Milliseconds between yields to timers, including time spent in the consumer.
 const breathEvery = 20
 
-/** Options of `walkFiles`. */
+/** Options for `walkFiles`. */
 export interface WalkOptions {
   workspace: Workspace
-  /** Directory to start in. */
+  /** Start directory. */
   path: string
-  /** Maximum depth of directories; 1 is the directory itself. */
+  /** Maximum directory depth. 1 is the start directory itself. */
   maxDepth: number
   signal: AbortSignal
 }
@@ -24,9 +24,9 @@ export interface WalkOptions {
  * Yields the files below a directory, depth first, each directory sorted by path.
  *
  * **Contract**
- * - Skips `target`, `.git` and `node_modules`, unless one of them is the start.
- * - Skips a subdirectory that vanished or cannot be read. Rejects if the start cannot be read.
- * - Rejects with the reason of `signal` soon after it aborts. Yields to timers every 20 ms, also if the consumer is slow.
+ * - Skips `target`, `.git` and `node_modules`, unless the walk starts there.
+ * - Skips a subdirectory that was deleted or cannot be read. Rejects if the start directory cannot be read.
+ * - After an abort, promptly rejects with the reason of `signal`. Yields to timers every 20 ms, even if the consumer is slow.
  */
 export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOptions): AsyncGenerator<string, void, undefined> {
   let seen = 0
@@ -50,7 +50,7 @@ export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOpti
   }
 }
 
-/** Returns `path`, a file below `directory`, relative to that directory. */
+/** Returns the path of a file below `directory`, relative to that directory. */
 export function relativeTo(directory: string, path: string): string {
   return directory === '.' ? path : path.slice(directory.length + 1)
 }

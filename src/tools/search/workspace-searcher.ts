@@ -6,7 +6,7 @@ import { compileGlob } from './glob.ts'
 import { compileMatcher, type Matcher, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from './searcher.ts'
 import { relativeTo, walkFiles } from './walk-files.ts'
 
-/** Characters searched between yields to timers; a few milliseconds for a common pattern. */
+/** Characters searched between yields to timers. A few milliseconds for a common pattern. */
 const charactersPerBreath = 256 * 1024
 
 /** State of one search. */
@@ -22,8 +22,8 @@ interface Search {
 /**
  * Creates a `Searcher` that needs only a workspace. Uses RE2 and reads files in ranges.
  *
- * **Contract**: searches only the start of a line so long that matching it would block (at least tens of thousands of characters). Skips
- * files that vanish or cannot be read.
+ * **Contract**: searches only the start of lines that are too long to match without blocking (at least tens of thousands of characters).
+ * Skips files that are deleted during the search or cannot be read.
  */
 export function workspaceSearcher(workspace: Workspace): Searcher {
   return async (query) => {
@@ -43,7 +43,7 @@ export function workspaceSearcher(workspace: Workspace): Searcher {
   }
 }
 
-/** One match more than the limit shows that there are more. */
+/** Collects one match more than the limit, to detect truncation. */
 function isFull({ found, query }: Search): boolean {
   return found.length > query.maxResults
 }
@@ -65,7 +65,7 @@ async function searchFile(search: Search, path: string): Promise<void> {
   const { signal } = search.query
   const { size } = await workspace.stat(path, { signal })
   if (await isBinary(workspace, path, signal)) return
-  // Keeps one character more than is searched, so that the matcher knows that the line goes on.
+  // Keeps one extra character, so that the matcher can tell that the line continues.
   for await (const { first, lines } of readLines({ workspace, path, size, signal, maxLineLength: matcher.maxLineLength + 1 })) {
     for (const [index, text] of lines.entries()) {
       search.work += text.length + 1

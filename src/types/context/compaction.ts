@@ -1,58 +1,58 @@
 import type { AgentMessage, Message } from '../../contract/message/message.ts'
 import type { Budget } from '../run/budget.ts'
 
-/** Estimates tokens. Must be fast and deterministic: estimates are cached per message object. */
+/** Estimates token counts. Must be fast and deterministic, because estimates are cached per message object. */
 export interface TokenCounter {
-  /** Returns the tokens of a text. */
+  /** Returns a text's estimated tokens. */
   text(text: string): number
-  /** Returns the tokens of a whole message, including the overhead that a provider adds. */
+  /** Returns a message's estimated tokens, including the provider's per-message overhead. */
   message(message: AgentMessage): number
 }
 
 /**
- * Selects how many loops before the recent turns are summarised. Older loops that were never summarised are left out.
+ * Limits how many of the loops before the recent turns are summarized. Older loops without a summary are omitted.
  *
- * - `fixedCount`: this many loops.
- * - `tokenBudget`: as many as fit in `maxContextTokens`.
+ * - `fixedCount`: a fixed number of loops.
+ * - `tokenBudget`: as many loops as fit in `maxContextTokens`.
  *
  * Source: docs/concepts/context.md
  */
 export type CompactionScope = { type: 'fixedCount'; count: number } | { type: 'tokenBudget' }
 
-/** Settings of compaction. Source: docs/concepts/context.md */
+/** Compaction settings. Source: docs/concepts/context.md */
 export interface CompactionConfig {
-  /** Share of `maxContextTokens` that a prompt may use, 0 to 1. Default: 0.90. */
+  /** Fraction of `maxContextTokens` that a prompt may use, 0 to 1. Default: 0.90. */
   compactAtPct: number
-  /** Share of `maxContextTokens` that must stay free below that, 0 to 1. Default: 0.05. */
+  /** Fraction of `maxContextTokens` to keep free below the `compactAtPct` limit, 0 to 1. Default: 0.05. */
   compactBudgetThresholdPct: number
-  /** Default: 3 loops before the recent turns. */
+  /** Which loops to summarize. Default: 3 loops before the recent turns. */
   scope: CompactionScope
-  /** Turns at the start that stay unchanged. Default: 2. */
+  /** Number of initial turns to keep unchanged. Default: 2. */
   keepFirstTurns: number
-  /** Turns at the end that stay, with long tool results shortened. Default: 10. */
+  /** Number of recent turns to keep, with long tool results shortened. Default: 10. */
   keepRecentTurns: number
-  /** Maximum tokens of all summaries together. Default: 2,000. */
+  /** Maximum total tokens in all summaries. Default: 2,000. */
   maxSummaryTokens: number
-  /** Lines of a tool result that stay, half from its start and half from its end. Default: 50. */
+  /** Maximum lines to keep from a tool result: half from the start, half from the end. Default: 50. */
   toolOutputMaxLines: number
-  /** What a summary should focus on. Only for strategies that ask a model. */
+  /** Topic that summaries should focus on. Used only by strategies that call a model. */
   focusMessage?: string
-  /** Default: `defaultCompaction`, which needs no model. */
+  /** Compaction strategy. Default: `defaultCompaction`, which calls no model. */
   strategy?: CompactionStrategy
 }
 
 /** Context window settings. Source: docs/concepts/context.md */
 export interface ContextConfig {
   /**
-   * Maximum tokens of a prompt. Default: the model's context window minus its output limit (at most 32,000); 100,000 if the window is
+   * Maximum prompt tokens. Default: the model's context window minus its output limit (at most 32,000), or 100,000 if the window is
    * unknown.
    */
   maxContextTokens: number
-  /** Tokens reserved for system prompt and tools. Default: 4,000, or a fifth of `maxContextTokens` if that is less. */
+  /** Tokens reserved for system prompt and tools. Default: 4,000, or a fifth of `maxContextTokens` if less. */
   systemPromptTokens: number
-  /** Default: UTF-8 bytes divided by 4. */
+  /** Token estimator. Default: UTF-8 bytes divided by 4. */
   tokenCounter?: TokenCounter
-  /** `false` disables compaction. */
+  /** Compaction settings. `false` disables compaction. */
   compaction?: Partial<CompactionConfig> | false
 }
 
@@ -63,34 +63,34 @@ export interface CompactionInput {
   /** Options with defaults applied. */
   config: Readonly<CompactionConfig>
   counter: TokenCounter
-  /** Maximum tokens of the result; the rest is truncated. */
+  /** Maximum tokens in the result. A longer result is truncated. */
   maxTokens: number
-  /** Owned by the loop. */
+  /** Aborts when the run is stopped. The loop owns the signal. */
   signal: AbortSignal
-  /** Model calls of the strategy are charged to this budget. */
+  /** Budget for the strategy's model calls. */
   budget: Budget
 }
 
-/** Replacement messages: messages of the history, or new ones such as `userMessage` creates. */
+/** Replacement messages: history messages, or new messages such as those from `userMessage`. */
 type SentInstead = readonly (Message | AgentMessage)[]
 
 /**
- * Decides how each section of a history is sent. Functions may be async and may ask a model. A missing function does what
- * `defaultCompaction` does.
+ * Decides how each section of a history is sent. Functions may be async and may call a model. `defaultCompaction` supplies any missing
+ * function.
  *
  * **Contract**
- * - `keepFirst` returns a whole number; the others return messages in order. If a function throws or returns anything else, the loop logs
- *   `compactionStrategyFailed` with the reason and applies the default.
+ * - `keepFirst` returns a whole number. The other functions return messages in order. If a function throws or returns anything else, the
+ *   loop logs `compactionStrategyFailed` with the reason and applies the default.
  * - Tool results without their calls are dropped before the request.
- * - Return a model's summary as `summaryMessage` of `phi-core/context`, so the model does not take it for user input.
+ * - Wrap a model-written summary with `summaryMessage` of `phi-core/context`, so the model does not mistake the summary for user input.
  *
  * Source: docs/concepts/context.md
  */
 export interface CompactionStrategy {
-  /** Returns how many of these turns, counted from the first, stay unchanged. */
+  /** Returns how many of the first turns to keep unchanged. */
   keepFirst?(input: CompactionInput): number | Promise<number>
-  /** Returns the replacement for the turns in the middle. */
+  /** Returns the replacement for the turns between the first and the recent ones. */
   keepCompacted?(input: CompactionInput): SentInstead | Promise<SentInstead>
-  /** Returns the replacement for the last turns. */
+  /** Returns the replacement for the recent turns. */
   keepRecent?(input: CompactionInput): SentInstead | Promise<SentInstead>
 }

@@ -8,55 +8,55 @@ import type { StreamProvider } from './provider.ts'
  *
  * **Contract**
  * - `current()` is called once per model call and returns the key. It may fetch or refresh it.
- * - `invalidate()` is called when the provider rejects that key. The model call is then retried exactly once.
- * - Error messages of either must not contain the key.
+ * - `invalidate()` is called when the provider rejects the key. The model call is then retried exactly once.
+ * - Error messages must not contain the key.
  */
 export interface CredentialProvider {
   current(signal: AbortSignal): string | Promise<string>
   invalidate(): void | Promise<void>
 }
 
-/** An API key, a function that returns one per call, or a credential provider that is also notified of rejected keys. */
+/** An API key, a function called for each model call, or a credential provider that is also notified of rejected keys. */
 export type ApiKey = string | ((signal: AbortSignal) => string | Promise<string>) | CredentialProvider
 
-/** Credential provider of a fixed key. It cannot refresh, so a rejected key is not retried. */
+/** Credential provider for a fixed key, which cannot be refreshed. A model call with a rejected key is not retried. */
 interface StaticCredential extends CredentialProvider {
   readonly isStatic: true
 }
 
-/** Creates a credential provider for a fixed key. The key stays in a closure, so logging the object cannot print it. */
+/** Creates a credential provider for a fixed key. The key is kept in a closure, so logging the object does not reveal it. */
 export function staticCredential(key: string): StaticCredential {
   return { isStatic: true, current: () => key, invalidate: () => undefined }
 }
 
-/**
- * A model that is ready to be called: configuration, provider and credentials. Created by a factory such as `anthropic(id, { apiKey })`.
- */
+/** A callable model: configuration, provider and credentials. Created by a factory such as `anthropic(id, { apiKey })`. */
 export interface Model {
   config: ModelConfig
   provider: StreamProvider
-  /** Absent if the provider needs no key. */
+  /** Supplies the API key. Absent if the provider needs no key. */
   credentials?: CredentialProvider
-  /** For composed models: returns the model that produced a response, whose prices apply. Default: this model. */
+  /** For composed models: returns the model that produced a response, to apply that model's prices. Default: this model. */
   answeredBy?: (message: AssistantMessage) => ModelConfig | undefined
-  /** For composed models: the other models that may respond. A cost limit needs the prices of all of them. */
+  /** For composed models: the other models that may respond. A cost limit requires prices for all of them. */
   alternatives?: readonly ModelConfig[]
-  /** For composed models: keys of the latest calls, to redact from logs. Default: the key of `credentials`. */
+  /** For composed models: API keys used by the latest calls, to redact from logs. Default: the key from `credentials`. */
   secrets?: () => readonly string[]
-  /** Why the model cannot be called: its factory got no key. Callers such as `new Agent` throw this as `ConfigError`. */
+  /**
+   * Reason why the model cannot be called: its factory got no API key. Callers such as `new Agent` throw a `ConfigError` with this text.
+   */
   unusable?: string
 }
 
-/** Facts of one model in a catalogue. */
+/** Known properties and prices of a model, as its catalogue lists them. */
 export interface CatalogueEntry {
-  /** Provider name, as in factories and messages. */
+  /** Provider name, as used by factories and messages. */
   provider: string
   id: string
   /** Tokens. */
   contextWindow: number
-  /** Maximum tokens of a response. */
+  /** Maximum output tokens per response. */
   maxOutputTokens: number
-  /** USD per million tokens. */
+  /** Prices in USD per million tokens. */
   cost: CostConfig
   /** Whether the model supports thinking. */
   reasoning: boolean
@@ -64,8 +64,8 @@ export interface CatalogueEntry {
   takesPictures: boolean
 }
 
-/** Looks up facts of models: `catalogue` of `phi-core/models`, or an implementation of your own. */
+/** Looks up model properties. Use `catalogue` of `phi-core/models`, or implement your own. */
 export interface ModelCatalogue {
-  /** Returns the facts of a model, or `undefined` if it is unknown. */
+  /** Returns a model's catalogue entry, or `undefined` if the model is unknown. */
   find(provider: string, id: string): CatalogueEntry | undefined
 }

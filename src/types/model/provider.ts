@@ -8,13 +8,13 @@ import type { RateLimits } from '../../contract/model/usage.ts'
 import type { ModelName, RunFailure } from '../../contract/run/run-facts.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
-/** Identifies media that a provider does not fetch itself. */
+/** Identifies media that the application must fetch for the provider. */
 export interface MediaQuery {
-  /** As in the message. The URL is not validated. */
+  /** URL from the message, not validated. */
   url: string
   /** MIME type that the message declares. */
   mimeType: string
-  /** Owned by the run; aborts with it. */
+  /** Aborts when the run is stopped. The run owns the signal. */
   signal: AbortSignal
 }
 
@@ -23,57 +23,57 @@ export interface MediaQuery {
  * allowed. `fetchMedia` of `phi-core/models` is a guarded implementation.
  *
  * **Contract**
- * - Called once per block and agent. The result is cached with the block; a failure is remembered for the rest of the run.
- * - If it throws or rejects, a text line with the reason replaces the block. With `requireMedia`, the model call fails.
- * - Bytes that contradict `mimeType` count as a failure.
+ * - Called once per block and agent. The result is cached with the block. A failure is cached until the run ends.
+ * - If the function throws or rejects, a text line with the reason replaces the block. With `requireMedia`, the model call fails.
+ * - If the bytes contradict `mimeType`, the block counts as failed.
  *
  * Source: docs/guides/many-documents.md
  */
 export type ResolveMedia = (query: MediaQuery) => Blob | Uint8Array | Promise<Blob | Uint8Array>
 
 /**
- * Resolves with the block whose URL or `blob` is replaced by its bytes. Returns the same object for the same block, and the block itself if
- * its bytes are not available. Rejects with the reason of a failure.
+ * Resolves with a copy of the block that contains the bytes instead of a URL or `blob`, or with the block itself if the bytes are
+ * unavailable. Returns the same object for the same block. Rejects with the reason if fetching fails.
  */
 export type MediaWithBytes = (block: ImageContent | FileContent) => Promise<ImageContent | FileContent>
 
 /**
- * Format of a response: a `ResponseFormat`, or a schema with an object at its root (Standard Schema such as zod 4.2, or JSON Schema). A
- * schema is sent as `jsonSchema`, named after its `title`, or `answer`. `Output` is the output type of a Standard Schema.
+ * Response format: a `ResponseFormat`, or a schema with an object at its root (Standard Schema such as zod 4.2, or JSON Schema). A schema
+ * is sent as `jsonSchema`, named after its `title`, or `answer`. `Output` is the output type of a Standard Schema.
  */
 export type ResponseFormatInput<Output = unknown> = ResponseFormat | StandardSchema<unknown, Output> | JsonSchema
 
-/** Tools that the model discovers by search. */
+/** Tools that the model can discover by search. */
 export interface SearchableTools {
-  /** All searchable tools, including those already found and listed in the `tools` of the request. */
+  /** All searchable tools, including discovered ones that are already in the request's `tools`. */
   tools: readonly ToolDefinition[]
-  /** Names of the search tools in the request. A search by the provider replaces them. */
+  /** Names of the request's search tools, which the provider's search replaces if supported. */
   foundBy: readonly string[]
 }
 
-/** Everything one model call needs, independent of the wire protocol. */
+/** Input of one model call, independent of the wire protocol. */
 export interface StreamRequest extends RequestSettings {
   model: ModelConfig
-  /** API key of this call. Only `encode` reads it; it appears in `headers`, never in `redactedHeaders`. */
+  /** API key for this call. `encode` adds the key to `headers`, but not to `redactedHeaders`. */
   credential?: string
   systemPrompt: string
-  /** Any history; the codec normalises it. Messages are compared by identity to reuse their encoded form. */
+  /** The history, in any form. The codec normalises it, and caches encoded messages by object identity. */
   messages: readonly Message[]
   /**
-   * The paused response to continue. It is also the last of `messages`. The message of this call continues it, and its `usage` covers all
-   * requests.
+   * Paused response to continue. It is also the last message in `messages`. The returned message includes the paused content and the total
+   * usage of all requests.
    */
   continues?: AssistantMessage
   tools: readonly ToolDefinition[]
-  /** Tools that the model may discover. Sent in full only if the provider has a search of its own; otherwise only `tools` are sent. */
+  /** Tools that the model may discover. Sent only if the provider supports tool search. Otherwise only `tools` are sent. */
   searchable?: SearchableTools
   thinking: ThinkingLevel
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat
-  /** Responses of the history that record which media the provider rejected. They apply even if compaction removed them from `messages`. */
+  /** Responses that record which media the provider rejected. They apply even if compaction removed them from `messages`. */
   refusals?: readonly AssistantMessage[]
-  /** If the provider rejects media, the request is not retried without them, because another model may accept them. */
+  /** Disables the retry without media that the provider rejected, because another model may accept them. */
   keepsMedia?: true
   /** Resolves media that the provider does not fetch, and media in the session store. Default: such media are left out. */
   resolveMedia?: MediaWithBytes
@@ -85,13 +85,13 @@ export interface EncodedRequest {
   headers: Record<string, string>
   redactedHeaders: Record<string, string>
   body: string
-  /** Settings that the codec had to omit, such as a temperature next to thinking. For the log. */
+  /** Settings that the codec omitted, such as a temperature combined with thinking. Logged as warnings. */
   warnings: readonly string[]
 }
 
 /**
- * Emitted when the stream is open. `message` is a live view of the growing message, O(1) to read; the provider writes to it until it
- * settles. `warnings` are those of the encoded request.
+ * Emitted when the stream opens. `message` is a live view: the provider updates it until the stream settles. `warnings` come from the
+ * encoded request.
  */
 export interface StreamStart {
   type: 'start'
@@ -99,7 +99,7 @@ export interface StreamStart {
   warnings?: readonly string[]
 }
 
-/** Emitted when response content is unknown or could not be preserved. For the log. */
+/** Emitted for response content that is unknown or could not be preserved. The loop logs the event as a warning. */
 export interface StreamWarning {
   type: 'warning'
   warning: string
@@ -114,15 +114,15 @@ export interface StreamFallback {
   error?: RunFailure
 }
 
-/** Rate limits from the headers of a response. Emitted before all other events of that response. */
+/** Emitted with the rate limits from response headers, before all other events of the response. */
 export interface StreamRateLimits {
   type: 'rateLimits'
-  /** The model that was called. */
+  /** Model that sent the rate limits. */
   of: ModelName
   limits: RateLimits
 }
 
-/** Events of a provider during a stream. */
+/** Event that a provider emits while streaming. */
 export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamRateLimits | StreamDelta
 
 /**
@@ -131,13 +131,13 @@ export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamR
  * **Contract**
  * - `encode` normalises any history and returns the HTTP request. It rejects with `ProviderError` `schemaMismatch`, `unsupportedMedia` or
  *   `other`.
- * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may precede it. A request that is retried
- *   before its first delta emits another `start`. `emit` is never called after `stream` settles.
- * - `stream` resolves with the finished message, which is the object of its `start` event.
- * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (code `cancelled` for an abort). It rejects with
- *   `LoadError` if the provider's code cannot be loaded. `encode` does so too.
+ * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas. `rateLimits` may precede `start`. A request that is
+ *   retried before its first delta emits another `start`. `emit` is never called after `stream` settles.
+ * - `stream` resolves with the finished message: the same object as in its `start` event.
+ * - `stream` rejects with `ProviderError`, whose `partial` is the message so far (code `cancelled` for an abort). Both methods reject with
+ *   `LoadError` if the provider's code cannot be loaded.
  * - A stream that ends without the protocol's terminal event is a `network` error, never a success.
- * - The caller owns `signal`. After an abort, reading stops within one chunk and no listener remains.
+ * - The caller owns `signal`. After an abort, the provider stops reading within one chunk and removes its listeners.
  */
 export interface StreamProvider {
   readonly api: ApiProtocol
@@ -145,7 +145,7 @@ export interface StreamProvider {
   readonly fetch?: typeof fetch
   /**
    * Rejects with `ProviderError` `unsupportedMedia` if the provider of `model` would reject one of `media`, such as an image over a
-   * documented limit. The message then stays out of the history. Default: no check.
+   * documented limit. A rejected message is not added to the history. Default: no check.
    */
   checkMedia?(media: readonly MediaContent[], model: ModelConfig): Promise<void>
   encode(request: StreamRequest): Promise<EncodedRequest>

@@ -2,46 +2,46 @@ import type { CostConfig, Usage } from '../../contract/model/usage.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
 
 /**
- * Limits of a run, and its use so far. Budgets form a tree: a sub-agent, branch, judge or compaction is also charged to its parent run and
- * stops at the parent's limits. `createBudget` creates one.
+ * A run's limits and usage. Budgets form a tree: a sub-agent, branch, judge or compaction is also charged to its parent run and stops at
+ * the parent's limits. Create a budget with `createBudget`.
  *
  * **Contract**
- * - Tokens (input plus output), time and cost are shared along the tree; turns belong to one loop.
- * - Time is monotonic and starts with the budget. It stands still while a run waits for a user.
+ * - Tokens (input plus output), time and cost are shared along the tree. Each loop counts its own turns.
+ * - The clock is monotonic and starts when the budget is created. The clock is paused while a run waits for a user.
  */
 export interface Budget {
   /**
-   * Charges a model call to this budget and its parents. `cost` holds the rates of the model. Throws `ConfigError` `invalidOption` for
-   * figures that are negative or not finite.
+   * Charges a model call to this budget and its parents. `cost` contains the model's prices. Throws `ConfigError` `invalidOption` for
+   * negative or non-finite numbers.
    */
   charge(usage: Usage, cost: CostConfig): void
-  /** Records use that cannot be priced, here and in parents. With a cost limit, no further model call starts. */
+  /** Records usage without a known price, in this budget and its parents. With a cost limit, no further model call starts. */
   uncountable?(reason: string): void
-  /** Returns why no further model call may start, in the words of the specification, or `undefined`. */
+  /** Returns the reason why no further model call may start, in the specification's wording, or `undefined`. */
   exceeded(): string | undefined
-  /** Returns the reached limit as data. */
+  /** Returns the limit that was reached, if any. */
   reached?(): ReachedLimit | undefined
-  /** Whether this budget or a parent limits cost. Such a run rejects models without prices. Default: false. */
+  /** Whether this budget or a parent limits cost. Runs with a cost limit reject models without prices. Default: false. */
   readonly limitsCost?: boolean
   /**
-   * Pauses the clock here and in parents. Returns a function that resumes it, once. The clock runs again when all pauses are resumed.
-   * Default: no pause.
+   * Pauses the clock of this budget and its parents. Returns a function that ends this pause. The clock continues when all pauses have
+   * ended. Default: the clock is never paused.
    */
   pause?(): () => void
 }
 
 /** Amounts charged to a budget. */
 export interface BudgetUse {
-  /** Tokens of all model calls, including cached tokens. */
+  /** Tokens used by all model calls, including cached tokens. */
   usage: Usage
-  /** At the rates of the models called. */
+  /** Cost in USD, at each called model's prices. */
   costUsd: number
-  /** Milliseconds since the budget was created, without pauses. */
+  /** Milliseconds since the budget was created, excluding pauses. */
   elapsedMs: number
 }
 
-/** A budget whose use can be read. */
+/** A budget that also reports usage. */
 export interface ReadableBudget extends Budget {
-  /** Returns a copy of the use so far. */
+  /** Returns a copy of the current usage. */
   used(): BudgetUse
 }

@@ -5,25 +5,26 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { AgentRun, Receipt } from './run.ts'
 
-/** Options of one run of a local or remote agent. */
+/** Options for one run of a local or remote agent. */
 export interface ChatOptions extends ClientSettings {
-  /** One of the models in the agent's `choices`. Default: the agent's own model. */
+  /** A model name from the agent's `choices`. Default: the agent's own model. */
   model?: string
   /** Names of tools in `choices` to enable for this run. */
   tools?: readonly string[]
-  /** Aborts the run; owned by the caller. */
+  /** Aborts the run. The caller owns the signal. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
 }
 
 /**
- * A conversation with a local or remote agent: an `Agent` in this process, or a `remoteSession` of `phi-core/client`. Code such as
- * `createStore` works with both.
+ * A conversation with an agent, either an `Agent` in this process or a `remoteSession` of `phi-core/client`. Code such as `createStore`
+ * works with both.
  *
  * **Contract**
- * - Every method returns at once. For a remote agent, `messages` and `pendingApprovals` return what this client has received so far.
- * - A method that starts a run throws `AgentBusyError` while a run is known to be running.
+ * - Every method returns immediately. For a remote agent, `messages` and `pendingApprovals` return the state that this client has received
+ *   so far.
+ * - Methods that start a run throw `AgentBusyError` if this client knows of a current run.
  * - Decide approvals on the run: `currentRun.approve(request)`. If no run is running, `continueLoop` requests pending approvals again.
  *
  * Source: docs/guides/serve-over-http.md
@@ -32,21 +33,21 @@ export interface ChatAgent {
   readonly sessionId: string
   /** The history, oldest first. */
   readonly messages: readonly AgentMessage[]
-  /** The running run, if any. */
+  /** The current run, if any. */
   readonly currentRun: AgentRun | undefined
   readonly isStreaming: boolean
   prompt(input: PromptInput, options?: ChatOptions): AgentRun
-  /** Sends a prompt, whatever the last message of the history is. */
+  /** Sends a prompt, regardless of the last message in the history. */
   send(input: PromptInput, options?: ChatOptions): AgentRun
   continueLoop(options?: ChatOptions): AgentRun
   compact(options?: Pick<ChatOptions, 'signal' | 'metadata'> & { focusMessage?: string }): AgentRun
-  /** Generates a new response to the last user message, or to the user message that `messageId` belongs to. */
+  /** Generates a new response to the last user message, or to the user message at or before `messageId`. */
   regenerate(options?: ChatOptions & { messageId?: string }): AgentRun
   /** Replaces the user message with this id by `input` and generates a new response. */
   editAndResend(messageId: string, input: PromptInput, options?: ChatOptions): AgentRun
   steer(input: PromptInput): Receipt
   followUp(input: PromptInput): Receipt
-  /** Stops the running run, if any. */
+  /** Stops the current run, if any. */
   abort(reason?: unknown): void
   /** Returns tool calls with a pending approval. */
   pendingApprovals(): PendingApproval[]

@@ -5,7 +5,8 @@ import type { RunFailure } from '../../contract/run/run-facts.ts'
 import type { StreamRequest } from '../model/provider.ts'
 
 /**
- * Position in a distributed trace, as W3C Trace Context defines it. Pass it on with outgoing requests. Source: docs/reference/tracing.md
+ * Position in a distributed trace, as defined by W3C Trace Context. Send both fields with outgoing requests. Source:
+ * docs/reference/tracing.md
  */
 export interface TraceContext {
   /** `00-{trace id}-{span id}-{flags}`. */
@@ -13,29 +14,29 @@ export interface TraceContext {
   tracestate?: string
 }
 
-/** A loop that is about to start. For a whole parallel loop, the model is absent. */
+/** A loop that is about to start. `model` is absent for a parallel loop as a whole. */
 export interface WatchedLoop {
   runId: string
   loopId: string
   sessionId: string
   agentId: string
-  /** As in `agentStart`. */
+  /** Agent name, as in `agentStart`. */
   agentName?: string
   model?: ModelConfig
 }
 
-/** Outcome of a model call. `failure` says why it failed after all retries. */
+/** Outcome of a model call. `failure` contains the error after all retries. */
 export interface ModelAnswer {
   message: AssistantMessage & MessageEnvelope
   failure?: RunFailure
 }
 
 /**
- * A timed step of a loop, for {@link LoopWatch.around}. Its work returns:
+ * A timed step of a loop, for {@link LoopWatch.around}. The step's `work` returns:
  *
- * - `loop`: a promise that settles after `agentEnd`; for a parallel loop after `parallelLoopEnd`.
- * - `modelCall`: a promise of a {@link ModelAnswer}. One per turn, including retries.
- * - `toolCall`: the return value of the tool's `execute`, or its error. `stop` returns why the call was cancelled.
+ * - `loop`: a promise that settles after `agentEnd`, or after `parallelLoopEnd` for a parallel loop.
+ * - `modelCall`: a promise of a {@link ModelAnswer}. There is one step per turn, which includes retries.
+ * - `toolCall`: the return value or error of the tool's `execute`. `stop` returns the reason if the call was cancelled.
  */
 export type LoopStep =
   | { type: 'loop' }
@@ -44,23 +45,23 @@ export type LoopStep =
       type: 'toolCall'
       toolCallId: string
       toolName: string
-      /** The tool's own. */
+      /** The tool's title. */
       description: string
       stop: { readonly aborted: boolean; readonly reason: unknown }
     }
 
 /**
- * Observes one loop. All methods are optional and synchronous; the loop waits for none.
+ * Observes one loop. All methods are optional and synchronous. The loop does not wait for promises.
  *
  * **Contract**
- * - `event` receives every event of the loop, before the listeners of the run.
- * - `request` receives the model request, without a key: before the first attempt, and again after an overflow forced a compaction. Do not
- *   change it.
- * - `around` calls `work` once, synchronously, in a context of its own, such as a trace. The loop uses the outcome of `work`, not of
+ * - `event` receives every event of the loop, before the run's listeners.
+ * - `request` receives the model request without its API key, before the first attempt and after each overflow compaction. Do not modify
+ *   the request.
+ * - `around` calls `work` once, synchronously, in a context such as an active span. The loop uses the outcome of `work`, ignores that of
  *   `around`, and calls `work` itself if `around` does not.
- * - `inner` returns the observers of loops that a call starts. For a parallel loop, these are its branches and the strategy's model calls,
- *   without an id.
- * - `trace` returns the trace position of a running call. The first watch that knows it is used when a tool reads `ctx.trace`.
+ * - `inner` returns observers for the loops that a tool call starts. A parallel loop calls `inner` without an id, for its branches and the
+ *   strategy's model calls.
+ * - `trace` returns the trace position of a running call. `ctx.trace` uses the first watch that returns one.
  * - Errors are logged as `watchFailed` and do not affect the run.
  *
  * Source: docs/reference/tracing.md
@@ -73,7 +74,7 @@ export interface LoopWatch {
   trace?(toolCallId: string): TraceContext | undefined
 }
 
-/** Creates a watch for each loop before it starts, as a tracer does. `undefined` skips the loop. Source: docs/reference/tracing.md */
+/** Creates a watch for each loop before the loop starts. Return `undefined` to skip a loop. Source: docs/reference/tracing.md */
 export interface LoopObserver {
   watch(loop: WatchedLoop): LoopWatch | undefined
 }

@@ -17,11 +17,11 @@ export interface JournalRecord {
   at: number
 }
 
-/** Live view of the conversation that a loop works on, at the time of a record. */
+/** Live view of a loop's conversation when an entry is recorded. */
 export interface JournaledConversation {
   readonly messages: readonly AgentMessage[]
   readonly state?: ContextState | undefined
-  /** How the session was created. Default: for its first loop. */
+  /** Reason why the session was created. Default: for its first loop. */
   readonly formation?: SessionFormation | undefined
 }
 
@@ -30,23 +30,23 @@ export interface JournaledConversation {
  *
  * **Contract**
  * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after each
- *   result, in that order. It also awaits `append` for each compaction, prune and revert before a request uses it. Calls overlap for
- *   concurrent tools; they are made in the order of the records.
- * - `turnStart` is awaited only after the next record of its turn, so both may be written together.
- * - `loopStart` is the first entry of a loop; `loopEnd` is the last, right after `agentEnd`. A loop refused by a hook has both.
- * - A resolved promise means durable. A rejection ends the run with code `journal` before the next side effect.
- * - Without a journal nothing is awaited.
+ *   result, in that order. It also awaits `append` for each compaction, prune and revert before a request uses it. Concurrent tools make
+ *   overlapping calls, in record order.
+ * - The loop awaits `turnStart` only after the turn's next record, so both can be written together.
+ * - `loopStart` is a loop's first entry. `loopEnd` is its last, immediately after `agentEnd`. A loop that a hook refused also records both.
+ * - `append` resolves when the record is durable. A rejection ends the run with code `journal` before the next side effect.
+ * - Without a journal, the loop awaits none of these.
  *
  * Source: docs/reference/sessions.md
  */
 export interface Journal {
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void>
-  /** Receives every event of the recorded loops as it is emitted. Not awaited. */
+  /** Receives every event of the recorded loops. The loop does not await this. */
   event?(event: AgentEvent): void
   /**
-   * Resolves with a media block whose `blob` is replaced by its bytes, cached with the block. Rejects with `SessionError`: `notFound` if
-   * the bytes are missing, `invalidSession` if they are damaged. A text line then replaces the block in requests, and a warning gives the
-   * reason.
+   * Resolves with a copy of the media block that contains the bytes instead of `blob`, cached per block. Rejects with `SessionError`:
+   * `notFound` if the bytes are missing, `invalidSession` if they are damaged. A text line then replaces the block in requests, and a
+   * warning gives the reason.
    */
   media?(sessionId: string, block: ImageContent | FileContent): Promise<ImageContent | FileContent>
 }

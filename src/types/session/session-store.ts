@@ -7,34 +7,34 @@ import type { LogDamage, SessionEntry, SessionRecord } from '../../contract/sess
 import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import type { Journal, JournaledConversation } from './journal.ts'
 
-/** Guarantees of a store. The shared suite tests those that are declared. */
+/** Guarantees that a store declares. The shared test suite verifies each declared guarantee. */
 export interface StorePromises {
-  /** Two concurrent writers: the older is `refused`, or both logs are kept as `forked` and reported to readers. */
+  /** Handling of concurrent writers. `refused`: the older writer fails. `forked`: both logs are kept, and reads report the fork. */
   conflict: 'refused' | 'forked'
   /** Whether every reader sees a record as soon as it is acknowledged. */
   readAfterWrite: 'immediate' | 'eventual'
   /** Whether lists show a session as soon as its first record is acknowledged. */
   list: 'immediate' | 'eventual'
-  /** Failures that an acknowledged record survives: none, the end of the process or tab, or also a power cut. */
+  /** Failures that an acknowledged record survives: none, a process or tab exit, or additionally a power loss. */
   survives: 'nothing' | 'crash' | 'powerCut'
-  /** Large media are stored next to the log. Absent: inside it, as base64. */
+  /** Stores large media next to the log. If absent, the log contains media as base64. */
   media?: 'beside'
 }
 
-/** Summary of a session that its writer maintains for lists, so that they read no logs. Source: docs/concepts/sessions.md */
+/** Session summary, maintained by the session's writer so that lists need not read logs. Source: docs/concepts/sessions.md */
 export interface SessionDigest {
   /** Id of the agent that created the session. */
   agentId?: string
-  /** Owner of the session in a shared store. `scopedSessionStore` removes this field from its results. */
+  /** The session's owner in a shared store. `scopedSessionStore` omits this field. */
   owner?: string
   /** Epoch milliseconds. */
   createdAt?: number
-  /** Name of the session, or the start of the first user message. One line, at most 100 characters. */
+  /** The session's name, or the beginning of the first user message. One line, at most 100 characters. */
   title?: string
   loops: number
   /** Number of messages in the history, including tool results. */
   messages: number
-  /** Status of the last loop. Absent without a loop, and for lists written by older versions. */
+  /** Status of the last loop. Absent if the session has no loop, or if an older version wrote the summary. */
   status?: SessionStatus
 }
 
@@ -46,19 +46,19 @@ export interface SessionSummary extends SessionDigest {
   createdAt: number
   /** Epoch milliseconds. */
   lastActiveAt: number
-  /** Why the session cannot be read. `agentId` is then empty, and counts and unknown times are 0. */
+  /** Reason why the session cannot be read. If set, `agentId` is empty, and counts and unknown times are 0. */
   error?: { code: SessionErrorCode; message: string }
 }
 
 /** Filters and paging of a session list. */
 export interface SessionListOptions {
-  /** Only sessions of this agent. Unreadable sessions are left out, because their agent is unknown. */
+  /** Lists only this agent's sessions. Excludes unreadable sessions, because their agent is unknown. */
   agentId?: string
-  /** Only sessions whose last loop has this status, and sessions whose status an older version did not record. */
+  /** Lists only sessions whose last loop has this status, and sessions without a recorded status. */
   status?: SessionStatus
-  /** Only sessions whose id starts with this prefix. */
+  /** Lists only sessions whose id starts with this prefix. */
   idPrefix?: string
-  /** Sessions per page. Default: 50. */
+  /** Maximum sessions per page. Default: 50. */
   limit?: number
   /** `nextCursor` of the previous page. */
   cursor?: string
@@ -66,15 +66,15 @@ export interface SessionListOptions {
 
 /** One page of a session list. Source: docs/concepts/sessions.md */
 export interface SessionPage {
-  /** Most recently active first. */
+  /** Sessions, most recently active first. */
   sessions: SessionSummary[]
-  /** Cursor of the next page; absent on the last page. */
+  /** Cursor for the next page. Absent on the last page. */
   nextCursor?: string
 }
 
-/** Readable part of a damaged log. */
+/** The readable part of a damaged log, and its unusable lines. */
 export interface SalvagedSession {
-  /** Session rebuilt from the records, without dropped ones. */
+  /** Session rebuilt from the intact records. */
   session: Session
   records: SessionRecord[]
   /** Unusable lines, in storage order. */
@@ -83,30 +83,30 @@ export interface SalvagedSession {
 
 /** An unusable line of a log. */
 export interface DroppedLine {
-  /** Zero-based position, without empty lines. */
+  /** Zero-based line index, not counting empty lines. */
   line: number
-  /** `seq` of its record, if readable. */
+  /** `seq` of the line's record, if readable. */
   seq?: number
   /** Length in characters. */
   chars: number
   reason: string
 }
 
-/** Records of a session after a cursor. */
+/** A session's records after a cursor. */
 export interface SessionTail {
   records: SessionRecord[]
-  /** Pass as `after` to read the next records. */
+  /** Cursor to pass as `after` for the next records. */
   cursor: number
   damage?: LogDamage
 }
 
 /** Selects the records to read from a log. */
 export interface SessionTailOptions {
-  /** Only records after this `seq`. Default: 0, all of them. */
+  /** Reads only records after this `seq`. Default: 0, which reads all records. */
   after?: number
   /** Maximum number of records, counted from the end. Default: no limit. */
   last?: number
-  /** Called after each part of a long log. */
+  /** Called after each chunk of a long log. */
   onProgress?: () => void
 }
 
@@ -120,21 +120,21 @@ export type CopiedSessionRecord = Omit<SessionRecord, 'epoch' | 'seq'>
 export interface SessionWriter {
   readonly sessionId: string
   readonly epoch: number
-  /** Records at the time of the takeover; see `after` of `open`. */
+  /** The session's records at the time of the takeover. See `after` of `open`. */
   readonly records: readonly SessionRecord[]
   readonly damage?: LogDamage
   /**
-   * Appends records. Resolves when they are durable, in call order; concurrent calls may share one write. Rejects with `SessionError`:
-   * `conflict` after a takeover, `quota` if storage is full, `invalidSession` for invalid JSON, `io` otherwise. After a rejection the
-   * writer accepts nothing more.
+   * Appends records in call order and resolves when they are durable. Concurrent calls may share one write. Rejects with `SessionError`:
+   * `conflict` after a takeover, `quota` if storage is full, `invalidSession` for invalid JSON, `io` otherwise. After a rejection, the
+   * writer rejects all further records.
    */
   append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void>
   /**
-   * Replaces all records before the first `append`, atomically. New records are written next to the old, read back, and count once the last
-   * one is stored; then the old are deleted. Rejects as `append`, and with `io` if the records read back differ; the old records then stay.
+   * Atomically replaces all records. Call it before the first `append`. Writes and verifies the new records, then deletes the old ones.
+   * Rejects as `append` does, and with `io` if verification fails. On failure, the old records remain.
    */
   replace(records: readonly CopiedSessionRecord[]): Promise<void>
-  /** Releases write access, after accepted records are written. */
+  /** Writes accepted records, then releases write access. */
   close(): Promise<void>
 }
 
@@ -146,7 +146,7 @@ export interface SessionOpenOptions {
   after?: number
   /** Called after each part of a long log. */
   onProgress?: () => void
-  /** Other sessions of this store to copy missing media bytes from. Default: none. */
+  /** Sessions of this store from which to copy missing media bytes. Default: none. */
   mediaFrom?: readonly string[]
 }
 
@@ -154,26 +154,26 @@ export interface SessionOpenOptions {
  * Stores sessions as logs of records.
  *
  * **Contract**
- * - `open` makes the caller the only writer: the store then rejects appends of older writers (if `promises.conflict` is `refused`). The
- *   first record creates the session. With `after`, `records` are only those after it, or all if the log ends earlier. Rejects with
- *   `blocked` if the platform does not respond for 5 s; a late handle is closed. `onProgress` is called after each part of a long log.
- * - `tail` reads without write access, also during writes. With `last`, it returns at most that many records from the end, and reads little
- *   more if the platform allows. Rejects with `notFound`.
- * - `load` rebuilds the session tree from its records. `save` writes a tree as records and replaces the session. It rejects an invalid
- *   session with `invalidSession` and the path, before opening anything.
- * - `list` returns pages of summaries; `listIds` and `listForAgent` return all ids. Most recently active first. An unreadable session never
- *   rejects a list: `list` includes it with `error`. A session that is active during paging may appear twice.
- * - `rename` sets a name of 1 to 100 characters, as a record. It takes the session over from its current writer.
- * - `open`, `save` and `rename` reject a log with records of a newer version with `newerSchema`. Reading skips what this version does not
- *   know.
- * - `salvage` reads every intact record, including those after a damaged one, where `load` and `tail` stop. It changes nothing. Save its
- *   result under another id. Rejects with `notFound`, and with `newerSchema` if only a newer version can read the log.
- * - Media over 64 KiB of base64 are stored once next to the log, under the SHA-256 of their bytes. They are stored before the record that
- *   references them, until the last reference is removed. `tail` and `records` reference them (`blob`) without reading bytes. `blob` reads
- *   one: it rejects with `notFound` if it is missing, with `invalidSession` if the hash differs. `load` and `salvage` inline the bytes;
- *   unreadable media stay a `blob`.
- * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; other ids reject with `invalidId`.
- * - `journal` creates the journal that records an agent in this store. A custom store uses `sessionJournal` of `phi-core/session`.
+ * - `open` makes the caller the only writer. If `promises.conflict` is `refused`, the store rejects older writers' appends. The first
+ *   record creates the session. With `after`, `records` contains only later records, or all records if the log ends before `after`. Rejects
+ *   with `blocked` if the platform does not respond for 5 s. A handle that opens later is closed.
+ * - `tail` reads without write access, even while another process writes. With `last`, returns at most that many records from the end,
+ *   without reading the whole log if the platform allows. Rejects with `notFound`.
+ * - `load` rebuilds the session tree from its records. `save` writes a tree as records and replaces the session. For an invalid tree,
+ *   `save` rejects with `invalidSession` and the path before it opens the session.
+ * - `list` returns pages of summaries. `listIds` and `listForAgent` return all ids. Both sort by most recent activity. An unreadable
+ *   session does not reject `list`, but appears with `error`. A session that becomes active during paging may appear twice.
+ * - `rename` records a name of 1 to 100 characters, and takes over the session from its current writer.
+ * - `open`, `save` and `rename` reject with `newerSchema` if a newer version wrote records. Reads skip unknown records.
+ * - `salvage` reads every intact record and does not change the log. Unlike `load` and `tail`, it continues after a damaged record. Save
+ *   the result under another id. Rejects with `notFound`, and with `newerSchema` if only a newer version can read the log.
+ * - Media over 64 KiB of base64 are stored once next to the log, under the SHA-256 of their bytes. The store writes media before the record
+ *   that references them, and keeps them until the last reference is removed. `tail` and `records` return references (`blob`) without
+ *   reading bytes. `blob` reads the bytes, and rejects with `notFound` if they are missing or `invalidSession` if the hash differs. `load`
+ *   and `salvage` inline the bytes. Unreadable media remain a `blob`.
+ * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`. Other ids reject with `invalidId`.
+ * - `journal` creates the journal that records an agent in this store. In a custom store, implement `journal` with `sessionJournal` of
+ *   `phi-core/session`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -190,7 +190,7 @@ export interface SessionStore {
   list(options?: SessionListOptions): Promise<SessionPage>
   listIds(): Promise<string[]>
   listForAgent(agentId: string): Promise<string[]>
-  /** Resolves with whether the session existed. */
+  /** Deletes a session. Resolves with whether the session existed. */
   delete(sessionId: string): Promise<boolean>
 }
 
@@ -199,12 +199,12 @@ export interface ResumePoint {
   sessionId: string
   /** `seq` of the last record read. */
   cursor: number
-  /** Loop of this history. */
+  /** Id of the last loop in this history. */
   loopId: string | undefined
   /** History to resume with. */
   messages: readonly AgentMessage[]
   state: ContextState | undefined
-  /** Tool results created for calls whose outcome is unknown; among the last of `messages`. */
+  /** Error results for calls whose outcome is unknown. `messages` also ends with these results. */
   recovered: readonly AgentMessage[]
 }
 
@@ -212,20 +212,20 @@ export interface ResumePoint {
 export interface LoopPlace {
   sessionId: string
   agentId: string
-  /** Loop that it continues. */
+  /** Id of the loop that the new loop continues. */
   parentLoopId?: string
 }
 
-/** State of a conversation after other processes wrote to its session. */
+/** State of a conversation after another process wrote to its session. */
 export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId' | 'asked' | 'clientCalls' | 'sharedState'>
 
-/** Options of a session journal. */
+/** Options for a session journal. */
 export interface SessionJournalOptions {
   /** Owner recorded in new sessions. Default: none. */
   owner?: string
-  /** Tool call that runs the sub-agent of this session. */
+  /** Tool call whose sub-agent this session records. */
   spawnRef?: SpawnRef
-  /** Session to resume. Default: the first record creates a session. */
+  /** Session to resume. Default: none, so the first record creates a session. */
   resume?: ResumePoint
 }
 
@@ -233,104 +233,107 @@ export interface SessionJournalOptions {
  * Records the loops of an agent in its sessions.
  *
  * **Contract**
- * - Serves all agents of one session, including forks and branches, with one writer. A rotated session id starts the next session and
- *   releases the previous writer.
- * - `append` resolves when the record is durable, and rejects with `SessionError`. Records are written in call order; concurrent ones share
- *   one write and are acknowledged together. A rejection also rejects later appends of the same loop.
- * - A `turnStart` is written with the next record, or on `close`. Do not await it before.
- * - The session is opened by `open`, or by the first record. An existing session rejects with `conflict` unless it is resumed, so a
- *   conversation that cannot continue takes no write access.
- * - A loop whose history differs from its parent loop is recorded with its whole history.
- * - Records that the store rejected are written before the next loop opened with `open`, without duplicates. Records lost because the
- *   session was deleted are written with the next loop.
+ * - One writer records all agents in a session, including forks and branches. A new session id starts the next session and releases the
+ *   previous writer.
+ * - `append` resolves when the record is durable, and rejects with `SessionError`. Records are written in call order. Concurrent appends
+ *   share one write and settle together. After a rejection, later appends for the same loop also reject.
+ * - A `turnStart` is written with the next record, or on `close`. Do not await a `turnStart` before making the next append.
+ * - `open` or the first record opens the session. Opening an existing session without resuming it rejects with `conflict`, before taking
+ *   write access.
+ * - If a loop's history differs from its parent loop's, the journal records the whole history.
+ * - The next `open` writes records that the store had rejected, without duplicates. If the session was deleted, the next loop writes the
+ *   lost records.
  *
  * Source: docs/concepts/sessions.md
  */
 export interface SessionJournal extends Journal {
   /**
-   * Acquires write access before a loop starts, if needed, and writes missing records of rejected loops. Resolves with the conversation to
-   * continue if other processes wrote to the session: their messages, then those of its owner; `undefined` if nothing changed. If it
-   * rejects, the `loopStart` of the conversation rejects too.
+   * Acquires write access before a loop starts, if needed, and writes records that the store had rejected. If other processes wrote to the
+   * session, resolves with the conversation to continue: first the messages from other processes, then this agent's. Otherwise resolves
+   * with `undefined`. After a rejection, the `loopStart` append rejects too.
    */
   open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined>
   media(sessionId: string, block: ImageContent | FileContent): Promise<ImageContent | FileContent>
-  /** Writes pending records and releases write access; the next loop acquires it again. */
+  /** Writes pending records and releases write access. The next loop acquires write access again. */
   close(): Promise<void>
 }
 
-/** A record as a driver stores it: one line of text with its own checksum. Drivers do not parse it. */
+/** One stored record: a line of text that includes a checksum. Drivers do not parse lines. */
 export interface LogLine {
   epoch: number
   seq: number
   text: string
-  /** Last `seq` of a session stored as a whole. Until that line is stored, none of its lines count; afterwards no older line counts. */
+  /**
+   * For a session that is replaced as a whole: `seq` of the last new line. Readers ignore the new lines until that line is stored, and
+   * older lines afterwards.
+   */
   whole?: number
 }
 
-/** Write access of one epoch, as a driver grants it. */
+/** Write access that a driver grants for one epoch. */
 export interface LogClaim {
   sessionId: string
   epoch: number
   /** All lines, including damaged ones, ordered by epoch, then by write. */
   lines: readonly string[]
-  /** Lines after `lines`, read on demand, once, so that a long log is never in memory at once. A line may appear twice. */
+  /** Lines after `lines`, read on demand and only once, so that a long log is never fully in memory. A line may appear twice. */
   more?: AsyncIterable<readonly string[]>
 }
 
-/** Selects the sessions of a driver's list. */
+/** Selects the sessions that a driver lists. */
 export interface LogQuery {
   agentId?: string
   status?: SessionStatus
   idPrefix?: string
   limit?: number
-  /** Only sessions after this one in list order, even if it has moved. */
+  /** Lists only sessions after this one in list order, even if this session has moved. */
   after?: Pick<SessionSummary, 'sessionId' | 'lastActiveAt'>
 }
 
 /**
- * Platform part of a session store; `logSessionStore(driver)` makes a `SessionStore` of it.
+ * Platform-specific part of a session store. `logSessionStore(driver)` turns a driver into a `SessionStore`.
  *
  * **Contract**
- * - `claim` starts the next epoch: first it fences older epochs off, then it reads the lines.
- * - `append` resolves only if the lines are durable and no newer epoch had started by then. Lines come in `seq` order, one call at a time.
- *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is the list entry after these lines; store it separately, so that
- *   lists read no logs.
- * - `read` returns all lines, or those after `after` if the driver can tell; `undefined` for an unknown session. `stream` returns the same
- *   in batches, read on demand; a line may appear twice.
+ * - `claim` starts the next epoch: it first fences off older epochs, then reads the lines.
+ * - `append` resolves only if the lines are durable and no newer epoch has started. Lines arrive in `seq` order, one call at a time.
+ *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is the updated list entry. Store it separately, so that lists need
+ *   not read logs.
+ * - `read` returns all lines, or only those after `after` if the driver supports it. It returns `undefined` for an unknown session.
+ *   `stream` returns the same lines in batches, read on demand. A line may appear twice.
  * - Long operations call `onProgress` regularly: `claim` counts as blocked after 5 s without a call.
- * - `lastSeq` is optional. It returns the `seq` of the newest epoch's last line and reads no more; reads from the end of a log then start
- *   there. `undefined` if unknown.
- * - `list` returns the most recently active first. Applying `query` is optional; a driver that applies `limit` returns that many while
- *   there are more. An unreadable session is listed with `error` and does not affect the others.
+ * - `lastSeq` is optional. It returns the `seq` of the newest epoch's last line without reading other lines, or `undefined` if unknown.
+ *   Reads of the last records then start near the end.
+ * - `list` sorts by most recent activity. Applying `query` is optional, but a driver that applies `limit` must return that many sessions if
+ *   there are more. An unreadable session is listed with `error`.
  * - `blobs` stores bytes next to logs. Without it, lines contain the bytes as base64.
  * - Ids are already validated.
  */
 export interface LogDriver {
-  /** `media` is derived from `blobs`. */
+  /** Guarantees of the driver. The store derives `media` from `blobs`. */
   readonly promises: Omit<StorePromises, 'media'>
   claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim>
   append(claim: LogClaim, lines: readonly LogLine[], digest?: SessionDigest): Promise<void>
-  /** Called when lines of older epochs no longer count, after a whole session was stored again. The driver may delete them. */
+  /** Called after a whole session was replaced. The driver may delete the lines of older epochs. */
   discardOlder?(claim: LogClaim): Promise<void>
   release(claim: LogClaim): Promise<void>
   read(sessionId: string, after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
   stream?(sessionId: string, after: number): Promise<AsyncIterable<readonly string[]> | undefined>
   lastSeq?(sessionId: string): Promise<number | undefined>
   list(query?: LogQuery): Promise<SessionSummary[]>
-  /** Also deletes the blobs of the session. */
+  /** Deletes a session and its blobs. */
   delete(sessionId: string): Promise<boolean>
   readonly blobs?: BlobDriver
 }
 
 /**
- * Platform part that stores media bytes next to the logs of sessions.
+ * Platform-specific storage for media bytes next to session logs.
  *
  * **Contract**
- * - `put` resolves when `bytes` are durable under `hash`; readers find all of them or none. They belong to the epoch of `claim`. Bytes of
- *   an older epoch under the same hash stay until `discardOlder`, which removes all bytes of older epochs.
+ * - `put` resolves when `bytes` are durable under `hash`. Readers never see partial bytes. The bytes belong to the epoch of `claim`. Bytes
+ *   that an older epoch stored under the same hash remain until `discardOlder` removes all older bytes.
  * - `get` returns the newest bytes, or `undefined`.
- * - `keep` removes bytes of older epochs except `hashes`, left by writers that ended before their record was stored. It removes nothing of
- *   `claim` itself or of newer epochs. Called once, after the first acknowledged `append` of the claim.
+ * - `keep` deletes bytes of older epochs whose hash is not in `hashes`: their writer ended before it stored the record. `keep` deletes no
+ *   bytes of this or a newer epoch. Called once per claim, after the first acknowledged `append`.
  * - Byte arrays are immutable once passed or returned. `hash` is validated: 64 characters of `0-9a-f`.
  * - Rejects with `SessionError` `conflict`, `quota` or `io`.
  */

@@ -1,33 +1,33 @@
 import type { JsonObject } from '../../contract/json.ts'
 
-/** A folder with instructions for one kind of task, without the instructions themselves. Source: docs/guides/files-and-bash.md */
+/** A skill's metadata. A skill is a folder with instructions for one kind of task. Source: docs/guides/files-and-bash.md */
 export interface Skill {
   name: string
-  /** What the skill does and when to use it. The model decides by this text alone. */
+  /** Describes what the skill does and when to use it. The model selects skills by this text alone. */
   description: string
-  /** Path of its `SKILL.md` in its workspace, as `read_file` takes it. */
+  /** Workspace path of the skill's `SKILL.md`, in the form that `read_file` accepts. */
   location: string
-  /** Folder of `location`; replaces `{baseDir}` in the instructions. */
+  /** Directory that contains `location`. Resolve the relative paths in the instructions against this directory. */
   baseDir: string
-  /** Display name of its origin: the directory, or the label passed to `loadSkillDir`. */
+  /** Display name of the directory that contains the skill, or the label passed to `loadSkillDir`. */
   source: string
   license?: string
-  /** Requirements: systems, programs, network. */
+  /** Requirements such as operating systems, programs or network access. */
   compatibility?: string
-  /** Values are strings, as in the file. */
+  /** Metadata from the file. All values are strings. */
   metadata?: JsonObject
-  /** Tools that the skill expects, such as `Bash(git:*)`. Informational: this allows nothing. */
+  /** Tools that the skill expects, such as `Bash(git:*)`. Informational only: grants no permission. */
   allowedTools?: readonly string[]
-  /** All frontmatter fields, known or not. All scalars are strings. */
+  /** All frontmatter fields, including unknown ones. All scalars are strings. */
   frontmatter: JsonObject
 }
 
 /**
- * Codes of problems with skills.
+ * Codes for skill problems.
  *
- * - Errors, not loaded: `unreadable`, `noFrontmatter`, `invalidYaml`, `missingName`, `missingDescription`, `tooMany`.
- * - Warnings, loaded: `badName`, `tooLong`, `badField` (left out), `unknownField` (ignored), `notPortable` (other loaders may reject it),
- *   `shadowed` (another skill of this name is used).
+ * - Errors (the skill is not loaded): `unreadable`, `noFrontmatter`, `invalidYaml`, `missingName`, `missingDescription`, `tooMany`.
+ * - Warnings (the skill is loaded): `badName`, `tooLong`, `badField` (the field is omitted), `unknownField` (the field is ignored),
+ *   `notPortable` (other loaders may reject the skill), `shadowed` (another skill of the same name is used).
  */
 export type SkillProblemCode =
   | 'unreadable'
@@ -43,34 +43,34 @@ export type SkillProblemCode =
   | 'notPortable'
   | 'shadowed'
 
-/** A problem with a skill, and its location. */
+/** A problem found while loading a skill. */
 export interface SkillProblem {
   code: SkillProblemCode
-  /** The file or directory, in the workspace. */
+  /** File or directory in the workspace. */
   path: string
-  /** Message for developers: what is wrong, with which value, and what to do. Control characters are escaped. */
+  /** Message for developers: the problem, the invalid value and the fix. Control characters are escaped. */
   message: string
 }
 
 /**
- * Loaded skills for an agent, as `loadSkills` of `phi-core/tools` returns them. Immutable.
+ * Immutable set of loaded skills, returned by `loadSkills` of `phi-core/tools`.
  *
- * **Contract**: names are unique; `skills` is sorted by name.
+ * **Contract**: names are unique, and `skills` is sorted by name.
  *
  * Source: docs/guides/files-and-bash.md
  */
 export interface SkillSet {
   readonly skills: readonly Skill[]
-  /** Problems of skills that are used, and shadowed skills. */
+  /** Problems with loaded skills, including shadowed ones. */
   readonly warnings: readonly SkillProblem[]
-  /** Skills that failed to load. They do not affect the others. */
+  /** Errors of skills that failed to load. Other skills are unaffected. */
   readonly errors: readonly SkillProblem[]
   get(name: string): Skill | undefined
-  /** Returns both sets together. For a duplicate name, the skill of `other` is used, with a warning. */
+  /** Merges two sets. If both contain a name, the skill from `other` wins and a warning is added. */
   merge(other: SkillSet): SkillSet
-  /** Returns only these skills. Throws `ConfigError` `invalidOption` for an unknown name, with the known ones. */
+  /** Returns a set with only the named skills. Throws `ConfigError` `invalidOption` for an unknown name. */
   select(names: readonly string[]): SkillSet
-  /** Returns the skill index for a system prompt, as the specification's XML; `''` without skills. */
+  /** Returns the skill index for a system prompt in the specification's XML format, or `''` without skills. */
   formatForPrompt(): string
 }
 

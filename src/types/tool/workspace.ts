@@ -1,9 +1,9 @@
 /** Metadata of a file or directory, without its content. */
 export interface WorkspaceStat {
   kind: 'file' | 'directory'
-  /** Bytes; 0 for directories. */
+  /** Size in bytes, or 0 for directories. */
   size: number
-  /** Opaque version for `ifMatch`; changes whenever the content does. */
+  /** Opaque version for `ifMatch`. Changes whenever the content changes. */
   version: string
 }
 
@@ -14,40 +14,41 @@ export interface WorkspaceEntry {
 }
 
 /**
- * Access to files under one root.
+ * Gives access to files under one root directory.
  *
  * **Contract**
- * - Paths are relative to the root, with forward slashes; `.` is the root. A path that leaves the root, through `..`, an absolute path or a
+ * - Paths are relative to the root, with forward slashes. `.` is the root. A path that leaves the root, through `..`, an absolute path or a
  *   link, rejects with `WorkspaceError` code `outside`, without any effect.
- * - Missing files reject with `notFound`; a directory instead of a file (or the reverse) with `wrongKind`; a failed `ifMatch` with
- *   `conflict`. Other failures have code `io`.
- * - Every method stops and rejects with the signal's reason if `signal` aborts.
+ * - Methods reject with `notFound` for missing files, `wrongKind` for a directory instead of a file or the reverse, and `conflict` for a
+ *   failed `ifMatch`. Other failures have code `io`.
+ * - If `signal` aborts, every method stops and rejects with the signal's reason.
  *
  * Source: docs/guides/files-and-bash.md
  */
 export interface Workspace {
   /** Display path of the root. */
   readonly root: string
-  /** Reads bytes `start` (inclusive) to `end` (exclusive); both default to the whole file. */
+  /** Reads bytes `start` (inclusive) to `end` (exclusive). Default: the whole file. */
   read(path: string, options?: { start?: number; end?: number; signal?: AbortSignal }): Promise<Uint8Array>
   /** Writes a whole file, creating parent directories. `ifMatch` is a `version`, or `null` for "must not exist". */
   write(path: string, data: Uint8Array, options?: { ifMatch?: string | null; signal?: AbortSignal }): Promise<WorkspaceStat>
   stat(path: string, options?: { signal?: AbortSignal }): Promise<WorkspaceStat>
   /**
-   * Returns the direct children of a directory, sorted by path. `linkedDirectories` includes links to directories, also outside the root,
-   * which the other methods reject. Use it for single levels only: following links may never end. Workspaces without links ignore it.
+   * Returns a directory's direct children, sorted by path. `linkedDirectories` includes links to directories, even outside the root,
+   * although other methods reject those paths. Do not use it recursively, because links may form cycles. Workspaces without links ignore
+   * it.
    */
   list(path: string, options?: { signal?: AbortSignal; linkedDirectories?: boolean }): Promise<WorkspaceEntry[]>
-  /** Removes a file, or a directory with everything in it. */
+  /** Removes a file, or a directory and its contents. */
   remove(path: string, options?: { signal?: AbortSignal }): Promise<void>
 }
 
-/** Writes long tool results to files, instead of the history. */
+/** Settings for storing long tool results in files instead of the history. */
 export interface OffloadOptions {
-  /** Characters of text above which a result is written to a file. */
+  /** Maximum characters of a result's text in the history. Longer results are written to a file. */
   over: number
-  /** Workspace for the files; the model reads them with its `read_file`. */
+  /** Workspace that stores the files. The model reads them with `read_file`. */
   workspace: Workspace
-  /** Tools whose results stay in the history, such as those that read the files. Default: `['read_file', 'search']`. */
+  /** Tools whose results always stay in the history, such as tools that read these files. Default: `['read_file', 'search']`. */
   except?: readonly string[]
 }

@@ -5,14 +5,14 @@ import { interruptOf } from './interrupts.ts'
 import { noteOf, type SubAgentEvents } from './sub-agent-events.ts'
 import { type CallIds, notRun, resultEvent, resultOf } from './to-ag-ui-messages.ts'
 
-/** Encodes results of tool calls. Everything else is a note. */
+/** Encodes tool-call results. All other call events become `CUSTOM` events. */
 export class CallEvents extends OpenCalls {
   readonly #ids: CallIds
   readonly #subAgents: SubAgentEvents
   readonly #send: (event: AgUiEvent) => void
   readonly #sentResults: readonly string[]
 
-  /** `sentResults`: ids of the calls whose results the client itself has sent. */
+  /** `sentResults`: ids of the calls whose results the client submitted. */
   constructor(ids: CallIds, subAgents: SubAgentEvents, send: (event: AgUiEvent) => void, sentResults: readonly string[]) {
     super()
     this.#ids = ids
@@ -27,10 +27,10 @@ export class CallEvents extends OpenCalls {
   }
 
   protected override showResult({ toolCallId, result, isError, outcome }: CallResult, { call }: EndedCall): void {
-    // Calls of sub-agents and branches are in no message.
+    // Messages do not contain the calls of sub-agents and branches.
     if (call?.parent !== undefined) return
     this.#subAgents.callEnded(toolCallId)
-    // Results created before this run are in the displayed history.
+    // The displayed history contains results created before this run.
     if (call === undefined && outcome !== undefined) return
     const resultMessage = resultOf(this.#ids.current(toolCallId), {
       content: result.content,
@@ -40,7 +40,7 @@ export class CallEvents extends OpenCalls {
     if (!this.#sentResults.includes(resultMessage.toolCallId)) this.#send(resultEvent(resultMessage))
   }
 
-  /** Ends the run. A client would treat a call without a result as its own. */
+  /** Ends the run. Sends a result for each open call, because clients treat a call without a result as a client tool call. */
   close(): void {
     for (const { toolCallId, parent } of this.values())
       if (parent === undefined) this.#send(resultEvent(notRun(this.#ids.current(toolCallId))))

@@ -3,19 +3,19 @@ import { anything, aText, listOf, options as optionsOf } from '../../contract/sh
 import { type RunEncoder, type RunEncoderOptions, runEncoderFields, streamHeaders } from '../shared/encoding.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
-/** Options of an encoder. With `restate`, all of `history` comes first, as `MESSAGES_SNAPSHOT`; a `cost` is the custom event `phi.usage`. */
+/** Options for an AG-UI encoder. `restate` sends `history` first, as `MESSAGES_SNAPSHOT`. `cost` adds the custom event `phi.usage`. */
 export interface AgUiEncoderOptions extends RunEncoderOptions {
-  /** The client's id of the conversation. Default: the session's id. */
+  /** The client's conversation id. Default: the session id. */
   threadId?: string
-  /** The client's id of the run. Default: the id of the loop. */
+  /** The client's run id. Default: the loop id. */
   runId?: string
-  /** The current shared state: sent first, as `STATE_SNAPSHOT`, then its changes. Default: none. */
+  /** The current shared state. Sent first as `STATE_SNAPSHOT`, followed by changes. Default: none. */
   sharedState?: SavedState
-  /** Ids of the calls whose results the client itself has sent: it has them, and a second message would repeat them. */
+  /** Ids of the calls whose results the client submitted. The encoder does not send these results again. */
   sentResults?: readonly string[]
 }
 
-/** Checks the options of an encoder. */
+/** Validates the encoder options. */
 export const encoderOptions = optionsOf<AgUiEncoderOptions>({
   ...runEncoderFields,
   threadId: aText,
@@ -24,13 +24,13 @@ export const encoderOptions = optionsOf<AgUiEncoderOptions>({
   sentResults: listOf(aText),
 })
 
-/** Encodes the events of one run as the events of one response. A client resolves interrupts with a new run. */
+/** Encodes one run as one AG-UI response. A client resolves interrupts by starting a new run. */
 export interface AgUiEncoder extends RunEncoder<AgUiEvent> {}
 
-/** The headers of an AG-UI stream. */
+/** HTTP headers of an AG-UI stream. */
 export const agUiHeaders: Readonly<Record<string, string>> = streamHeaders
 
-/** Returns an event as a server-sent event. Throws what `JSON.stringify` throws. */
+/** Formats an event as a server-sent event. Throws the same errors as `JSON.stringify`. */
 export function agUiSse(event: AgUiEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`
 }

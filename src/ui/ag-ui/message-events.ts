@@ -5,13 +5,13 @@ import { type GrowingCall, MessageFold, type OpenBlock } from '../shared/message
 import type { AgUiContentEvent } from './ag-ui-event.ts'
 import { activitiesOf, argumentsText, type CallIds, notRun, reasoningId, resultEvent, serviceResultOf } from './to-ag-ui-messages.ts'
 
-/** Encodes one model message: its deltas as they arrive, or the whole message at its end. */
+/** Encodes one model message: deltas as they arrive, or the whole message when it is complete. */
 export class MessageEvents extends MessageFold {
   readonly #ids: CallIds
   readonly #send: (event: AgUiContentEvent) => void
-  /** Ids of the encoded calls of the message. */
+  /** Ids of the message's encoded calls. */
   #calls: string[] = []
-  /** Whether streamed arguments differ in the finished message: the protocol has no event that replaces them. */
+  /** Whether the finished message has different arguments than those streamed. The protocol has no event that replaces arguments. */
   isChanged = false
 
   constructor(ids: CallIds, send: (event: AgUiContentEvent) => void) {
@@ -26,7 +26,7 @@ export class MessageEvents extends MessageFold {
     this.isChanged = false
   }
 
-  /** Encodes what was not streamed. Calls of a truncated message get results. */
+  /** Encodes the parts that were not streamed. Adds results to the calls of a truncated message. */
   override complete(message: AssistantMessage): void {
     const messageId = this.live ?? ''
     super.complete(message)
@@ -39,7 +39,7 @@ export class MessageEvents extends MessageFold {
   protected override opened(block: OpenBlock, call: GrowingCall | undefined): void {
     const { messageId } = block
     if (call !== undefined) {
-      // A call with interleaved fragments continues under its id.
+      // A call with interleaved fragments keeps its id.
       block.id = block.isNew ? this.#callId(call.toolCallId) : this.#ids.current(call.toolCallId)
       this.#send({ type: 'TOOL_CALL_START', toolCallId: block.id, toolCallName: call.toolName, parentMessageId: messageId })
     } else if (block.kind === 'text') {
@@ -66,7 +66,7 @@ export class MessageEvents extends MessageFold {
     }
   }
 
-  /** A provider-executed call is encoded when its input is known; other blocks at the end of the message. */
+  /** Encodes a provider-executed call when its input is known. Other blocks are encoded at the end of the message. */
   protected override shown(block: Content): void {
     if (block.type === 'serviceTool' && (block.input !== undefined || block.status !== 'running')) this.#service(block)
   }

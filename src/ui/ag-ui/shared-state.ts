@@ -7,8 +7,8 @@ import { problem, type Read } from '../shared/client-input.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
 /**
- * AG-UI clients keep the state and send all of it back, without a version. So the version is a member of the root, with the start of a hash
- * of the state: returned state tells its version, and whether the client has changed it.
+ * AG-UI clients return the whole state without a version. A root member therefore contains the version and a prefix of the state's hash,
+ * so the server can detect the base version and whether the client changed the state.
  */
 const versionName = '$version'
 
@@ -19,16 +19,19 @@ function versionMark(version: number, hash: string): string {
 /** State that a client sends. */
 export interface ClientState {
   value: JsonObject
-  /** Its base version, if present. */
+  /** The state's base version, if present. */
   version?: number
-  /** Whether it is that version unchanged. */
+  /** Whether the client left the base version unchanged. */
   isAsShown: boolean
 }
 
-/** Maximum characters of JSON; states are smaller. */
+/** Maximum characters of the state's JSON. */
 const maxChars = 4 * 1024 * 1024
 
-/** Parses `state` of a `RunAgentInput`. Undefined without state: clients then send `{}`. The rules of the state validate it later. */
+/**
+ * Parses `state` of a `RunAgentInput`. Returns `undefined` for `{}`, which clients without state send. The state's schema validates the
+ * value later.
+ */
 export function readState(given: JsonValue | undefined): Read<ClientState | undefined> {
   if (given === undefined || given === null) return { value: undefined }
   if (!isJsonObject(given)) return problem('state must be an object.')
@@ -40,9 +43,9 @@ export function readState(given: JsonValue | undefined): Read<ClientState | unde
   return { value: { value, version: Number(version), isAsShown: argumentsHash(value).startsWith(hash) } }
 }
 
-/** Encodes the shared state of a stream: a snapshot at the start, then changes. */
+/** Encodes a stream's shared state: a snapshot at the start, then changes. */
 export class StateEvents {
-  /** The version that the client has; `undefined` without shared state. */
+  /** The client's version. `undefined` without shared state. */
   #version: number | undefined
   #saved: SavedState | undefined
 
@@ -51,14 +54,14 @@ export class StateEvents {
     this.#version = saved?.version
   }
 
-  /** Returns the first state event of a stream; none without shared state, or if it was sent. */
+  /** Returns the stream's snapshot event, or none without shared state, or if the snapshot was already sent. */
   begin(): AgUiEvent[] {
     const saved = this.#saved
     this.#saved = undefined
     return saved === undefined ? [] : [snapshotOf(saved, argumentsHash(saved.value))]
   }
 
-  /** Encodes a change: nothing if the snapshot includes it. `undefined` if the client never got a snapshot. */
+  /** Encodes a change. Returns no events if the snapshot includes the change, and `undefined` if the client never received a snapshot. */
   changed({ version, hash, patch, value }: SharedStateChangedEvent): AgUiEvent[] | undefined {
     if (this.#version === undefined) return undefined
     if (version <= this.#version) return []

@@ -7,10 +7,10 @@ import type { TokenCounts } from './token-counts.ts'
 
 type Send = (event: AgUiEvent) => void
 
-/** A loop that a call has started. */
+/** A nested loop that a tool call started. */
 interface SubAgent {
   loopId: string
-  /** The call of the run itself. */
+  /** The run's own call that contains the nested loop. */
   toolCallId: string
   ids: CallIds
   messages: MessageEvents
@@ -18,8 +18,7 @@ interface SubAgent {
 }
 
 /**
- * Encodes reports of nested loops as sub-agent events. Messages are sent whole at their end, because deltas of a nested loop are dropped for
- * slow readers.
+ * Encodes events of nested loops as sub-agent events. Sends complete messages, because slow readers do not receive deltas of nested loops.
  */
 export class SubAgentEvents {
   readonly #running = new Map<string, SubAgent>()
@@ -33,7 +32,7 @@ export class SubAgentEvents {
     this.#send = send
   }
 
-  /** `callId` is the reporting call; `parent` the sub-agent that made it. */
+  /** `callId` identifies the call that forwards the event. `parent` is the sub-agent that made this call, if any. */
   take({ toolCallId, toolName, event }: ChildEvent, callId: string, parent?: SubAgent): void {
     if (event.type === 'messageUpdate' || event.type === 'turnRequest') return
     const child =
@@ -62,7 +61,7 @@ export class SubAgentEvents {
       case 'turnEnd':
       case 'messageStart':
       case 'toolExecutionStart':
-      // The run itself reports requests of its sub-agents.
+      // The run reports its sub-agents' requests.
       case 'approvalRequested':
       case 'approvalResolved':
       case 'inputRequested':
@@ -75,17 +74,17 @@ export class SubAgentEvents {
     }
   }
 
-  /** The task of the call continues in the background. */
+  /** Marks a call whose task continues in the background. */
   goOn(toolCallId: string): void {
     this.#background.add(toolCallId)
   }
 
-  /** Ends a call of the run: unfinished nested loops were cut off. */
+  /** Ends a call of the run. Unfinished nested loops are reported as stopped. */
   callEnded(toolCallId: string): void {
     if (!this.#background.has(toolCallId)) this.ended(toolCallId)
   }
 
-  /** Does the same as `callEnded`, also for background loops. */
+  /** Like `callEnded`, but also ends background loops. */
   ended(toolCallId: string): void {
     this.#background.delete(toolCallId)
     for (const child of this.#running.values()) {
@@ -102,7 +101,7 @@ export class SubAgentEvents {
     this.forget()
   }
 
-  /** Starts a new stream of the client. */
+  /** Starts a new stream. */
   forget(): void {
     this.#running.clear()
   }
@@ -143,7 +142,7 @@ export class SubAgentEvents {
   }
 }
 
-/** Encodes an event without a counterpart. */
+/** Encodes an event without an AG-UI equivalent. */
 export function noteOf(event: AgentEvent): AgUiEvent & { type: 'CUSTOM' } {
   return { type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) }
 }

@@ -30,32 +30,32 @@ import {
 } from './ag-ui-event.ts'
 
 /**
- * Makes call ids unique in a conversation. Some providers restart them in every response, and an AG-UI client would confuse the calls.
- * A repeated id gets a number.
+ * Makes call ids unique within a conversation by numbering repeated ids. Some providers reuse ids in every response, and AG-UI clients
+ * would confuse the calls.
  */
 export class CallIds {
   readonly #counts = new Map<string, number>()
   readonly #services = new Map<string, string>()
   readonly #prefix: string
 
-  /** `prefix` tells the calls of a sub-agent from those of others. */
+  /** `prefix` distinguishes the calls of different sub-agents. */
   constructor(prefix = '') {
     this.#prefix = prefix
   }
 
-  /** The id of a new call. */
+  /** Returns the id for a new call. */
   next(toolCallId: string): string {
     this.#counts.set(toolCallId, (this.#counts.get(toolCallId) ?? 0) + 1)
     return this.current(toolCallId)
   }
 
-  /** The id of the last call with this provider id. */
+  /** Returns the id of the last call with this provider id. */
   current(toolCallId: string): string {
     const count = this.#counts.get(toolCallId) ?? 1
     return `${this.#prefix}${toolCallId}${count === 1 ? '' : `#${count}`}`
   }
 
-  /** The id of a provider-executed call: new unless an earlier message has left it open. */
+  /** Returns the id of a provider-executed call. The id is new unless the call is still open from an earlier message. */
   service(toolCallId: string): { id: string; isNew: boolean } {
     const open = this.#services.get(toolCallId)
     if (open !== undefined) return { id: open, isNew: false }
@@ -64,7 +64,7 @@ export class CallIds {
     return { id, isNew: true }
   }
 
-  /** A later block with this id is another call. */
+  /** Ends a call. A later block with the same provider id is a new call. */
   serviceEnded(toolCallId: string): void {
     this.#services.delete(toolCallId)
   }
@@ -74,10 +74,10 @@ export class CallIds {
  * Converts a history to AG-UI messages, for `MESSAGES_SNAPSHOT` or as initial messages.
  *
  * **Contract**
- * - Ids are those of the events of the runs, in every process: a message has its own, a thought `{message}:{index}`, a result
+ * - Ids equal those in run events, in every process: a message keeps its id, a thinking block gets `{message}:{index}`, and a result gets
  *   `{call}:result`.
- * - Provider-executed calls are calls with results. Pictures, files and sources of a response are activities after its message.
- * - Omits provider signatures and messages of the application.
+ * - Provider-executed calls become calls with results. Images, files and sources of a response become activities after its message.
+ * - Omits provider signatures and application messages.
  */
 export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds = new CallIds()): AgUiMessage[] {
   const shown: AgUiMessage[] = []
@@ -108,12 +108,12 @@ export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds =
 
 type ToolMessage = AgUiMessage & { role: 'tool' }
 
-/** Returns the result of a call that never ran. */
+/** Returns an error result for a call that never ran. */
 export function notRun(id: string): ToolMessage {
   return resultOf(id, { content: [{ type: 'text', text: notRunText }], isError: true })
 }
 
-/** Returns a user message, also one that the runtime wrote. */
+/** Converts a user message. A runtime notice becomes a system message. */
 export function userMessageOf(message: UserMessage & { id: string }): AgUiMessage & { role: 'user' | 'system' } {
   const notice = noticeOf(message)
   return notice === undefined
@@ -121,7 +121,7 @@ export function userMessageOf(message: UserMessage & { id: string }): AgUiMessag
     : { id: message.id, role: 'system', content: notice }
 }
 
-/** Returns the result of a tool. */
+/** Converts a tool result. */
 export function resultOf(
   id: string,
   { content, isError, outcome }: Pick<ToolResultMessage, 'content' | 'isError' | 'outcome'>,
@@ -130,12 +130,12 @@ export function resultOf(
   return { id: `${id}:result`, role: 'tool', toolCallId: id, content: contentOf(content), ...metadata }
 }
 
-/** A result as the event that tells it. */
+/** Converts a result message to an event. */
 export function resultEvent({ id: messageId, ...result }: ToolMessage): AgUiContentEvent {
   return { type: 'TOOL_CALL_RESULT', messageId, ...result }
 }
 
-/** Returns text, or parts if there are images or files. */
+/** Returns text, or parts if the content includes images or files. */
 function contentOf(content: readonly Content[]): string | AgUiPart[] {
   if (!content.some(isMedia)) return textOf(content)
   return content.flatMap((block): AgUiPart[] => {
@@ -144,7 +144,7 @@ function contentOf(content: readonly Content[]): string | AgUiPart[] {
   })
 }
 
-/** Undefined for media in the session store, which are requested by name. */
+/** Omits media without a source, such as media in the session store. */
 function mediaPart(block: ImageContent | FileContent): AgUiPart[] {
   const { mimeType } = block
   const source = sourceOf(block)
@@ -164,13 +164,16 @@ function mediaTypeOf(mimeType: string): AgUiMediaType {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
-/** The arguments as the model wrote them. */
+/** Returns the model's original arguments text. */
 export function argumentsText(block: ToolCallContent | ServiceToolContent): string {
   if (block.type === 'serviceTool') return JSON.stringify(block.input ?? {})
   return block.invalidArguments ?? JSON.stringify(block.arguments)
 }
 
-/** Returns the result of a provider-executed call; `undefined` while it is open. `isUnfinished`: its response was cut off, so it never ends. */
+/**
+ * Returns the result of a provider-executed call, or `undefined` while the call is open. `isUnfinished`: the response was truncated, so the
+ * call never ends.
+ */
 export function serviceResultOf(id: string, block: ServiceToolContent, isUnfinished: boolean): ToolMessage | undefined {
   const { status, output, error } = block
   if (status === 'done') return resultOf(id, { content: [text(outputText(output))], isError: false })
@@ -182,7 +185,7 @@ function outputText(output: JsonValue | undefined): string {
   return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output)
 }
 
-/** Returns images, files and citations of a response. */
+/** Returns the images, files and citations of a response as activities. */
 export function activitiesOf(messageId: string, content: readonly Content[]): (AgUiMessage & { role: 'activity' })[] {
   const shown = content.flatMap((block, contentIndex): (AgUiMessage & { role: 'activity' })[] => {
     if (!isMedia(block)) return []
@@ -196,12 +199,12 @@ export function activitiesOf(messageId: string, content: readonly Content[]): (A
   return [...shown, { id: `${messageId}:sources`, role: 'activity', activityType: 'phi.sources', content: { messageId, sources } }]
 }
 
-/** The id of a thought. */
+/** Returns the id of a thinking block. */
 export function reasoningId(messageId: string, contentIndex: number): string {
   return `${messageId}:${contentIndex}`
 }
 
-/** Inserts a result where a client does: after its call, and after the results there. */
+/** Inserts a result in the position that clients use: after its call and any results that follow the call. */
 function place(shown: AgUiMessage[], result: ToolMessage): void {
   const call = shown.findLastIndex(
     (message) => message.role === 'assistant' && message.toolCalls?.some(({ id }) => id === result.toolCallId),
@@ -211,13 +214,13 @@ function place(shown: AgUiMessage[], result: ToolMessage): void {
   shown.splice(at, 0, result)
 }
 
-/** A call as a message of the client has it. */
+/** A call with its id in client messages. */
 interface ShownCall {
   block: ToolCallContent | ServiceToolContent
   id: string
 }
 
-/** The calls of `message`, and results of provider-executed calls, also of those that an earlier message has left open. */
+/** Returns the calls of `message` and the results of provider-executed calls, including calls still open from earlier messages. */
 function callsIn(message: AssistantMessage, ids: CallIds): { calls: ShownCall[]; results: ToolMessage[] } {
   const calls: ShownCall[] = []
   const results: ToolMessage[] = []
@@ -233,7 +236,7 @@ function callsIn(message: AssistantMessage, ids: CallIds): { calls: ShownCall[];
   return { calls, results }
 }
 
-/** Thoughts, and the message itself where its first text or call is. */
+/** Returns the reasoning messages, and the assistant message at the position of its first text or call. */
 function answerOf(message: AssistantMessage & MessageEnvelope, calls: ShownCall[]): AgUiMessage[] {
   const { id } = message
   const content = shownContent(message)
@@ -262,8 +265,8 @@ function answerOf(message: AssistantMessage & MessageEnvelope, calls: ShownCall[
 }
 
 /**
- * Returns a snapshot that replaces the client's whole conversation. Clients keep their thoughts unless a snapshot contains one,
- * so there is always at least an empty one. They keep activities unless the snapshot replaces them.
+ * Returns a snapshot that replaces the client's whole conversation. Clients keep their reasoning messages unless the snapshot contains
+ * one, so an empty one is added if necessary. Clients keep activities unless the snapshot's metadata replaces them.
  */
 export function snapshotOf(messages: AgUiMessage[]): AgUiEvent & { type: 'MESSAGES_SNAPSHOT' } {
   return {

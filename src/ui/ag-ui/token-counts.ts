@@ -2,7 +2,7 @@ import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgUiTokenUsage } from './ag-ui-event.ts'
 
-/** Tokens of a run per model. */
+/** A run's token usage, per model. */
 export class TokenCounts {
   readonly #counts = new Map<string, AgUiTokenUsage>()
 
@@ -11,12 +11,12 @@ export class TokenCounts {
     this.#counts.set(key, { provider, model, ...sum(this.#counts.get(key), countsOf(usage)) })
   }
 
-  /** A new stream reports only its own calls. */
+  /** Resets the counts, because a new stream reports only its own calls. */
   clear(): void {
     this.#counts.clear()
   }
 
-  /** `total` is everything charged to the run: usage without a visible model call has no model name. */
+  /** Lists the usage per model. `total` is the run's total usage. Usage beyond the counted model calls is listed without a model name. */
   list(total?: Usage): AgUiTokenUsage[] {
     const counts = [...this.#counts.values()]
     if (total === undefined) return counts

@@ -20,7 +20,10 @@ import type { UiChunk, UiToolEnd } from './ui-message.ts'
 /** Encodes tool calls as chunks. */
 export class CallChunks extends OpenCalls {
   readonly #send: (chunk: UiChunk) => void
-  /** Names of client tools. `useChat` has a separate part type for each, and runs a call whose input is available, so that is sent on request. */
+  /**
+   * Names of client tools. `useChat` uses a separate part type for each and runs a call once its input is available, so the input is sent
+   * only on request.
+   */
   #ofPages: ReadonlySet<string> = new Set()
 
   constructor(send: (chunk: UiChunk) => void) {
@@ -33,7 +36,7 @@ export class CallChunks extends OpenCalls {
     this.#ofPages = new Set(names)
   }
 
-  /** Continues the open calls of `answer`. */
+  /** Restores a response's open calls. */
   resume({ open, asked }: OpenAnswer): void {
     for (const { toolCallId, toolName, input } of open) {
       this.written({ id: toolCallId, name: toolName, arguments: isJsonObject(input) ? input : {} })
@@ -45,12 +48,12 @@ export class CallChunks extends OpenCalls {
     super.written(call, !this.#ofPages.has(call.name))
   }
 
-  /** Starts the arguments of a call. */
+  /** Starts streaming a call's arguments. */
   begun(toolCallId: string, toolName: string): void {
     this.#send({ type: 'tool-input-start', toolCallId, toolName, ...this.#dynamic(toolName) })
   }
 
-  /** Completes a call. `isUnfinished`: its message is incomplete, so it never runs. */
+  /** Sends the complete call. `isUnfinished`: the message is incomplete, so the call never runs. */
   show(block: ToolCallContent, isUnfinished: boolean): void {
     const { toolCallId, toolName, input } = callOf(block)
     if (isUnfinished || !this.#ofPages.has(toolName)) this.#available({ toolCallId, toolName, input })
@@ -67,14 +70,14 @@ export class CallChunks extends OpenCalls {
   }
 
   /**
-   * Ends an approval request: the call looks as before, because AI SDK 6 has no chunk for a decision. A denial appears with the result of the
-   * call: a run whose request timed out may ask again.
+   * Ends an approval request by sending the call again, because AI SDK 6 has no chunk for a decision. A denial is sent with the call's
+   * result, because a run may repeat a request that timed out.
    */
   protected override showDecided({ approved }: ApprovalResolvedEvent, call: OpenCall | undefined): void {
     if (call !== undefined && approved) this.#written(call)
   }
 
-  /** The client now runs the call. */
+  /** Sends the call's input, so that the client runs the call. */
   protected override showHandedOut({ toolCallId, toolName, args: input }: ClientCallRequestedEvent, call: OpenCall | undefined): void {
     if (call === undefined) return
     call.isShown = true
@@ -101,10 +104,13 @@ export class CallChunks extends OpenCalls {
     else this.#send({ type: 'tool-output-available', toolCallId, output: outputOf(result.content), ...end })
   }
 
-  /** Ends the stream while the run waits: calls that cannot continue look finished, because the client would otherwise never send a decision. */
+  /**
+   * Ends the stream of a waiting run. Marks calls that cannot continue as finished, because `useChat` sends decisions only if no call is
+   * open.
+   */
   holdBack(): void {
     for (const { key: toolCallId, toolName, state, parent, isShown, refusal } of this.values()) {
-      // The request timed out; the client can still decide.
+      // A refusal means that the request timed out, but the client can still decide.
       const isAsked = state === 'asked' || refusal !== undefined
       if (!isAsked && parent === undefined && isShown) {
         this.#send({ type: 'tool-output-available', toolCallId, output: waitsText, ...this.#dynamic(toolName) })
@@ -112,13 +118,13 @@ export class CallChunks extends OpenCalls {
     }
   }
 
-  /** Ends the run: open calls did not run. */
+  /** Ends the run. Marks open calls as not run. */
   close(): void {
     for (const call of this.values()) this.#closed(call)
     this.clear()
   }
 
-  /** A sub-agent's request has no result of its own; a call of the run without a result did not run. */
+  /** Closes a call without a result. A decided sub-agent call gets an empty output. Other calls did not run. */
   #closed({ key: toolCallId, toolName, refusal, state, parent, isShown }: OpenCall): void {
     if (refusal !== undefined) this.#send({ type: 'tool-output-denied', toolCallId })
     else if (parent !== undefined && state === 'decided')
@@ -130,7 +136,7 @@ export class CallChunks extends OpenCalls {
     this.#available({ toolCallId, toolName, input }, title)
   }
 
-  /** Shows the arguments of a call. A client tool must not run before it is requested. */
+  /** Sends a call's arguments. Marks client tools as `providerExecuted`, so that the client does not run them before a request. */
   #available(call: { toolCallId: string; toolName: string; input: JsonValue }, title?: string): void {
     const whose = this.#ofPages.has(call.toolName) ? { providerExecuted: true } : { dynamic: true as const }
     this.#send({ type: 'tool-input-available', ...call, ...whose, ...(title !== undefined && { title }) })
@@ -144,7 +150,7 @@ export class CallChunks extends OpenCalls {
     return { ...this.#dynamic(toolName), ...(details !== undefined && details !== null && { toolMetadata: { details } }) }
   }
 
-  /** Shows a call whose arguments differ from those shown, or that no message has shown. */
+  /** Sends a call that was not sent before, or was sent with other arguments. */
   #shown(call: OpenCall, input: JsonObject, subAgent?: string): void {
     if (!call.isShown || !isSameJson(input, call.input)) {
       call.input = input

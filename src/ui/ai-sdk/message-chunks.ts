@@ -9,22 +9,22 @@ import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { UiChunk } from './ui-message.ts'
 
 /**
- * Encodes one model message as chunks: its deltas as they arrive, and at its end what was not streamed.
+ * Encodes one model message as chunks: deltas as they arrive, and the remaining content when the message is complete.
  *
  * **Contract**
- * - A streamed call ends with its whole input, so that repaired arguments replace the streamed text.
+ * - A streamed call ends with the complete input, so that repaired arguments replace the streamed text.
  * - `calls` belongs to the encoder, which updates it later.
  */
 export class MessageChunks extends MessageFold {
-  /** The step of the message. */
+  /** Step number of the message. */
   step = 0
   readonly #calls: CallChunks
   readonly #send: (chunk: UiChunk) => void
-  /** Names of the tools of streamed calls: calls that the finished message lacks were cut off. */
+  /** Tool names of streamed calls, by id. Calls missing from the finished message were truncated. */
   readonly #streamed = new Map<string, string>()
-  /** Provider-executed calls as last shown, with their steps. */
+  /** Provider-executed calls as last sent, with their steps. */
   readonly #services = new Map<string, { block: ServiceToolContent; step: number }>()
-  /** The current image, which may get finer. The protocol cannot replace one, so it is sent when something else follows. */
+  /** The current image, which may still be refined. Sent when another block follows, because the protocol cannot replace an image. */
   #media: { contentIndex: number; block: ImageContent | FileContent } | undefined
   #shownMedia = new Set<number>()
 
@@ -34,7 +34,7 @@ export class MessageChunks extends MessageFold {
     this.#send = send
   }
 
-  /** Continues open provider-executed calls of a previous response. */
+  /** Restores the open provider-executed calls of a previous response. */
   resume(open: Iterable<ServiceToolContent>): void {
     for (const block of open) this.#services.set(block.id, { block, step: this.step })
   }
@@ -45,7 +45,7 @@ export class MessageChunks extends MessageFold {
     this.#clearMedia()
   }
 
-  /** Retracts what the open step has shown. */
+  /** Retracts the output of the open step. */
   takeBack(): void {
     this.close()
     this.#clearMedia()
@@ -106,13 +106,13 @@ export class MessageChunks extends MessageFold {
     this.#streamed.clear()
   }
 
-  /** The block of `contentIndex` grows: the previous image is complete. */
+  /** Sends the previous image if another block grows. */
   #follow(contentIndex: number): void {
     const before = this.#media
     if (before !== undefined && before.contentIndex !== contentIndex) this.#showMedia(before.contentIndex, before.block)
   }
 
-  /** Shows a final image or file, and a transcript of audio. Once per block. */
+  /** Sends a final image or file, and the transcript of audio. At most once per block. */
   #showMedia(contentIndex: number, block: ImageContent | FileContent): void {
     this.#media = undefined
     if (this.#shownMedia.has(contentIndex)) return
@@ -122,7 +122,7 @@ export class MessageChunks extends MessageFold {
       for (const chunk of wholeText('text', blockId(this.step, contentIndex), text)) this.#send(chunk)
   }
 
-  /** Shows what is new of a provider-executed call. */
+  /** Sends the changes of a provider-executed call. */
   #service(block: ServiceToolContent, isUnfinished: boolean): void {
     const { step } = this
     const before = this.#services.get(block.id)
@@ -137,7 +137,7 @@ export class MessageChunks extends MessageFold {
     if (ending !== undefined) this.#send(ending)
   }
 
-  /** Ends the stream while the run waits: an open call looks finished, because the client would otherwise never send a decision. */
+  /** Ends the stream of a waiting run. Marks open calls as finished, because `useChat` sends decisions only if no call is open. */
   holdBack(): void {
     this.#calls.holdBack()
     for (const { block } of this.#services.values()) {

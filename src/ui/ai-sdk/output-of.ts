@@ -2,20 +2,20 @@ import { PartialOutput } from '../../base/json/partial-output.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { OutputForm } from '../../contract/model/request-settings.ts'
 
-/** The part of a `useChat` message that `outputOf` reads: a `UIMessage` or our `UiMessage`. */
+/** The fields of a `useChat` message that `outputOf` reads. Accepts the AI SDK's `UIMessage` and `UiMessage`. */
 export interface WithText {
   readonly parts: readonly { readonly type: string }[]
   readonly metadata?: unknown
 }
 
 /**
- * Returns the response of a message as a value, while it is streamed. Call it on each render.
+ * Returns a message's structured response as a value, even while it streams. Call it on each render.
  *
  * **Contract**
- * - Equals `run.partial()`: not validated, and unwrapped from the property that holds a non-object. `undefined` before the first
- *   text, and if the run did not ask for JSON.
- * - `form` is `metadata.output` of the stream or of `toUiMessages`.
- * - If a response has several steps, the last one counts. Reads all of its text.
+ * - Equals `run.partial()`: not validated, and unwrapped if the schema's root is not an object. `undefined` before the first text, and if
+ *   the run did not request JSON.
+ * - Reads the form from `metadata.output`, set by the stream and `toUiMessages`.
+ * - Reads the text of the last step.
  *
  * Source: docs/guides/structured-output.md
  *
@@ -32,7 +32,7 @@ export function outputOf(message: WithText, form: OutputForm | undefined = formI
   return output.value
 }
 
-/** Other metadata than ours has none. */
+/** Third-party metadata has no `output`. */
 function formIn(metadata: unknown): OutputForm | undefined {
   const { output }: { output?: unknown } = Object(metadata)
   if (typeof output !== 'object' || output === null) return undefined

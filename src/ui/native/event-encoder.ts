@@ -8,30 +8,29 @@ import { SentMessages } from './sent-messages.ts'
 /** Encodes the events of one connection, in order. */
 export interface EventEncoder {
   /**
-   * Returns the JSON of `event` without fields that equal the event before; empty for a withheld event. Throws what
-   * `JSON.stringify` throws.
+   * Returns the JSON of `event` without fields equal to those of the previous event; empty for a withheld event. Throws the same errors as
+   * `JSON.stringify`.
    */
   encode(event: AgentEvent): string
-  /** Returns it as a server-sent event with the cursor `seq` as `id`; empty for a withheld event. */
+  /** Returns the frame as a server-sent event with the cursor `seq` as `id`; empty for a withheld event. */
   sse(event: AgentEvent): string
 }
 
 const shownEvents = optionsOf<ShownEvents>({ turnRequests: aFlag })
 
 /**
- * Creates an encoder of our own events in a compact form, for one connection.
+ * Creates an encoder for phi-core events in a compact form, for one connection.
  *
  * **Contract**
- * - The first frame of a connection is complete, and so is one after a gap in `seq`. All others omit `runId`, `sessionId`,
- *   `loopId` and `seq` (one more), and `at` if it is the same.
- * - A delta after a delta of the same message omits `type` and `messageId`; one of the same kind omits all equal fields of
- *   `delta`.
- * - Text that continues the same block is `["words", ms]`: the milliseconds since the frame before, if not 0. 16 characters cost
+ * - The first frame of a connection is complete, as is a frame after a gap in `seq`. Other frames omit `runId`, `sessionId`, `loopId` and
+ *   `seq` (incremented by one), and `at` if unchanged.
+ * - Consecutive deltas of a message omit `type` and `messageId`. Deltas of the same kind also omit all equal fields of `delta`.
+ * - Text that continues the same block is `["words", ms]`, with the milliseconds since the previous frame if not 0. 16 characters cost
  *   about 40 bytes as a server-sent event.
- * - No message is written twice: an event refers to one that this connection has sent in the same loop with `{ sent: id }`. The
- *   end of a response omits texts that its deltas contained; `grown` names these blocks.
- * - The `event` of a `childEvent` is encoded in the same way, relative to the event before of that call.
- * - `eventDecoder` restores the events exactly. Unknown types and fields pass unchanged.
+ * - Each message is sent once. Later events of the same loop refer to it as `{ sent: id }`. The end of a response omits texts already sent
+ *   as deltas. `grown` lists these blocks.
+ * - The `event` of a `childEvent` is encoded in the same way, relative to the call's previous event.
+ * - `eventDecoder` restores the events exactly. Unknown types and fields pass through unchanged.
  *
  * @example
  * ```ts
@@ -44,16 +43,16 @@ export function eventEncoder(shown: ShownEvents = {}): EventEncoder {
   return new LeanEncoder(shown)
 }
 
-/** State of a run that the next frame may omit. */
+/** Fields of the previous event that the next frame may omit. */
 type Place = Pick<AgentEvent, 'runId' | 'sessionId' | 'loopId' | 'seq' | 'at'>
 
 class LeanEncoder implements EventEncoder {
   readonly #shown: ShownEvents
   #place: Place | undefined
-  /** The event before, if it was a delta that the next one may rest on. */
+  /** The previous event, if it was a delta that the next delta can build on. */
   #update: MessageUpdateEvent | undefined
   readonly #messages = new SentMessages()
-  /** Loop ids that each running call has reported. */
+  /** Encoders of nested events, by running call. */
   readonly #children = new Map<string, LeanEncoder>()
 
   constructor(shown: ShownEvents) {
@@ -75,7 +74,7 @@ class LeanEncoder implements EventEncoder {
     return json === '' ? '' : `id: ${event.seq}\ndata: ${json}\n\n`
   }
 
-  /** Written by hand: it comes with every piece of text. */
+  /** Builds the JSON manually, because this runs for every text delta. */
   #delta(event: MessageUpdateEvent): string {
     const before = this.#update
     if (before === undefined || event.messageId !== before.messageId) return this.#other(event)
@@ -133,7 +132,7 @@ function changesOf(delta: StreamDelta, before: StreamDelta): string {
   return changes
 }
 
-/** Returns whether the delta has only known fields: those of a newer version are written out. */
+/** Returns whether the delta has only known fields. Otherwise, it is encoded completely. */
 function hasKnownKeys(event: MessageUpdateEvent): boolean {
   return countKeys(event) === (event.fromSeq === undefined ? 8 : 9) && countKeys(event.delta) === keysOf[event.delta.type]
 }

@@ -5,19 +5,19 @@ import type { PendingApproval, PendingClientCall } from '../../contract/run/run-
 import { aFlag, aFunction, anything, aText, listOf, type OptionTable } from '../../contract/shape/shape.ts'
 import type { WaitingForPerson } from './open-calls.ts'
 
-/** Options of every run encoder. */
+/** Options for every run encoder. */
 export interface RunEncoderOptions {
-  /** The conversation before the first event. A run may continue its last response: after a pause, or for a retry. */
+  /** The conversation before the first event. A run may continue the last response, after a pause or for a retry. */
   history?: readonly AgentMessage[]
-  /** Calls of `history` that wait for an approval. Default: those of a paused run. */
+  /** Calls in `history` that wait for an approval. Default: those that a paused run recorded. */
   approvals?: readonly PendingApproval[]
-  /** Calls of `history` that wait for a client, like `approvals`. */
+  /** Calls in `history` that wait for a client. Default: those that a paused run recorded. */
   clientCalls?: readonly PendingClientCall[]
-  /** Sends the content of `history` first, for a client without it, such as one that resumes. Default: `false`. */
+  /** Sends the content of `history` first, for a client without the conversation, such as a resuming client. Default: `false`. */
   restate?: boolean
-  /** The id of a message in the middle of the run: the stream begins after it. Default: with the run. */
+  /** Id of a message within the run, after which the stream begins. By default, the stream begins with the run. */
   replyTo?: string
-  /** Returns the price of one response in USD; `undefined` if unknown. */
+  /** Returns the price of one response in USD, or `undefined` if unknown. */
   cost?: (message: AssistantMessage) => number | undefined
 }
 
@@ -31,38 +31,41 @@ export const runEncoderFields: OptionTable<RunEncoderOptions> = {
   cost: aFunction,
 }
 
-/** Encodes the events of one run as the frames of one stream. */
+/** Encodes one run as the frames of one stream. */
 export interface RunEncoder<Frame> {
   /** Returns the frames of `event`; none after the end of the run. */
   encode(event: AgentEvent): Frame[]
-  /** Records an event that the client has received in an earlier stream. */
+  /** Processes an event that the client already received in an earlier stream. */
   skip(event: AgentEvent): void
-  /** Returns whether the run waits for another request, which the client sends only after this stream has ended: end it with `suspend`. */
+  /**
+   * Returns whether the run waits for a request that the client sends only after this stream has ended. If so, call `suspend` to end the
+   * stream.
+   */
   readonly waiting: WaitingForPerson
-  /** Returns the last frames of a stream whose run continues elsewhere. */
+  /** Returns the last frames of a stream that ends before its run. */
   suspend(): Frame[]
   /** Returns the last frames if the events ended without `agentEnd`; none after it. */
   end(): Frame[]
-  /** Returns the last frames if reading the events failed; none after `agentEnd`. Foreign errors are not shown. */
+  /** Returns the last frames if reading the events failed; none after `agentEnd`. Hides the text of third-party errors. */
   fail(error: unknown): Frame[]
 }
 
-/** Headers of every event stream for a browser. */
+/** Headers that every event stream to a browser needs. */
 export const streamHeaders = {
   'content-type': 'text/event-stream',
-  // If a response may be stored, Firefox lets a second tab wait for the end of the first one's.
+  // If a response is cacheable, Firefox makes a second tab wait until the first tab's response ends.
   'cache-control': 'no-store',
-  // Proxies such as nginx would buffer the whole response.
+  // Without this header, proxies such as nginx buffer the whole response.
   'x-accel-buffering': 'no',
 } as const
 
-/** Events of a run that a client may see. */
+/** Selects the run events that clients can see. */
 export interface ShownEvents {
   /** Whether `turnRequest` events are sent. They contain the system prompt and the whole request. Default: `false`. */
   turnRequests?: boolean
 }
 
-/** Returns whether `event` stays on the server: a `turnRequest`, also of a child, unless `shown` allows it. */
+/** Returns whether `event` must not be sent to clients: a `turnRequest`, also of a nested loop, unless `shown` allows it. */
 export function isWithheld(event: AgentEvent, shown: ShownEvents): boolean {
   return shown.turnRequests !== true && isRequest(event)
 }
@@ -72,8 +75,8 @@ function isRequest(event: AgentEvent): boolean {
 }
 
 /**
- * Returns `event` as it was when emitted, for late readers too: a started response is the empty message, not the live view that has grown
- * since. Its content follows as deltas, and whole in `messageEnd`. The same object if nothing differs.
+ * Returns `event` as it was when emitted, even for late readers. In a `messageStart`, replaces the live view with the empty message,
+ * because the content follows as deltas and in `messageEnd`. Returns the same object if nothing differs.
  */
 export function asEmitted(event: AgentEvent): AgentEvent {
   if (event.type === 'childEvent') return { ...event, event: asEmitted(event.event) }
@@ -86,7 +89,7 @@ function asStarted(message: AgentMessage): AgentMessage {
   return { ...known, content: [], stopReason: 'stop', usage: emptyUsage() }
 }
 
-/** Returns `event` without common fields. */
+/** Returns `event` without the common fields. */
 export function bodyOf(event: AgentEvent): object {
   const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...body } = asEmitted(event)
   return body

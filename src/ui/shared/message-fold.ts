@@ -11,22 +11,22 @@ export interface OpenBlock {
   readonly kind: BlockKind
   readonly messageId: string
   readonly contentIndex: number
-  /** False if the block was open before, and another one grew in between. */
+  /** False if the block was open before and another block grew in the meantime. */
   readonly isNew: boolean
   /** The client's id of the block, set by `opened`. */
   id: string
 }
 
-/** Id and tool of a call with growing arguments. */
+/** Id and tool name of a call whose arguments are streaming. */
 export type GrowingCall = Omit<Extract<StreamDelta, { type: 'toolCallDelta' }>, 'type' | 'contentIndex' | 'delta'>
 
 /**
- * Folds a model message into transitions of its blocks, from its deltas and the finished message.
+ * Folds a model message's deltas and final form into block transitions.
  *
  * **Contract**
- * - One block is open at a time. Each `opened` has its `closed`, unless `forget` was called in between.
- * - A message whose start was missed is sent whole at its end.
- * - Stores the sent length of each block, and no text.
+ * - One block is open at a time. `closed` follows each `opened`, unless `forget` was called in between.
+ * - A message whose start was missed is sent as a whole when it is complete.
+ * - Stores each block's sent length, but no text.
  */
 export abstract class MessageFold {
   #live: string | undefined
@@ -35,17 +35,17 @@ export abstract class MessageFold {
   #sentLengths: number[] = []
   #sentArgumentLengths: number[] = []
 
-  /** Sends a fragment of the open block; never an empty one. */
+  /** Sends a non-empty fragment of the open block. */
   protected abstract grown(block: OpenBlock, delta: string): void
   protected opened?(block: OpenBlock, call: GrowingCall | undefined): void
   protected closed?(block: OpenBlock): void
-  /** Sends a whole block; a later one may replace it. */
+  /** Sends a complete block, which a later version may replace. */
   protected shown?(block: Content, contentIndex: number): void
   protected cited?(citation: Citation, contentIndex: number): void
-  /** Sends a block of the finished message, without its text or thinking, which was sent. No other block is open then. */
+  /** Completes a block of the finished message. Its text or thinking was already sent. No other block is open. */
   protected completed?(block: Content, contentIndex: number, isUnfinished: boolean): void
 
-  /** The id of the streaming message. */
+  /** Id of the streaming message. */
   get live(): string | undefined {
     return this.#live
   }
@@ -65,7 +65,7 @@ export abstract class MessageFold {
     else this.#grow(delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta)
   }
 
-  /** Sends what of the finished message was not streamed. */
+  /** Sends the parts of the finished message that were not streamed. */
   complete(message: AssistantMessage): void {
     const isUnfinished = isCut(message)
     for (const [index, block] of this.contentOf(message).entries()) this.#complete(block, index, isUnfinished)
@@ -111,7 +111,7 @@ export abstract class MessageFold {
     this.closed?.(block)
   }
 
-  /** The client starts another stream: following content opens a block again. */
+  /** Starts a new stream, in which further content opens a block again. */
   forget(): void {
     this.#open = undefined
   }

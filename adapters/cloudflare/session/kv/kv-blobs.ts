@@ -3,13 +3,13 @@ import type { BlobDriver, LogClaim } from '../../../../src/session.ts'
 import { padded } from './kv-key.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 
-/** Prefix of a session's media; lists of its log do not include it. */
+/** Prefix of a session's media. Lists of the session's log do not include it. */
 const blobPrefix = (sessionId: string): string => `b/${sessionId}/`
 
 /** A writer's media. Each writer has separate keys. */
 type BlobPlace = Pick<LogClaim, 'sessionId' | 'epoch'> & { writer: string }
 
-/** The visible pieces of one writer, and their total. */
+/** One writer's visible pieces, and the total number of pieces. */
 interface Pieces {
   names: string[]
   chunks: unknown
@@ -20,7 +20,7 @@ const form = /\/([0-9a-f]{64})\/(\d{8})-([^/]+)\/(\d{6})$/
 /**
  * Stores media in addition to logs, as base64 in pieces that fit into a value.
  *
- * Keys and values become visible in any order; the media exist once all pieces are visible.
+ * Keys and values become visible in any order. Media exist once all pieces are visible.
  */
 export class KvBlobs {
   readonly #namespace: KvNamespace
@@ -41,9 +41,9 @@ export class KvBlobs {
     }
   }
 
-  /** Returns those of the newest writer with all pieces visible. */
+  /** Returns the media from the newest writer whose pieces are all visible. */
   async get(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    // Uses `list`, because KV caches for a minute that a key does not exist.
+    // Uses `list`, because KV caches missing keys for a minute.
     const keys = await kvOutcome('list', listKeys(this.#namespace, `${blobPrefix(sessionId)}${hash}/`))
     const ofWriters = new Map<string, Pieces>()
     for (const { name, metadata } of keys) {
@@ -69,7 +69,7 @@ export class KvBlobs {
     return text
   }
 
-  /** Removes those of writers before `epoch`; without one, all. */
+  /** Removes media from writers before `epoch`, or all media if `epoch` is absent. */
   async remove(sessionId: string, epoch = Number.POSITIVE_INFINITY, isKept: (hash: string) => boolean = () => false): Promise<void> {
     for (const { name } of await kvOutcome('list', listKeys(this.#namespace, blobPrefix(sessionId)))) {
       const [, hash = '', of] = form.exec(name) ?? []
@@ -77,7 +77,7 @@ export class KvBlobs {
     }
   }
 
-  /** Returns the driver for a store, which knows the writer of each claim. */
+  /** Returns a store's blob driver. It provides each claim's writer. */
   driver(writerOf: (claim: LogClaim) => string): BlobDriver {
     return {
       put: (claim, hash, bytes) => this.put({ ...claim, writer: writerOf(claim) }, hash, bytes),

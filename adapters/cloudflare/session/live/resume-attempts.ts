@@ -7,7 +7,7 @@ interface Attempts {
   progress: number
 }
 
-/** The stored attempts to resume the run of a session. */
+/** Stored attempts to resume a session's run. */
 export class ResumeAttempts {
   readonly #storage: ObjectStorage
 
@@ -16,7 +16,7 @@ export class ResumeAttempts {
   }
 
   /**
-   * Counts another attempt, unless the limit is reached. Durable when it resolves, because the attempt may crash the process
+   * Counts an attempt, unless the limit is reached. The count is durable when this resolves, because the attempt may crash the process
    * again.
    */
   async begin(records: readonly SessionRecord[]): Promise<boolean> {
@@ -28,7 +28,7 @@ export class ResumeAttempts {
     return true
   }
 
-  /** Uncounts the last attempt. */
+  /** Undoes the last attempt's count. */
   async takeBack(): Promise<void> {
     const begun = await this.#read()
     if (begun !== undefined) await this.#write({ ...begun, count: begun.count - 1 })

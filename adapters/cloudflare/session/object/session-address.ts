@@ -1,6 +1,6 @@
 import { callHeader } from './object-call.ts'
 
-/** The session of an object. */
+/** The session that an object holds. */
 export interface ObjectAddress {
   tenant: string
   sessionId: string
@@ -9,12 +9,12 @@ export interface ObjectAddress {
 /** Default tenant. */
 export const defaultTenant = 'default'
 
-/** Returns the default tenant of a caller. */
+/** Returns a caller's default tenant. */
 export function tenantOf(identity: string | undefined): string {
   return identity === undefined ? defaultTenant : `user:${identity}`
 }
 
-/** Returns the identity of a tenant; a custom tenant is returned as it is. */
+/** Returns a tenant's identity. Returns a custom tenant unchanged. */
 export function identityOf(tenant: string): string | undefined {
   if (tenant === defaultTenant) return undefined
   return tenant.startsWith('user:') ? tenant.slice('user:'.length) : tenant
@@ -23,25 +23,25 @@ export function identityOf(tenant: string): string | undefined {
 const addressHeader = 'x-phi-core-session'
 const deadlineHeader = 'x-phi-core-deadline'
 
-/** Returns the name of a session's object. Session ids contain no slash, so names of two tenants never clash. */
+/** Returns the name for a session's object. Session ids contain no slash, so names of different tenants never collide. */
 export function objectName({ tenant, sessionId }: ObjectAddress): string {
   return `${tenant}/${sessionId}`
 }
 
 /**
- * Returns the headers of a client's request plus the address of the object and its deadline (epoch milliseconds). Replaces
- * headers that the client sent under these names.
+ * Returns a client request's headers plus the object's address and deadline (epoch milliseconds). Replaces client headers with the same
+ * names.
  */
 export function addressed(headers: Headers, { tenant, sessionId }: ObjectAddress, deadline: number): Headers {
   const marked = new Headers(headers)
-  // A client must not pass as the store.
+  // A client must not be able to impersonate the store.
   marked.set(callHeader, 'live')
   marked.set(addressHeader, `${encodeURIComponent(tenant)}/${sessionId}`)
   marked.set(deadlineHeader, String(deadline))
   return marked
 }
 
-/** Returns the address from `forwardToSession`; `undefined` for other requests. */
+/** Returns the address from `forwardToSession`, or `undefined` for other requests. */
 export function readAddress({ headers }: Request): ObjectAddress | undefined {
   const [tenant, sessionId] = headers.get(addressHeader)?.split('/') ?? []
   if (headers.get(callHeader) !== 'live' || tenant === undefined || sessionId === undefined) return undefined
@@ -52,9 +52,9 @@ export function readAddress({ headers }: Request): ObjectAddress | undefined {
   }
 }
 
-/** Returns whether the deadline of a forwarded request has passed. */
+/** Returns whether a forwarded request's deadline has passed. */
 export function isTooLate({ headers }: Request): boolean {
   const deadline = headers.get(deadlineHeader)
-  // A request of another version has no deadline.
+  // A request from another version has no deadline.
   return deadline !== null && !(Date.now() <= Number(deadline))
 }

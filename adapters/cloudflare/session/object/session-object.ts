@@ -3,7 +3,7 @@ import type { ObjectState } from '../workers-platform.ts'
 import { answerCall, callHeader, inputHeader, notACall } from './object-call.ts'
 import { SqliteLog, type SqliteRight } from './sqlite-log.ts'
 
-/** Input of the calls of a `SessionObject`. */
+/** Input for calls to a `SessionObject`. */
 type LogCall = SqliteRight & { lines: LogLine[]; after: number; hashes: string[] }
 type BlobCall = SqliteRight & { hash: string }
 
@@ -12,9 +12,9 @@ type BlobCall = SqliteRight & { hash: string }
  * and pass the binding to `durableObjectSessionStore`.
  *
  * **Contract**
- * - Only that store may call it. Never forward requests of clients to it.
- * - It responds once the acknowledged data is durable: the platform holds the response back until then.
- * - A deleted session leaves nothing behind.
+ * - Only this store may call the object. Never forward client requests to it.
+ * - Responds once the acknowledged data is durable, because the platform holds back the response until then.
+ * - Deleting a session removes all of its data.
  */
 export class SessionObject {
   protected readonly state: ObjectState
@@ -61,9 +61,9 @@ export class SessionObject {
     }
   }
 
-  /** Deletes everything. Resolves with whether there was a session. */
+  /** Deletes all data. Resolves with whether the session existed. */
   protected deleteSession(): Promise<boolean> {
-    // No session may begin between the check and the deletion.
+    // No session may be created between the check and the deletion.
     return this.state.blockConcurrencyWhile(async () => {
       const existed = this.log.hasRecords()
       await this.state.storage.deleteAll()

@@ -3,14 +3,14 @@ import type { AgentRun, Content } from '../../../../src/index.ts'
 import { maxKept } from './queued-inputs.ts'
 
 interface BegunRun {
-  /** As the client sent it; the history may have it with warnings of filters. Absent for a request without a message. */
+  /** The original message. The history may contain it with filter warnings. Absent for a request without a message. */
   content: readonly Content[] | undefined
   run: Promise<AgentRun>
-  /** Whether it has ended, or could not start. */
+  /** Whether the run has ended or could not start. */
   isOver: boolean
 }
 
-/** Runs that requests of clients have started, so that a repeated request joins its run. Keeps the newest 100. */
+/** Tracks the runs that client requests started, so that a repeated request joins its run. Caches the newest 100. */
 export class PageRuns {
   readonly #begun = new Map<string, BegunRun>()
 
@@ -19,7 +19,7 @@ export class PageRuns {
     return this.#begun.get(key)
   }
 
-  /** Records that `begin` starts the run for this key. Forgets a run that could not start. */
+  /** Records that `begin` starts the run for this key. Removes a run that could not start. */
   begin(key: string, content: readonly Content[] | undefined, begin: () => Promise<AgentRun>): Promise<AgentRun> {
     const begun: BegunRun = { content, run: begin(), isOver: false }
     this.#begun.delete(key)
@@ -39,8 +39,8 @@ export class PageRuns {
 }
 
 /**
- * Returns whether a client repeats the message that the history has under the same id, with the bytes of its media. Filters
- * append warnings to it.
+ * Returns whether a client repeats a message with the same id in the history. Compares media bytes, and ignores warnings that filters
+ * appended.
  */
 export function isSameContent(stored: readonly Content[], sent: readonly Content[]): boolean {
   const [last] = stored.slice(sent.length)

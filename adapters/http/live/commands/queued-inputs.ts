@@ -2,21 +2,21 @@ import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../..
 import type { RecordedInput } from '../../../../src/internal.ts'
 import type { SessionRecord } from '../../../../src/session.ts'
 
-/** Keys of clients that a session remembers; the newest ones. */
+/** Maximum number of idempotency keys to cache per session. Beyond it, the oldest keys are evicted. */
 export const maxKept = 100
 
-/** An idempotency cache: calls with the same key share one result. Keeps the newest 100; failures are not kept. */
+/** An idempotency cache: calls with the same key share one result. Caches the newest 100 results, but no failures. */
 export class IdempotencyCache<Made> {
   readonly #kept = new Map<string, Promise<Made>>()
 
-  /** Returns the result for `key`, or that of `make`. Without a key `make` is always called. */
+  /** Returns the cached result for `key`, or calls `make`. Without a key, always calls `make`. */
   get(key: string | undefined, make: () => Promise<Made>): Promise<Made> {
     if (key === undefined) return make()
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
     const made = make()
     this.#kept.set(key, made)
-    // Failures may be retried.
+    // Removes failures from the cache, so that they can be retried.
     made.catch(() => this.#kept.delete(key))
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
@@ -24,7 +24,7 @@ export class IdempotencyCache<Made> {
   }
 }
 
-/** Returns the newest loops that were started under keys, by these keys. */
+/** Returns the newest loops by idempotency key. */
 export function loopsByKey(records: readonly SessionRecord[]): ReadonlyMap<string, string> {
   const begun = records.flatMap(({ entry, loopId }): [string, string][] =>
     entry.type === 'loopStart' && entry.idempotencyKey !== undefined && loopId !== undefined ? [[entry.idempotencyKey, loopId]] : [],
@@ -32,7 +32,7 @@ export function loopsByKey(records: readonly SessionRecord[]): ReadonlyMap<strin
   return new Map(begun.slice(-maxKept))
 }
 
-/** Returns the newest versions of shared state that were made under keys, by these keys. */
+/** Returns the newest shared-state versions by idempotency key. */
 export function versionsByKey(records: readonly SessionRecord[]): ReadonlyMap<string, number> {
   const made = records.flatMap(({ entry }): [string, number][] =>
     entry.type === 'sharedState' && entry.idempotencyKey !== undefined ? [[entry.idempotencyKey, entry.version]] : [],
@@ -40,7 +40,7 @@ export function versionsByKey(records: readonly SessionRecord[]): ReadonlyMap<st
   return new Map(made.slice(-maxKept))
 }
 
-/** A queued message of a run. */
+/** A run's queued message. */
 export interface WaitingInput {
   kind: 'steer' | 'followUp'
   loopId: string
@@ -54,7 +54,7 @@ export interface QueuedInput {
   receipt: Receipt
 }
 
-/** Messages that clients have queued in a session and that are pending. */
+/** Pending messages that clients have queued in a session. */
 export class QueuedInputs {
   readonly #byKey = new IdempotencyCache<QueuedInput>()
   #waiting: QueuedInput[] = []
@@ -74,12 +74,12 @@ export class QueuedInputs {
     return this.#waiting
   }
 
-  /** Returns the pending messages as clients see them. */
+  /** Returns the pending messages in the form sent to clients. */
   shown(): WaitingInput[] {
     return this.waiting().map(({ kind, loopId, receipt: { message } }) => ({ kind, loopId, message }))
   }
 
-  /** Withdraws a message; resolves once that is recorded, with whether it was pending. */
+  /** Withdraws a message. Resolves with whether it was pending, once the withdrawal is recorded. */
   async withdraw(messageId: string): Promise<boolean> {
     const queued = this.waiting().find(({ receipt }) => receipt.message.id === messageId)
     queued?.receipt.withdraw()
@@ -87,7 +87,7 @@ export class QueuedInputs {
     return queued?.receipt.status === 'returned'
   }
 
-  /** Takes over messages that earlier processes have accepted, so that retries get the same result. Pending ones go to `run`. */
+  /** Adopts messages that earlier processes have accepted, so that retries get the same result. Delivers pending messages to `run`. */
   takeOver(inputs: Iterable<RecordedInput>, run: AgentRun | undefined): void {
     for (const { kind, loopId, messages, status } of inputs) {
       const message = messages.at(-1)

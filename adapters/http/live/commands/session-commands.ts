@@ -2,26 +2,26 @@ import type { ForwardedCommand, SessionCommand } from '../../../../src/contract/
 import { namesOf } from '../../../../src/contract/shape/shape.ts'
 import { assertUncompressed, type BodyLimits, readText } from '../../access/body.ts'
 
-/** Default: milliseconds until the owner of a session must begin its response to a forwarded request. */
+/** Default milliseconds until a session's owner must begin the response to a forwarded request. */
 export const defaultForwardMs = 600_000
 
-/** Milliseconds in which the owner must start it. */
+/** Milliseconds within which the owner must start the request. */
 const defaultBeginMs = 30_000
 
-/** Returns the deadlines of a request that is forwarded `now`: for its start and for its response. */
+/** Returns the start and response deadlines for a request that is forwarded `now`. */
 export function deadlinesFrom(now: number, withinMs: number = defaultForwardMs): Pick<ForwardedCommand, 'beginBy' | 'deadline'> {
   // Leaves the rest of a short timeout for the response.
   return { beginBy: now + Math.min(defaultBeginMs, Math.ceil(withinMs / 2)), deadline: now + withinMs }
 }
 
 type Changing = Exclude<SessionCommand, { type: 'read' }>
-/** Commands that refer to something in the session by id. */
+/** Commands that refer to an item in the session by id. */
 type About = Extract<Changing, { id: string }>['type']
 type OfSession = Exclude<Changing['type'], About>
 
 type Way = readonly [method: 'POST' | 'DELETE', path: string]
 
-/** The request of each command of a session. Commands without an entry are never forwarded. */
+/** The HTTP request of each session command. Commands without an entry are never forwarded. */
 const waysOfSession: Readonly<Record<OfSession, Way>> = {
   prompt: ['POST', '/runs'],
   send: ['POST', '/send'],
@@ -44,7 +44,7 @@ const waysOfSession: Readonly<Record<OfSession, Way>> = {
   response: ['POST', '/openai/responses'],
 }
 
-/** The requests of commands with an id. */
+/** The requests for commands with an id. */
 const waysAbout: Readonly<Record<About, Way>> = {
   withdraw: ['DELETE', '/queue/:id'],
   decide: ['POST', '/approvals/:id'],
@@ -54,10 +54,10 @@ const waysAbout: Readonly<Record<About, Way>> = {
   unschedule: ['DELETE', '/schedules/:id'],
 }
 
-/** A command of a request, with its key. */
+/** A command parsed from a request, with its key. */
 export type AskedCommand = Pick<ForwardedCommand, 'command' | 'idempotencyKey'>
 
-/** Parses the command of a request within a session, with its body within `limits`; `undefined` if it is none. */
+/** Parses the command in a session request, reading its body within `limits`. Returns `undefined` if the request is not a command. */
 export async function commandIn(request: Request, limits: BodyLimits): Promise<AskedCommand | undefined> {
   const { pathname, search } = new URL(request.url)
   const { method, headers } = request
@@ -76,7 +76,7 @@ export async function commandIn(request: Request, limits: BodyLimits): Promise<A
   return { command: { ...found, ...query, ...(contentType !== null && { contentType }), ...body }, ...keyed }
 }
 
-/** Returns the request of a command, for the routes of the process that owns the session. */
+/** Returns the HTTP request for a command, for the routes in the process that owns the session. */
 export function requestFor({ command, idempotencyKey }: AskedCommand, signal: AbortSignal): Request {
   const { query = '' } = command
   const headers = new Headers()
@@ -92,7 +92,7 @@ export function requestFor({ command, idempotencyKey }: AskedCommand, signal: Ab
   return new Request(addressOf(whole, query), { method, headers, signal, ...(body !== undefined && { body }) })
 }
 
-/** Builds the URL without a relative reference: a path that begins with two slashes would become a host. */
+/** Builds the URL without a relative reference, because a path that starts with two slashes would become a host. */
 function addressOf(path: string, query: string): string {
   return `http://localhost${path}${query}`
 }
@@ -107,7 +107,7 @@ function wayOf(method: string, pathname: string): { type: OfSession } | { type: 
   return undefined
 }
 
-/** Returns the id in a path of this form, empty if the form has none; `undefined` for another path. */
+/** Returns the id in a path of this form, or an empty string if the form has no id, or `undefined` for other paths. */
 function idIn(parts: readonly string[], form: readonly string[]): string | undefined {
   if (parts.length !== form.length) return undefined
   let id = ''
@@ -118,7 +118,7 @@ function idIn(parts: readonly string[], form: readonly string[]): string | undef
   return id
 }
 
-/** Decodes a part as the routes do. */
+/** Decodes a path segment the way the routes do. */
 function decoded(part: string): string {
   try {
     return decodeURI(part)

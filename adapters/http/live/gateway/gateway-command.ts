@@ -10,12 +10,12 @@ import type { Decision } from '../commands/decide.ts'
 import type { Unattended } from '../commands/unattended.ts'
 import type { Place } from '../live-session-host.ts'
 
-/** Fields of every command that starts a run: its idempotency key and the place to start. */
+/** Fields of every command that starts a run: its idempotency key and start point. */
 interface Beginning extends Place {
   key?: string | undefined
 }
 
-/** A command with a message and options of the run. */
+/** A command with a message and run options. */
 interface PromptFields extends Beginning {
   messages: readonly MessageInput[]
   ask: ClientAsk
@@ -23,9 +23,9 @@ interface PromptFields extends Beginning {
 
 /** The commands that start a run. */
 export interface BeginCommands {
-  /** `forPerson`: a refusal because of a busy session is shown to a user. */
+  /** `forPerson`: the client shows a `busy` error to its user. */
   prompt: PromptFields & { forPerson?: boolean; unattended?: Unattended }
-  /** As a prompt, whatever the history ends with. */
+  /** Sends a message, regardless of the last message in the history. */
   send: PromptFields
   edit: PromptFields & { messageId: string }
   branch: PromptFields & { from: string; tag: string }
@@ -34,17 +34,17 @@ export interface BeginCommands {
   compact: Beginning & { focusMessage?: string | undefined }
 }
 
-/** A message with an id of the client. */
+/** A message with a client-assigned id. */
 type OwnMessage = UserMessage & { id: string }
 
-/** A message of a client that uses its own ids. */
+/** A message from a client that assigns ids. */
 export interface PageTurn extends KnownCalls {
   message?: OwnMessage | undefined
   /** The message to edit, or the response to regenerate. */
   messageId?: string | undefined
   /** Whether to regenerate a response. */
   isAgain: boolean
-  /** Decisions; each stands alone, and settled ones are skipped. */
+  /** Independent decisions. Decisions about settled calls are skipped. */
   decisions: readonly Decision[]
   results: readonly ClientResult[]
   ask: ClientAsk
@@ -55,21 +55,21 @@ export interface PageTurn extends KnownCalls {
 /** A message for an active run. */
 interface Queueing {
   messages: readonly MessageInput[]
-  /** Only for the run of this loop. */
+  /** Queues the message only for this loop's run. */
   loopId?: JsonValue | undefined
   key?: string | undefined
 }
 
-/** Commands of a session, by type. All are plain JSON. */
+/** Session commands by type. All are plain JSON. */
 export interface GatewayCommands extends BeginCommands {
   /**
-   * A request of a client that names messages by its own ids. It settles calls, sends or edits a prompt, regenerates a response, or joins
-   * the current run.
+   * A request from a client that assigns message ids. It settles calls, sends or edits a prompt, regenerates a response, or joins the
+   * current run.
    */
   turn: PageTurn
   /**
-   * Decisions and results of calls. Calls that another client has settled already are skipped. `messages` are sent afterwards,
-   * unless the session has them already.
+   * Decisions and results for calls. The session skips calls that another client has already settled. It then sends `messages`, unless it
+   * already contains them.
    */
   settle: {
     decisions: readonly Decision[]
@@ -87,7 +87,7 @@ export interface GatewayCommands extends BeginCommands {
   stop: object
   rename: { title: string }
   changeState: StateChange
-  /** Replaces shared state with the client's version. Does nothing if it is unchanged, or if the session shares none. */
+  /** Replaces shared state with the client's version. Does nothing if the version is unchanged or the session has no shared state. */
   takeState: { value: JsonObject; version?: number | undefined }
   import: { text: string; replace: boolean }
   delete: object
@@ -102,7 +102,7 @@ export interface StateChange {
   key?: string | undefined
 }
 
-/** The run of a command. */
+/** The run that a command refers to. */
 export interface AboutRun {
   loopId: string
   runId: string
@@ -112,9 +112,9 @@ export interface AboutRun {
 export interface PageAnswer {
   /** The run to stream. Absent if the history is complete. */
   run?: AboutRun
-  /** Whether it had started before. */
+  /** Whether the run had already started. */
   isJoined: boolean
-  /** Settled calls: the client has all events before the first of them was resolved. */
+  /** Settled calls. The client has all events before the first of these calls was resolved. */
   since?: readonly string[]
   /** The steering message after which the response begins. */
   replyTo?: string
@@ -123,7 +123,7 @@ export interface PageAnswer {
 /** Results of commands, by type. */
 export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   turn: PageAnswer
-  /** `since`: as in `PageAnswer`; empty if the client has nothing of the run. */
+  /** `since` is as in `PageAnswer`, or empty if the client has no events from the run. */
   settle: AboutRun & { since: readonly string[] }
   steer: QueuedMessage
   followUp: QueuedMessage
@@ -132,7 +132,7 @@ export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   answerInput: AboutRun
   claimCall: { loopId: string; claimed: boolean }
   answerCall: AboutRun
-  /** It has stopped, or no run was active. */
+  /** The run has stopped, or no run was active. */
   stop: object
   rename: object
   changeState: SavedState

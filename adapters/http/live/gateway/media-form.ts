@@ -7,12 +7,12 @@ import { mappedEvents, type TellEvent } from '../../stream/mapped-events.ts'
 import type { LiveSession } from '../live-session.ts'
 import { withValue } from '../named-media.ts'
 
-/** Returns the base URL of a session's media; the hash follows it. */
+/** Returns the base URL for a session's media, to which the hash is appended. */
 export function mediaAddress(base: string, sessionId: string): string {
   return `${base.replace(/\/+$/, '')}/sessions/${encodeURIComponent(sessionId)}/blobs/`
 }
 
-/** Returns events with media in this form. */
+/** Converts the media in events to this form. */
 export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
   if (form === 'bytes') return events
   const inEvent: TellEvent = (event) => live.media.inEvent(event)
@@ -23,7 +23,7 @@ export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterab
   })
 }
 
-/** Returns messages with media in this form. */
+/** Converts the media in messages to this form. */
 export async function messagesIn(form: MediaForm, live: LiveSession, messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
   const { store, sessionId, media } = live
   if (form === 'bytes') return messagesWithBytes(store, sessionId, messages)

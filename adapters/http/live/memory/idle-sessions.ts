@@ -3,7 +3,7 @@ import { timerMs } from '../../../../src/base/timer.ts'
 import type { Logger } from '../../../../src/index.ts'
 import type { LiveSession } from '../live-session.ts'
 
-/** A session in memory with its last use. */
+/** A session in memory and the time of its last use. */
 export interface InMemory {
   live: LiveSession
   /** Active requests. */
@@ -22,8 +22,8 @@ interface IdleOptions<Session> {
 }
 
 /**
- * Evicts idle sessions in two steps: first it releases their agent, then the session. Uses one timer for all, and none without
- * sessions.
+ * Evicts idle sessions in two steps: first releases the agent, then the session. Uses one timer for all sessions, and no timer if there are
+ * no sessions.
  */
 export class IdleSessions<Session extends InMemory> {
   readonly #sessions: ReadonlyMap<string, Session>
@@ -60,7 +60,7 @@ export class IdleSessions<Session extends InMemory> {
     this.watch()
   }
 
-  /** One that hangs delays only itself. */
+  /** A session that hangs does not delay the others. */
   #rest(live: LiveSession): void {
     live.rest().catch(notReleased(live, this.#options.logger))
   }

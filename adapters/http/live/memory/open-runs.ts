@@ -12,7 +12,7 @@ export class OpenRuns {
     return all
   }
 
-  /** Returns the slot of one session of `owner`, who may have `share` active runs. */
+  /** Returns the run slot of one of `owner`'s sessions. An owner can have `share` active runs. */
   of(owner: string, share: number): LiveSessionHost['runs'] {
     let isCounted = false
     const count = () => {

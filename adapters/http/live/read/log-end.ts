@@ -1,12 +1,12 @@
 import type { SessionRecord } from '../../../../src/session.ts'
 
-/** Reads so many records from the end of a log, fewer if there are no more. */
+/** Reads the given number of records from the end of a log. */
 export type LastOf = (count: number) => Promise<readonly SessionRecord[]>
 
-/** A count that means the whole log. */
+/** Count for the whole log. */
 const mostRecords = 1 << 22
 
-/** Yields longer and longer ends of a log until `isWhole`, so that the caller reads no more than necessary. */
+/** Yields increasingly longer ends of a log until `isWhole`, so that the caller reads no more than necessary. */
 export async function* endsOf(
   lastOf: LastOf,
   first: number,

@@ -12,32 +12,32 @@ import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished
 import { type History, type HistoryPage, historyIn, type LoopPage, type PageQuery, readLoops, readPage } from './history-page.ts'
 import { endsOf } from './log-end.ts'
 
-/** Records to read first to find something near the end of a log. */
+/** Number of records to read initially when searching from the end of a log. */
 const recordsReadFirst = 64
 
-/** How a run ended. */
+/** End of a run. */
 interface Outcome {
   status: RunStatus
   error?: RunFailure
 }
 
-/** A session in its store. Reads need no ownership and no agent, so they also work if none can be created. */
+/** A stored session. Reads need neither ownership nor an agent, so they work even if no agent can be created. */
 export class RecordedSession {
   readonly #store: SessionStore
   readonly #sessionId: string
   readonly #onEnd: (loopId: string, outcome: Outcome) => void
 
-  /** The last returned history and the record at its end, so that a repeated read does not read the log again. */
+  /** The last returned history and its last record, so that a repeated read does not read the log again. */
   #shown: { seq: number; epoch: number; history: History } | undefined
 
-  /** `onEnd` receives the ends that this class writes. */
+  /** `onEnd` receives run ends that this class writes. */
   constructor(store: SessionStore, sessionId: string, onEnd: (loopId: string, outcome: Outcome) => void = () => undefined) {
     this.#store = store
     this.#onEnd = onEnd
     this.#sessionId = sessionId
   }
 
-  /** Returns its records, with media by name; empty for a session without messages. */
+  /** Returns the session's records, with media as references, or an empty list for a session without messages. */
   async records(which: Pick<SessionTailOptions, 'after' | 'last'> = {}): Promise<readonly SessionRecord[]> {
     try {
       return (await this.#store.tail(this.#sessionId, which)).records
@@ -63,12 +63,12 @@ export class RecordedSession {
     return (await this.#recordOf(id)) !== undefined
   }
 
-  /** Returns the loop with the last message of this id. */
+  /** Returns the loop that contains the last message with this id. */
   async loopOf(id: string): Promise<string | undefined> {
     return (await this.#recordOf(id))?.loopId
   }
 
-  /** Returns the history, up to the end of this loop if given. Throws as `assertLoop`. */
+  /** Returns the history, or the history up to the end of the given loop. Throws like `assertLoop`. */
   async history(loopId?: string): Promise<History> {
     const shown = this.#shown
     if (loopId === undefined && shown !== undefined && (await this.#endsAt(shown))) return shown.history
@@ -80,7 +80,7 @@ export class RecordedSession {
     return history
   }
 
-  /** Returns the shared state, if there is any. */
+  /** Returns the shared state, if any. */
   async sharedState(): Promise<SavedState | undefined> {
     return sessionOf(await this.records(), this.#sessionId).sharedState
   }
@@ -90,12 +90,12 @@ export class RecordedSession {
     this.#shown = undefined
   }
 
-  /** Returns a page of the history. Refuses with 400 `invalidCursor`. */
+  /** Returns a page of the history. Rejects with 400 `invalidCursor`. */
   async page(query: PageQuery): Promise<HistoryPage> {
     return readPage((last) => this.records({ last }), this.#sessionId, query)
   }
 
-  /** Returns a page of its loops, without the bytes of media. Refuses with 400 `invalidCursor`. */
+  /** Returns a page of loops, without media bytes. Rejects with 400 `invalidCursor`. */
   async loops(query: PageQuery): Promise<LoopPage> {
     return readLoops((last) => this.records({ last }), this.#sessionId, query)
   }
@@ -125,17 +125,17 @@ export class RecordedSession {
     return false
   }
 
-  /** Returns a queued message by its id. */
+  /** Returns a queued message by id. */
   async queuedInput(messageId: string): Promise<RecordedInput | undefined> {
     return queuedInputs(await this.records()).get(messageId)
   }
 
-  /** Throws `ProblemError` 404 for a loop that the session does not have. */
+  /** Throws `ProblemError` 404 for a loop that does not exist in the session. */
   async assertLoop(loopId: string): Promise<void> {
     assertLoop(await this.records(), loopId)
   }
 
-  /** Returns whether a loop is known, and the loop that continues it. `running` is the active loop. */
+  /** Returns whether a loop exists, and the loop that continues it. `running` is the active loop. */
   async trace(loopId: string, running: string | undefined): Promise<{ continuedBy?: string } | undefined> {
     const records = await this.records()
     if (!records.some((record) => record.loopId === loopId)) return undefined
@@ -149,8 +149,8 @@ export class RecordedSession {
   }
 
   /**
-   * Takes ownership and writes the end that the run's process could not write. Writes nothing if that process ended the run
-   * first, or another one has continued it.
+   * Takes ownership and writes the run end that the run's process could not write. Writes nothing if that process ended the run first, or
+   * another process has continued it.
    */
   async end(run: UnfinishedRun, outcome: Outcome | ((left: UnfinishedRun) => Outcome)): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: run.agentId })
@@ -165,22 +165,22 @@ export class RecordedSession {
     }
   }
 
-  /** Ends a run that is no longer resumed. */
+  /** Ends a run that will not be resumed again. */
   giveUp(run: UnfinishedRun): Promise<void> {
     const message = `The run was interrupted and resumed ${maxAttempts} times without completing a turn. It will not be resumed again.`
     return this.end(run, { status: 'error', error: { code: 'interrupted', message } })
   }
 
-  /** Ends a run with no work left: only its end is missing, or it never got its input. */
+  /** Ends a run that has no remaining work: only its end is missing, or it never received its input. */
   endComplete(run: UnfinishedRun): Promise<void> {
     const message = 'The process ended before the input of this run was stored. Send it again.'
-    // Its process may have recorded the response since `run` was read.
+    // The run's process may have recorded the response since `run` was read.
     return this.end(run, ({ isAnswered }) =>
       isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
     )
   }
 
-  /** Reads no more of the log than necessary to find the newest one. */
+  /** Reads only as much of the log as needed to find the newest entry. */
   async #recordOf(messageId: string): Promise<SessionRecord | undefined> {
     for await (const { records } of this.#ends()) {
       const found = records.findLast(({ entry }) => 'message' in entry && entry.message.id === messageId)
@@ -201,7 +201,8 @@ function deliveredIn(records: readonly SessionRecord[]): Set<string> {
 }
 
 /**
- * Returns the initial messages of runs whose whole log is here and that continue no other: their queued messages are here too.
+ * Returns the initial messages of runs that are completely in these records and do not continue another run. The records then also contain
+ * their queued messages.
  */
 function messagesThatBegan(records: readonly SessionRecord[]): Set<string> {
   const ended = new Set<string>()
@@ -221,7 +222,7 @@ function endOf(records: readonly SessionRecord[], sessionId: string, { loopId }:
   const answers = records.flatMap(({ loopId: of, entry }) =>
     of === loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
   )
-  // Calls that stay open on purpose do not run; a started call is not finished by this record.
+  // Calls that stay open intentionally do not run. This record does not finish a started call.
   const { recovered } = snapshotOf(records, { sessionId, loopId }).unfinished
   const messages = recovered.filter(({ role }) => role === 'toolResult')
   return [

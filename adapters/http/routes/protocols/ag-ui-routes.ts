@@ -11,8 +11,8 @@ import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { mediaFormOf } from './own-media.ts'
 
 /**
- * Adds `POST /agui` with a `RunAgentInput`, for AG-UI clients. A pending approval is an interrupt; the next request brings the
- * decision, and the run continues.
+ * Adds `POST /agui`, which accepts a `RunAgentInput` from AG-UI clients. A pending approval becomes an interrupt. The next request contains
+ * the decision, and the run continues.
  *
  * Source: docs/reference/ui-protocols.md
  */
@@ -26,7 +26,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { gateway } = c.env
     options.streams.assertRoom(gateway.caller)
     const { state, threadId, runId } = input
-    // Before the message, so that tools of the run see it.
+    // The state is applied before the message, so that the run's tools see it.
     if (state !== undefined && !state.isAsShown) await gateway.command({ type: 'takeState', value: state.value, version: state.version })
     const { message, decisions, results } = input
     const key = keyOf(c)
@@ -45,7 +45,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     if (run === undefined) return standing(gateway, options, named)
     const source = await gateway.events(run, mediaFormOf(options))
     const history = await source.historyBefore()
-    // A client that receives everything again lacks its own results, too.
+    // A client that receives the whole conversation also needs its own results.
     const sentResults = isJoined ? [] : results.map(({ toolCallId }) => toolCallId)
     const encoder = agUiEncoder({ ...named, history, restate: isJoined, sentResults, ...(replyTo !== undefined && { replyTo }) })
     const isSeen = since === undefined || isJoined ? undefined : untilResolved(since)
@@ -53,7 +53,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
   })
 }
 
-/** Returns the state of the conversation as a complete response. */
+/** Returns the current conversation as a complete response. */
 async function standing(
   gateway: SessionGateway,
   options: SessionRouteOptions,

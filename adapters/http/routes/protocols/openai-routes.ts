@@ -15,11 +15,11 @@ import { keyOf } from '../prompt-body.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from '../route-options.ts'
 
 /**
- * Adds the routes of stored conversations for OpenAI clients; `createOpenAiApp` forwards to them.
+ * Adds the routes that store conversations for OpenAI clients. `createOpenAiApp` forwards requests to them.
  *
  * **Contract**
- * - Reads only messages after the last response: user messages, and results of pending calls of the caller.
- * - A client that disconnects stops nothing. Chat completions cannot express an approval, so calls that need one are denied.
+ * - Reads only messages after the last response: user messages, and results for the caller's pending calls.
+ * - Runs continue if the client disconnects. Denies calls that need approval, because chat completions cannot represent approvals.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -44,12 +44,12 @@ export function addOpenAiRoutes(app: SessionApp, options: SessionRouteOptions): 
   )
 }
 
-/** Returns a response from the log. Needs no agent, so it works after the process has ended. */
+/** Returns a response from the log. Needs no agent, so it works even after the run's process has ended. */
 async function recorded(gateway: SessionGateway, id: string): Promise<ResponseObject> {
   const named = responseIn(id) ?? refuseResponse(id)
   const { loop, approvals, clientCalls } = (await gateway.read.loop(named.loopId)) ?? refuseResponse(id)
   const { status = 'running', startedAt = Date.now(), messages = [], usage = emptyUsage(), error, rejection } = loop ?? {}
-  // Without an end in the log the run is still active, here or wherever it is resumed.
+  // Without an end in the log, the run is still active in this process or will be resumed.
   const isOpen = status === 'running' || status === 'pending' || status === 'interrupted'
   const answer = {
     ...{ messages, usage, pendingApprovals: approvals, pendingClientCalls: clientCalls },
@@ -60,14 +60,14 @@ async function recorded(gateway: SessionGateway, id: string): Promise<ResponseOb
   return recordedResponse(named, answer, Math.floor(startedAt / 1000))
 }
 
-/** The options of a request, and the limits of its API. */
+/** Options for a request, and the limits of its API. */
 interface PromptSource {
   canApprove: boolean
   decisions?: readonly Decision[]
   place?: Place
 }
 
-/** Returns the run of a request: a new one, or the one that receives its decisions and results. */
+/** Returns the run for a request: a new run, or the run that receives the decisions and results. */
 async function answering(
   c: SessionContext,
   request: CallerRequest,
@@ -95,12 +95,12 @@ function resultIn(message: CallerMessage): ClientResult[] {
   if (message.role !== 'toolResult') return []
   const { toolCallId, content } = message
   if (content.every(({ type }) => type === 'text')) return [{ toolCallId, answer: { output: textOf(content) } }]
-  // Data as sent, which the run checks again.
+  // The original data, which the run validates again.
   const blocks: JsonValue[] = JSON.parse(JSON.stringify(content))
   return [{ toolCallId, answer: { output: { content: blocks } } }]
 }
 
-/** Starts the run of a request; with an `Idempotency-Key` once per key. */
+/** Starts the run of a request, once per `Idempotency-Key` if set. */
 async function begin(
   c: SessionContext,
   request: CallerRequest,
@@ -109,7 +109,7 @@ async function begin(
 ): Promise<AboutRun> {
   const settings = callerSettings(request, options.clientSettings)
   const { responseFormat, tools } = request
-  // The `choices` of the agent decide which tools of callers it accepts.
+  // The agent's `choices` determine which caller tools are accepted.
   const asked = { settings, allowed: options.clientSettings, choice: {}, offered: tools }
   const ask = { ...asked, ...(responseFormat !== undefined && { responseFormat }) }
   const messages = newUserMessages(request)

@@ -3,7 +3,7 @@ const single: Readonly<Record<string, string>> = {
   ...{ '\\': '\\', "'": "'", '"': '"', '?': '?' },
 }
 
-/** The text that bash makes of the inside of `$'…'`. */
+/** Decodes the content of `$'…'` like bash. */
 export function ansiText(text: string): string {
   const escapes = /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|U([\da-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))/gs
   const decoded = text.replace(escapes, (all, hex, short, long, octal, control, letter) => {
@@ -13,7 +13,7 @@ export function ansiText(text: string): string {
     if (control !== undefined) return character(control.charCodeAt(0) & 31)
     return single[letter] ?? all
   })
-  // The text ends where bash finds its end.
+  // The text ends at the same position as in bash.
   return decoded.split('\0', 1)[0] ?? ''
 }
 

@@ -1,7 +1,7 @@
 import { readShell } from './shell-reader.ts'
 import { canBe, isLiteral, pathForm, programWord, type ShellWord, textOf } from './shell-word.ts'
 
-/** A deny list entry that is one command. A command matches if it is the same program with all options and words of the entry. */
+/** A deny-list entry that is a single command. Matches commands that run the same program with all of the entry's options and words. */
 export interface DeniedCommand {
   entry: string
   name: string
@@ -12,7 +12,7 @@ export interface DeniedCommand {
 /** Entries with another first word, such as `DROP TABLE` or `--force`, are not commands. */
 const plainName = /^[a-z][\w.+-]*$/
 
-/** Parses an entry as a command; `undefined` for an entry that matches as text. */
+/** Parses an entry as a command. Returns `undefined` for an entry that matches as text. */
 export function deniedCommand(entry: string): DeniedCommand | undefined {
   const { commands, texts, isCertain, passesText, definesFunctions } = readShell(entry)
   const [words, ...others] = commands
@@ -49,7 +49,7 @@ function isOption(word: string): boolean {
   return /^-[^-]|^--./.test(word)
 }
 
-/** Returns options as letters: those of `-rf`, and the first letter of a long one. `-R` counts as `-r`. */
+/** Returns options as letters: the letters of `-rf`, and the first letter of a long option. `-R` counts as `-r`. */
 function lettersOf(option: string): string[] {
   const letters = option.startsWith('--') ? option.slice(2, 3) : option.slice(1)
   return [...letters].map((letter) => (letter === 'R' ? 'r' : letter))
@@ -78,10 +78,10 @@ const speaking = listOf(
   readlink which whereis whatis apropos uname whoami id tee base64 md5sum sha1sum sha256sum sha512sum jq unset`,
 )
 
-/** Git commands that run no word of the command line. */
+/** Git commands that do not run words from the command line. */
 const gitData = listOf('add commit log show status tag branch stash')
 
-/** How a command uses its words: `silent` and `speaking` ones run none of them. */
+/** How a command uses its words. `silent` and `speaking` commands do not run them. */
 export function useOfWords(command: readonly ShellWord[]): 'silent' | 'speaking' | 'mayRun' {
   const [program, action] = command.map((word) => (isLiteral(word) ? textOf(word) : ''))
   const name = program?.replace(/^(?:\/usr)?\/bin\//, '') ?? ''

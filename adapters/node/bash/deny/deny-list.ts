@@ -2,20 +2,23 @@ import { type DeniedCommand, deniedCommand, isProgram, matches, useOfWords } fro
 import { readShell, type ShellText } from './shell-reader.ts'
 import { laterText, type ShellWord } from './shell-word.ts'
 
-/** Why a command line is rejected: it runs the command of an entry, contains its text, or contains its text and cannot be parsed (`doubt`). */
+/**
+ * Why a command line is rejected: it runs an entry's command, contains an entry's text, or contains the text and cannot be parsed
+ * (`doubt`).
+ */
 export interface Denial {
   entry: string
   by: 'command' | 'text' | 'doubt'
 }
 
-/** Maximum characters of nested text to parse; beyond it, entries match as text. */
+/** Maximum characters of nested text to parse. Beyond it, entries match as text. */
 const mostNested = 1_000_000
 
 /**
  * Commands that a tool rejects.
  *
- * - An entry that is one command is compared with every command of a line, also in subshells, substitutions, functions and wrappers such as
- *   `sudo`. Other entries match as text.
+ * - An entry that is a single command is compared with every command in a line, including subshells, substitutions, functions and wrappers
+ *   such as `sudo`. Other entries match as text.
  * - A line that cannot be parsed is rejected if it contains the text of an entry.
  */
 export class DenyList {
@@ -28,7 +31,7 @@ export class DenyList {
     this.#texts = read.flatMap(({ entry, command }) => (command === undefined ? [entry] : []))
   }
 
-  /** Returns the first reason to reject a command line; `undefined` if there is none. */
+  /** Returns the first reason to reject a command line, or `undefined` if there is none. */
   denialOf(line: string): Denial | undefined {
     const text = this.#texts.find((entry) => line.includes(entry) || withoutSpaces(line).includes(withoutSpaces(entry)))
     if (text !== undefined) return { entry: text, by: 'text' }
@@ -68,7 +71,7 @@ export class DenyList {
   }
 }
 
-/** Returns whether a wrapper runs the command: `sudo rm -rf /`. All words after its first position count, so one position is enough. */
+/** Returns whether a wrapper runs the command, as in `sudo rm -rf /`. Checks one position, because all later words count. */
 function isBehind(denied: DeniedCommand, command: readonly ShellWord[]): boolean {
   const place = command.findIndex((word, index) => index > 0 && isProgram(word, denied.name))
   return place !== -1 && matches(denied, command.slice(place))
@@ -78,14 +81,14 @@ function isOnlyData({ commands, definesFunctions }: ShellText): boolean {
   return !definesFunctions && commands.every((command) => useOfWords(command) !== 'mayRun')
 }
 
-/** Returns whether words of the command may be run, by itself or by a command that reads them. */
+/** Returns whether the command, or a command that reads its output, may run its words. */
 function mayRunWords(shell: ShellText, command: readonly ShellWord[]): boolean {
   const use = useOfWords(command)
   if (shell.definesFunctions) return true
   return use === 'mayRun' || (use === 'speaking' && shell.passesText && !isOnlyData(shell))
 }
 
-/** Returns nested texts that may be run as command lines, such as that of `sh -c`. */
+/** Returns nested texts that may be run as command lines, such as the argument of `sh -c`. */
 function textsRunBy(shell: ShellText): string[] {
   if (isOnlyData(shell)) return []
   const words = shell.commands
@@ -99,7 +102,7 @@ const isComposed = /[\s;&|<>()$`'"\\{]/
 function textsIn([_program, ...words]: readonly string[]): string[] {
   const composed = words.filter((word) => isComposed.test(word))
   if (composed.length === 0) return []
-  // `eval` and `ssh` join their words; `env -S…` and `--to-command=…` contain the command in a word.
+  // `eval` and `ssh` join their words. `env -S…` and `--to-command=…` contain the command in a word.
   const within = composed.flatMap((word) => [word, ...valuesIn(word), ...(/^-[^-]/.test(word) ? [word.slice(2)] : [])])
   return [...within, words.join(' ')]
 }

@@ -3,20 +3,20 @@ import { documentAt } from './here-document.ts'
 import { laterText, type RawPart, type ShellWord, textOf, wordsOf } from './shell-word.ts'
 import { type Found, textOfParts, WordReader } from './word-reader.ts'
 
-/** What bash would run. */
+/** Commands and texts that bash would run. */
 export interface ShellText {
-  /** Every simple command, also of subshells, substitutions and functions. */
+  /** Every simple command, including those in subshells, substitutions and functions. */
   readonly commands: readonly (readonly ShellWord[])[]
   /** Texts other than commands: here-documents, here-strings, values of variables. */
   readonly texts: readonly string[]
-  /** False if the text may run something else. */
+  /** False if the text may run other commands. */
   readonly isCertain: boolean
-  /** Whether the output of a command may reach another one, or a file. */
+  /** Whether a command's output may reach another command or a file. */
   readonly passesText: boolean
   readonly definesFunctions: boolean
 }
 
-/** Parses a command line as bash would. Marks syntax that it does not know as uncertain, and continues. */
+/** Parses a command line like bash. Marks unknown syntax as uncertain and continues. */
 export function readShell(text: string): ShellText {
   const found: Found = { commands: [], texts: [], isCertain: true, passesText: false, definesFunctions: false }
   new ListReader(new WordReader(text, found, readNested)).readAll('')
@@ -27,12 +27,12 @@ function readNested(reader: WordReader, end: ')' | ''): void {
   new ListReader(reader).readAll(end)
 }
 
-/** First words that are no command. */
+/** First words that are not commands. */
 const noCommands: ReadonlySet<string> = new Set([...leadingWords, ...closingWords, 'time', 'esac'])
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 const redirection = /&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||<|>/y
 
-/** Reads commands in a row. */
+/** Parses consecutive commands. */
 class ListReader {
   readonly #reader: WordReader
   readonly #found: Found
@@ -110,7 +110,7 @@ class ListReader {
     this.#words.push(...(words ?? []))
   }
 
-  /** Returns whether a first word only precedes a command. Records its effect. */
+  /** Returns whether a first word only introduces a command. Records its effect. */
   #isNoCommand(raw: readonly RawPart[]): boolean {
     const bare = raw.map(({ kind, text }) => (kind === 'bare' ? text : '\0')).join('')
     if (assignment.test(bare)) {
@@ -127,7 +127,7 @@ class ListReader {
     const reader = this.#reader
     const last = this.#words.at(-1)
     const isAdjacent = reader.at > 0 && !/[ \t\n]/.test(reader.text[reader.at - 1] ?? '')
-    // The number of a descriptor is no word of the command.
+    // A descriptor number is not a word of the command.
     if (isAdjacent && last?.isPlain === true && /^(?:\d+|\{\w+\})$/.test(textOf(last))) this.#words.pop()
     redirection.lastIndex = reader.at
     const operator = redirection.exec(reader.text)?.[0] ?? reader.next
@@ -156,7 +156,7 @@ class ListReader {
     reader.documents = []
     for (const document of documents) {
       const { body, next, isEnded } = documentAt(reader.text, reader.at, document)
-      // Without an end, its lines are read as commands too.
+      // Without an end, its lines are also parsed as commands.
       if (isEnded) reader.at = next
       else reader.doubt()
       this.#found.texts.push(document.isQuoted ? body : reader.substitutionsIn(body))

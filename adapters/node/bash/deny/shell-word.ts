@@ -1,6 +1,6 @@
 import { normalize } from 'node:path/posix'
 
-/** A part of a word. `literal` is the final text; `glob` and `expansion` stay as written, and are resolved when the command runs. */
+/** A part of a word. `literal` is the final text. `glob` and `expansion` stay as written, and are resolved when the command runs. */
 export interface WordPart {
   kind: 'literal' | 'glob' | 'expansion'
   text: string
@@ -9,11 +9,11 @@ export interface WordPart {
 /** A word of a command, after quote removal and brace expansion. */
 export interface ShellWord {
   parts: readonly WordPart[]
-  /** Whether it has no quotes, escapes and expansions: only such words are reserved words. */
+  /** Whether the word has no quotes, escapes or expansions. Only such words can be reserved words. */
   isPlain: boolean
 }
 
-/** An unprocessed part: `bare` has no quotes, and each special character of it is separate. */
+/** An unprocessed part. A `bare` part has no quotes, and each of its special characters is separate. */
 export interface RawPart {
   kind: 'bare' | 'quoted' | 'expansion'
   text: string
@@ -22,7 +22,7 @@ export interface RawPart {
 const mostExpansions = 1000
 const mostBraces = 50
 
-/** Returns the words that raw parts expand to; `undefined` if there are too many. */
+/** Returns the words that raw parts expand to, or `undefined` if there are too many. */
 export function wordsOf(parts: readonly RawPart[]): ShellWord[] | undefined {
   const braces = parts.filter(({ kind, text }) => kind === 'bare' && text === '{').length
   const expanded = braces > mostBraces ? undefined : bracesExpanded(parts)
@@ -90,12 +90,12 @@ export function textOf({ parts }: ShellWord): string {
   return parts.map((part) => part.text).join('')
 }
 
-/** Does the same as {@link textOf} for a text that runs later, after its command substitutions with unknown results. */
+/** Like {@link textOf}, for text that runs later, after command substitutions with unknown results. */
 export function laterText(parts: readonly (WordPart | RawPart)[]): string {
   return parts.map(({ kind, text }) => (kind === 'expansion' && /^(?:\$\(|[`<>])/.test(text) ? '$_' : text)).join('')
 }
 
-/** Returns whether the word does not change when the command runs. */
+/** Returns whether the word is constant. */
 export function isLiteral({ parts }: ShellWord): boolean {
   return parts.every(({ kind }) => kind === 'literal')
 }
@@ -106,11 +106,11 @@ export function pathForm(text: string): string {
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
-// Characters that no command line contains replace unknown parts.
+// Replaces unknown parts with characters that no command line contains.
 const anyName = '\uE000'
 const anything = '\uE001'
 
-/** Returns whether the word can be `path` when the command runs. A word that starts with an expansion is unknown, and counts as different. */
+/** Returns whether the word can expand to `path`. A word that starts with an expansion is unknown and counts as different. */
 export function canBe(word: ShellWord, path: string): boolean {
   const text = textOf(word)
   if (text === path || pathForm(text) === pathForm(path)) return true
@@ -119,9 +119,9 @@ export function canBe(word: ShellWord, path: string): boolean {
   return fits(pathForm(marked), pathForm(path))
 }
 
-/** Returns whether `path` matches `pattern`. Time proportional to both. */
+/** Returns whether `path` matches `pattern`, in time proportional to the product of their lengths. */
 function fits(pattern: string, path: string): boolean {
-  // Lengths of the path that may be matched so far.
+  // Path lengths that may be matched so far.
   let reached = new Set([0])
   for (const part of pattern) {
     const next = new Set<number>()
@@ -139,7 +139,7 @@ function fits(pattern: string, path: string): boolean {
   return reached.has(path.length)
 }
 
-/** Returns the word as a program name: without directories. */
+/** Returns the word as a program name, without directories. */
 export function programWord(word: ShellWord): ShellWord {
   const slash = word.parts.findLastIndex(({ text }) => text.includes('/'))
   const part = word.parts[slash]

@@ -18,7 +18,7 @@ const deepest = 60
 const endOfWord = /[ \t\n;&|<>()]/
 const standsAlone = /^[{},*?[\]]$/
 
-/** Splits a command line into words; `nested` parses the commands inside them. */
+/** Splits a command line into words. `nested` parses the commands inside them. */
 export class WordReader {
   text: string
   readonly found: Found
@@ -48,7 +48,7 @@ export class WordReader {
     this.found.isCertain = false
   }
 
-  /** Skips a blank, a continued line or a comment; false if there is none. */
+  /** Skips a blank, a continued line or a comment. Returns false if there is none. */
   skipsBlank(): boolean {
     if (/[ \t]/.test(this.next)) this.at++
     else if (this.text.startsWith('\\\n', this.at)) this.at += 2
@@ -70,7 +70,7 @@ export class WordReader {
     this.#depth--
   }
 
-  /** Returns the word that starts here as raw parts; none if no word starts here. */
+  /** Returns the word that starts here as raw parts, or no parts if no word starts here. */
   word(): RawPart[] {
     const parts: RawPart[] = []
     while (!this.isAtEnd) {
@@ -153,7 +153,7 @@ export class WordReader {
     this.doubt()
   }
 
-  /** Parses a text in which only `$`, backticks and the backslash are special. */
+  /** Parses text in which only `$`, backticks and backslashes are special. */
   #quotedPiece(parts: RawPart[], escapable: RegExp): void {
     const next = this.next
     if (next === '\\' && this.at + 1 < this.text.length) {
@@ -173,7 +173,7 @@ export class WordReader {
     return true
   }
 
-  /** Returns the match of a sticky pattern, and skips it. */
+  /** Returns a sticky pattern's match, and skips it. */
   #taken(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.at
     const found = pattern.exec(this.text)
@@ -184,10 +184,10 @@ export class WordReader {
 
   // Expansions
 
-  /** Parses an expansion that starts with `$` or a backtick; false if the character is literal. */
+  /** Parses an expansion that starts with `$` or a backtick. Returns false if the character is literal. */
   #expansion(parts: RawPart[], isQuoted: boolean): boolean {
     const from = this.at
-    // A dollar sign joins with the next line.
+    // A dollar sign combines with the next line.
     const continued = /\$(?:\\\n)+/y
     continued.lastIndex = from
     const split = continued.exec(this.text)?.[0]
@@ -205,7 +205,7 @@ export class WordReader {
     else if (begins('$(')) this.#substitution()
     else if (begins('${')) this.#parameter(isQuoted)
     else if (this.#taken(/\$(?:[A-Za-z_]\w*|[\d@*#?$!-])/y) === undefined) return false
-    // `${name}` is written as `$name`, so that an entry may use either.
+    // Normalizes `${name}` to `$name`, so that an entry can use either form.
     parts.push({ kind: 'expansion', text: this.text.slice(from, this.at).replace(/^\$\{(\w+)\}$/, '$$$1') })
     return true
   }
@@ -243,7 +243,7 @@ export class WordReader {
     this.#depth--
   }
 
-  /** Skips arithmetic; false without moving if there is none. */
+  /** Skips arithmetic. Returns false without moving if there is none. */
   arithmetic(open: string, close: string): boolean {
     if (!this.text.startsWith(open, this.at)) return false
     const [one, other] = [open.at(-1), close.at(-1)]

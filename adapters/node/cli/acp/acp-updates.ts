@@ -5,7 +5,7 @@ import { textOf } from '../../../../src/index.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
 import { subjectOf } from '../render/call-lines.ts'
 
-/** Maximum characters of a result for an editor. */
+/** Maximum characters of a result sent to an editor. */
 const longestResult = 100_000
 
 const kinds: Readonly<Record<string, ToolKind>> = {
@@ -39,7 +39,7 @@ export function diffOf({ path, before, after }: ProposedChange, root: string): T
   return { type: 'diff', path: join(root, path), oldText: before ?? null, newText: after }
 }
 
-/** Converts an event to editor updates; most have none. `changes` are the file changes of calls. */
+/** Converts an event to editor updates, if any. `changes` contains the file changes by call. */
 export function updatesOf(event: AgentEvent, root: string, changes: ReadonlyMap<string, ProposedChange>): SessionUpdate[] {
   if (event.type === 'messageUpdate') {
     const { delta, messageId } = event
@@ -84,7 +84,7 @@ function ended(toolCallId: string, isError: boolean, { content }: Pick<ToolResul
 
 const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text: text.slice(0, longestResult) } })
 
-/** Converts a history that the editor opens. */
+/** Converts a history to editor updates. */
 export function pastUpdates(messages: readonly AgentMessage[], root: string): SessionUpdate[] {
   return messages.flatMap((message): SessionUpdate[] => {
     if (message.role === 'user')

@@ -16,18 +16,18 @@ export interface Asked {
 }
 
 /**
- * Forwards an elicitation request of a tool to the editor, if it supports forms or opening URLs; otherwise declines it. An error or an invalid
- * response of the editor cancels the request.
+ * Forwards a tool's elicitation request to the editor if the editor supports forms or opening URLs. Otherwise, declines the request. An
+ * error or an invalid response cancels the request.
  */
 export async function askEditor(run: AgentRun, event: InputRequestedEvent, asked: Asked): Promise<void> {
   const question = questionOf(event, asked)
   const given = question === undefined ? ({ action: 'decline' } as const) : await answerOf(run, event, question, asked.client)
-  // It may have been withdrawn meanwhile.
+  // The request may have been withdrawn in the meantime.
   if (!run.pendingInputs().some(({ inputId }) => inputId === event.inputId)) return
   try {
     run.answer(event, given)
   } catch {
-    // Content that is not an object, or too deep: the editor's data are unchecked.
+    // The editor's unvalidated content is not an object or is too deep.
     run.answer(event, { action: 'cancel' })
   }
 }

@@ -5,21 +5,21 @@ import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** Access to the editor's open text files. */
 export interface EditorFiles {
-  /** Returns the text of a file in the editor, saved or not; `undefined` if the editor does not provide it. */
+  /** Returns the text of a file in the editor, saved or not, or `undefined` if the editor does not provide it. */
   read?: (path: string, signal: AbortSignal | undefined) => Promise<string | undefined>
-  /** Shows a written text in the editor. */
+  /** Shows written text in the editor. */
   write?: (path: string, text: string, signal: AbortSignal | undefined) => Promise<void>
 }
 
-/** Larger files are read from the disk. Bytes. */
+/** Maximum file size in bytes. Larger files are read from disk. */
 const largestRead = 2 * 1024 * 1024
 
 /**
  * Wraps a workspace so that text files are read from the editor, with unsaved changes.
  *
  * **Contract**
- * - The disk decides what may be read and written: each path is resolved there first, and written there first. The editor is notified afterwards.
- * - A file that is no text, is large, or that the editor does not give, is read from the disk.
+ * - Access rules are checked on disk: each path is resolved and written on disk first. The editor is notified afterwards.
+ * - Files that are not text, are large, or are not provided by the editor are read from disk.
  */
 export class EditorWorkspace implements Workspace {
   readonly root: string
@@ -60,7 +60,7 @@ export class EditorWorkspace implements Workspace {
     return this.#disk.remove(path, options)
   }
 
-  /** A file in the editor, with its versions there and on disk. */
+  /** A file in the editor, with its versions in the editor and on disk. */
   async #open(path: string, signal: AbortSignal | undefined): Promise<{ bytes: Uint8Array; version: string; onDisk: string } | undefined> {
     if (this.#editor.read === undefined) return undefined
     const options = signal === undefined ? {} : { signal }

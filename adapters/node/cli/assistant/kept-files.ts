@@ -25,14 +25,14 @@ function replaceKeptObject(path: string, value: Record<string, unknown>): void {
 }
 
 /**
- * Stores the approval rules of a folder in `permissions.json` next to its sessions, readable by the owner only. Rules belong to phi's own tools
- * or to a version of an agent file. No file of the folder can add rules. An unreadable list allows nothing.
+ * Stores a folder's approval rules in `permissions.json` next to its sessions, readable by the owner only. Rules belong to phi's own
+ * tools or to a specific version of an agent file. Files in the folder cannot add rules. An unreadable list allows nothing.
  */
 export class KeptRules {
   readonly #file: string
   readonly #speaker: string
 
-  /** `speaker` is the owner of the tools: `phi`, or the fingerprint of an agent file. */
+  /** `speaker` is the owner of the tools: `phi`, or an agent file's fingerprint. */
   constructor(file: string, speaker: string) {
     this.#file = file
     this.#speaker = speaker
@@ -56,7 +56,7 @@ function isRule(value: unknown): value is Rule {
   )
 }
 
-/** The agent files that the user trusts, by path and hash of their text and code. A changed file needs trust again. */
+/** The agent files that the user trusts, by path and by a hash of their text and code. A changed file needs trust again. */
 export interface TrustedFiles {
   has(path: string, fingerprint: string): boolean
   add(path: string, fingerprint: string): void

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 
 /**
- * Records which sessions are open in a phi process: one file per session and process. This is advisory only; the session store decides
+ * Records which sessions are open in a phi process: one file per session and process. This is advisory only. The session store decides
  * which process may write.
  */
 export class OpenSessions {
@@ -52,7 +52,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether the running process with this id wrote the file. */
+/** Returns whether the running process with this id wrote the file. */
 function isOf(path: string, pid: number): boolean {
   try {
     return readFileSync(path, 'utf8') === bornAt(pid)

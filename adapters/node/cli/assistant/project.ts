@@ -13,9 +13,9 @@ export interface Project {
   root: string
   /** Storage for all projects. */
   home: string
-  /** The directory of the user's skills for all projects. */
+  /** The directory for the user's skills in all projects. */
   skills: string
-  /** The session directory of this project. */
+  /** This project's session directory. */
   sessions: string
   /** The directory that records open sessions. */
   open: string
@@ -75,14 +75,17 @@ function skillsOf({ PHI_HOME, XDG_CONFIG_HOME, APPDATA }: Env): string {
   return join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'phi', 'skills')
 }
 
-/** The tools of a directory, with notes about missing ones. */
+/** A directory's tools, with notes about missing ones. */
 export interface LocalTools {
   tools: AgentTool[]
   /** Notes for the user. */
   notes: string[]
 }
 
-/** Creates the six tools for `root`: without `bash` if no sandbox is available, and none if the directory is not allowed. `bash` always needs approval. */
+/**
+ * Creates the six tools for `root`. Omits `bash` if no sandbox is available, and all tools if the directory is not allowed. `bash` always
+ * needs approval.
+ */
 export function localTools(root: string, hasSandbox: boolean): LocalTools {
   if (!hasSandbox) return withBash(root, { sandbox: 'none' }, ['Commands run without a sandbox, with all your permissions.'])
   return withBash(root, {}, [])

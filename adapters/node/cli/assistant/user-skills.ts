@@ -22,8 +22,8 @@ export interface Skilled {
 }
 
 /**
- * Adds the user's skills for all projects. They are outside the workspace, so no tool or repository can add one. Reading tools can open them
- * by the path in the skill index; no tool can change them.
+ * Adds the user's skills for all projects. They are outside the workspace, so no tool or repository can add one. Reading tools can open the
+ * skills by their path in the skill index. No tool can change them.
  */
 export async function withUserSkills({ root, skills: directory }: Project, tools: AgentTool[]): Promise<Skilled> {
   if (!isDirectory(directory) || !tools.some(({ name }) => name === 'read_file')) return { tools, notes: [] }
@@ -56,7 +56,7 @@ function placeOf(directory: string): string {
   return leadsOut(inHome) ? '~phi/skills' : `~/${inHome.split(sep).join('/')}`
 }
 
-/** A workspace with another one mounted read-only at `place`. */
+/** A workspace with a second workspace mounted read-only at `place`. */
 class Mounted implements Workspace {
   readonly root: string
   readonly #base: Workspace

@@ -2,12 +2,12 @@ import { diffWordsWithSpace, structuredPatch } from 'diff'
 import { joined, type Painted, type Painter } from '../terminal/paint.ts'
 import type { ProposedChange } from './proposed-change.ts'
 
-/** Limits of the search for the smallest difference: milliseconds, and changed lines. */
+/** Limits for the search for the smallest difference: milliseconds, and changed lines. */
 const patience = { timeout: 300, maxEditLength: 4000 }
 /** Maximum line length and block size for a comparison by words. */
 const longestCompared = 500
 const mostCompared = 40
-/** Longer lines are cut. */
+/** Longer lines are truncated. */
 const longestLine = 400
 
 /** Number of added and removed lines. */
@@ -31,14 +31,14 @@ export function diffLines(change: ProposedChange, painter: Painter, most: number
 const headOf = ({ oldStart, oldLines, newStart, newLines }: Record<'oldStart' | 'oldLines' | 'newStart' | 'newLines', number>): string =>
   `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`
 
-/** If all line ends are CRLF, they are ignored. */
+/** Ignores line endings if all are CRLF. */
 function withoutReturns({ before = '', after }: ProposedChange): { before: string; after: string } {
   const isPlain = (text: string): boolean => !/(?<!\r)\n/.test(text)
   if (!before.includes('\r\n') || !isPlain(before) || !isPlain(after)) return { before, after }
   return { before: before.replaceAll('\r\n', '\n'), after: after.replaceAll('\r\n', '\n') }
 }
 
-/** Treats everything as changed, also if there is too much to compare. */
+/** Treats everything as changed, for example if there is too much to compare. */
 function wholeFile(before: string, after: string): string[] {
   const lines = (mark: string, text: string): string[] =>
     text === ''
@@ -50,7 +50,7 @@ function wholeFile(before: string, after: string): string[] {
   return [...lines('-', before), ...lines('+', after)]
 }
 
-/** Colors the lines; in blocks of equal length, the changed words are highlighted. */
+/** Colors the lines. Highlights the changed words in blocks of equal length. */
 function painted(lines: readonly string[], painter: Painter): Painted[] {
   const shown: Painted[] = []
   for (let at = 0; at < lines.length; ) {
@@ -76,14 +76,14 @@ function runOf(lines: readonly string[], from: number, mark: string): string[] {
   return found
 }
 
-/** Formats a diff line; with its counterpart, only differences are bold. */
+/** Formats a diff line. If its counterpart is given, only the differences are bold. */
 function sideOf(line: string, other: string | undefined, mark: '-' | '+', { paint }: Painter): Painted {
   const colour = mark === '-' ? 'red' : 'green'
   if (other === undefined || Math.max(line.length, other.length) > longestCompared) return paint(colour, cut(line))
   const [from, to] = mark === '-' ? [line.slice(1), other.slice(1)] : [other.slice(1), line.slice(1)]
   const parts = diffWordsWithSpace(from, to).filter(({ added, removed }) => (mark === '-' ? !added : !removed))
   const same = parts.reduce((sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length), 0)
-  // If almost no word is equal, everything would be highlighted.
+  // Highlights no words if almost all differ.
   if (same * 3 < line.trim().length) return paint(colour, line)
   return joined(
     paint(colour, mark),

@@ -6,14 +6,14 @@ import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 /** The change that a call would make to a file. */
 export interface ProposedChange {
   path: string
-  /** The current content; absent if there is no file. */
+  /** The current content. Absent if there is no file. */
   before?: string
   after: string
-  /** The current content is not text, and `before` is empty. */
+  /** Whether the current content is not text. If so, `before` is empty. */
   isBinary?: boolean
 }
 
-/** A change, or why there is none; and the file version it is based on, `null` without a file. */
+/** A change, or the reason why there is none. Also contains the file version that it is based on, or `null` if the file does not exist. */
 export interface Proposal {
   path: string
   version: string | null
@@ -21,7 +21,7 @@ export interface Proposal {
   fault?: string
 }
 
-/** The tools that change one file, by name. */
+/** Tools that change one file, by name. */
 const editingTools: ReadonlySet<string> = new Set(['write_file', 'edit_file'])
 
 /** Returns whether a tool changes one file with a given path. */
@@ -29,7 +29,7 @@ export function isEditing(toolName: string): boolean {
   return editingTools.has(toolName)
 }
 
-/** Returns the change of an editing tool in `workspace` without writing. Rejects with the reason when `signal` aborts. */
+/** Returns the change that an editing tool would make in `workspace`, without writing it. Rejects with the reason when `signal` aborts. */
 export async function proposalOf(
   toolName: string,
   { path, content, old_text: oldText, new_text: newText }: JsonObject,
@@ -56,7 +56,7 @@ async function written(path: string, after: string, workspace: Workspace, signal
   return { path, version, change: before === undefined ? { path, before: '', after, isBinary: true } : { path, before, after } }
 }
 
-/** `null` if there is no such file, or it must not be read. */
+/** `null` if the file does not exist or must not be read. */
 export async function versionOf(path: string, workspace: Workspace, signal: AbortSignal): Promise<string | null> {
   try {
     return (await workspace.stat(path, { signal })).version

@@ -11,17 +11,17 @@ export interface CommandHost {
   readonly isBusy: boolean
   /** Follows a run that the command started. */
   begin(run: AgentRun): void
-  /** Restores a text to the input line. */
+  /** Puts text back into the input line. */
   giveBack(text: string): void
   leave(): void
 }
 
 /** A slash command. */
 export interface Command {
-  /** The argument, for the help. */
+  /** Argument description, for the help. */
   argument: string
   help: string
-  /** Whether the command is available while the agent works. */
+  /** Whether the command is available during a run. */
   isAnytime: boolean
   run(host: CommandHost, argument: string): void | Promise<void>
 }

@@ -2,12 +2,12 @@ import { type Model, type ToolResultMessage, textOf } from '../../../../src/inde
 import type { StreamRequest } from '../../../../src/providers.ts'
 import { type ScriptedStep, type ScriptedToolCall, scripted } from '../../../../testing/index.ts'
 
-/** The prompt of the demo. */
+/** The demo's prompt. */
 export const openingPrompt = 'A check fails. Find out why and fix it.'
 
 /**
- * The scripted model of the demo: a fixed plan with real tools, which reports only their results. Tokens are approximate and prices are invented,
- * so that there is a cost to show.
+ * The demo's scripted model. It follows a fixed plan with real tools and reports their real results. Token counts are approximate and
+ * prices invented, so that the demo shows a cost.
  */
 export function demoModel(delayMs: number): Model {
   return scripted((request) => withUsage(request, step(request)), {
@@ -36,7 +36,7 @@ function step(request: StreamRequest): ScriptedStep {
     : next
 }
 
-/** Look, read, mend, check, report. */
+/** Steps: look, read, fix, check, report. */
 function plan(request: StreamRequest, results: readonly ToolResultMessage[]): ScriptedStep {
   const [log] = of(results, 'search')
   const [source] = of(results, 'read_file')
@@ -116,7 +116,7 @@ function call(name: string, args: ScriptedToolCall['arguments']): ScriptedToolCa
   return { name, arguments: args }
 }
 
-/** About four characters are a token. */
+/** Estimates four characters per token. */
 function withUsage({ messages, systemPrompt }: StreamRequest, next: ScriptedStep): ScriptedStep {
   const input = Math.ceil((JSON.stringify(messages).length + (systemPrompt?.length ?? 0)) / 4)
   const text = [next.thinking, next.text].map((part) => (typeof part === 'string' ? part : '')).join('')

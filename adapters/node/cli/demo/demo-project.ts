@@ -34,7 +34,7 @@ ok    70 80 makes 140
 `,
 }
 
-/** Creates a small project with a bug in a temporary folder, a folder for snapshots, and a function that removes both. */
+/** Creates a temporary project with a bug and a snapshot folder. Returns a function that removes both. */
 export function demoProject(): { root: string; changes: string; remove(): void } {
   const root = mkdtempSync(join(tmpdir(), 'phi-demo-'))
   const changes = `${root}-before`
@@ -42,7 +42,7 @@ export function demoProject(): { root: string; changes: string; remove(): void }
   const remove = () => {
     for (const path of [root, changes]) rmSync(path, { recursive: true, force: true })
   }
-  // Also if the process ends abnormally.
+  // Also runs if the process ends abnormally.
   process.once('exit', remove)
   return { root, changes, remove }
 }

@@ -5,14 +5,14 @@ import { localTools, projectAt } from '../assistant/project.ts'
 import { localModels } from '../models/known-models.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** A check: ok or notable, with its result. */
+/** A check's result: ok, or a problem. */
 interface Finding {
   isFine: boolean
   what: string
   found: string
 }
 
-/** Packages that parts of phi need. */
+/** Optional packages that some phi features need. */
 const peers = {
   zod: 'agent files',
   hono: 'phi serve',
@@ -22,7 +22,10 @@ const peers = {
 
 const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
 
-/** Reports what phi finds and what is missing. Names keys and never shows them. Resolves with the exit code: 0, or 1 without a model. */
+/**
+ * Reports available and missing parts of the setup. Lists key names, but never shows keys. Resolves with the exit code: 0, or 1 without a
+ * model.
+ */
 export async function doctor(args: CliArguments, screen: Screen, version: string): Promise<number> {
   const models = await modelFindings()
   const findings: Finding[] = [

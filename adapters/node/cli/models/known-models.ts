@@ -15,10 +15,10 @@ export interface KnownModel {
 /** Default URLs of local servers. */
 const localServers = Object.entries<Backend>(compatPresets).filter(([, { isLocal }]) => isLocal === true)
 
-/** Timeout of a local server in milliseconds. */
+/** Timeout for a local server in milliseconds. */
 const localMs = 800
 
-/** Returns available models: of providers with a key and of running local servers, whose name contains `filter`. */
+/** Returns the available models whose name contains `filter`, from providers with a key and from running local servers. */
 export async function knownModels(filter = '', env: NodeJS.ProcessEnv = process.env): Promise<KnownModel[]> {
   const ofServices = Object.entries(keysOfServices).flatMap(([service, { keys, listedAs }]) =>
     keys.some((variable) => env[variable])
@@ -36,7 +36,7 @@ function factsOf({ contextWindow, cost, reasoning, takesPictures }: CatalogueEnt
   )
 }
 
-/** Returns the models of local servers; none for a server that does not respond. */
+/** Returns the models from local servers, but none from a server that does not respond. */
 export async function localModels(env: NodeJS.ProcessEnv = process.env): Promise<KnownModel[]> {
   const found = await Promise.all(
     localServers.map(async ([name, { baseUrl }]) => {
@@ -58,7 +58,10 @@ async function idsAt(baseUrl: string): Promise<string[]> {
   }
 }
 
-/** Runs `phi models`: writes the available models to standard output, one per line. Resolves with the exit code: 1 without any. */
+/**
+ * Runs `phi models`: writes the available models to standard output, one per line. Resolves with the exit code, which is 1 if there are
+ * none.
+ */
 export async function listModels(filter: string | undefined, screen: Screen): Promise<number> {
   const models = await knownModels(filter)
   const { plain } = screen.paintData

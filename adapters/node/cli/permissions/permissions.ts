@@ -2,11 +2,11 @@ import type { KeptRules } from '../assistant/kept-files.ts'
 import { isEditing } from '../changes/proposed-change.ts'
 import { type AskedAbout, allows, type Rule } from './rule.ts'
 
-/** Which calls need an approval: each, each that is not a file change, or none. */
+/** Calls that need an approval: all calls, all except file changes, or none. */
 export const permissionModes = ['ask', 'edits', 'all'] as const
 export type PermissionMode = (typeof permissionModes)[number]
 
-/** Returns whether a word names a mode. */
+/** Returns whether a word is a mode. */
 export function isMode(word: string): word is PermissionMode {
   return permissionModes.some((mode) => mode === word)
 }
@@ -17,13 +17,13 @@ export interface HeldRule {
   scope: 'session' | 'folder'
 }
 
-/** Calls that the user has allowed: by mode, for this session, for this folder. */
+/** Calls that the user has allowed by mode, for this session, or for this folder. */
 export class Permissions {
   mode: PermissionMode
   readonly #kept: KeptRules | undefined
   #session: readonly Rule[] = []
 
-  /** Without `kept`, rules last for the session only. */
+  /** Without `kept`, rules last only for the session. */
   constructor(mode: PermissionMode, kept: KeptRules | undefined) {
     this.mode = mode
     this.#kept = kept
@@ -33,7 +33,7 @@ export class Permissions {
     return this.#kept !== undefined
   }
 
-  /** Returns whether a call may run without a question. */
+  /** Returns whether a call can run without asking the user. */
   allows(call: AskedAbout): boolean {
     if (this.mode === 'all' || (this.mode === 'edits' && isEditing(call.toolName))) return true
     return this.list().some(({ rule }) => allows(rule, call))
@@ -59,12 +59,12 @@ export class Permissions {
     if (this.#kept !== undefined) this.#kept.rules = rest.flatMap(({ rule, scope }) => (scope === 'folder' ? [rule] : []))
   }
 
-  /** Returns the next mode, as with Shift-Tab. */
+  /** Switches to the next mode, as Shift-Tab does. */
   turn(): void {
     this.mode = permissionModes[(permissionModes.indexOf(this.mode) + 1) % permissionModes.length] ?? 'ask'
   }
 
-  /** Removes the rules of the session. */
+  /** Removes the session's rules. */
   forget(): void {
     this.#session = []
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../src/index.ts'
 import { resolvePath, WorkspaceError } from '../../../../src/tools.ts'
 import { isEditing } from '../changes/proposed-change.ts'
 
-/** Permanently allowed calls: all of a tool, or those whose command or path `is` this one, or `begins` with it. */
+/** Permanently allowed calls: all calls of a tool, or calls whose command or path equals `is` or starts with `begins`. */
 export interface Rule {
   tool: string
   is?: string
@@ -15,13 +15,16 @@ export interface AskedAbout {
   args: JsonObject
 }
 
-/** Returns what a rule compares: the command of `bash`, the path of a tool that changes files; for other tools only the name. */
+/**
+ * Returns the value that a rule compares: the `bash` command, or the path for tools that change files. Other tools are compared by name
+ * only.
+ */
 type Subject = { kind: 'command' | 'path'; text: string } | { kind: 'tool' }
 
-/** A command of these characters runs only its first word: no second command, substitution, redirection or quotes. */
+/** Matches commands that run only their first word: no second command, substitution, redirection or quotes. */
 const plainCommand = /^[\w@%+=:,./ -]+$/
 
-/** `undefined` if no rule can match: a path out of the folder, a compound command. */
+/** `undefined` if no rule can match, for example a path outside the folder or a compound command. */
 function subjectOf({ toolName, args }: AskedAbout): Subject | undefined {
   if (isEditing(toolName)) return typeof args.path === 'string' ? pathSubject(args.path) : undefined
   if (toolName !== 'bash') return { kind: 'tool' }
@@ -38,7 +41,10 @@ function pathSubject(path: string): Subject | undefined {
   }
 }
 
-/** Parses the user's rule: with `written` its pattern, which may end in `*`, else the narrowest one. `undefined` if it would not allow this call. */
+/**
+ * Parses the user's rule from the pattern `written`, which may end in `*`. Without a pattern, returns the narrowest rule. Returns
+ * `undefined` if the rule would not allow this call.
+ */
 export function ruleFor(call: AskedAbout, written?: string): Rule | undefined {
   const subject = subjectOf(call)
   if (subject === undefined || (subject.kind === 'tool' && written !== undefined)) return undefined
@@ -58,7 +64,7 @@ export function allows({ tool, is, begins }: Rule, call: AskedAbout): boolean {
   if (subject.kind === 'tool') return is === undefined && begins === undefined
   if (begins === undefined) return is === subject.text
   if (subject.kind === 'path') return (begins === '' || begins.endsWith('/')) && subject.text.startsWith(begins)
-  // `npm *` matches `npm` and its arguments, not `npm-evil`.
+  // `npm *` matches `npm` with any arguments, but not `npm-evil`.
   const isWhole = begins === '' || begins.endsWith(' ')
   return isWhole && plainCommand.test(subject.text) && `${subject.text} `.startsWith(begins)
 }

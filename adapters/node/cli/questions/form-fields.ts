@@ -4,19 +4,19 @@ import type { JsonValue } from '../../../../src/index.ts'
 /** A form field in a terminal. */
 export interface FormField {
   name: string
-  /** The text above it; empty if the name is enough. */
+  /** Text above the field. Empty if the name suffices. */
   description: string
   /** Allowed input. */
   expected: string
   choices: readonly { value: string; title: string }[]
   preset: JsonValue | undefined
-  /** Parses the input. Absent for a missing required value. */
+  /** Parses the input. Returns `undefined` for a missing required value. */
   read(text: string): { value?: JsonValue } | { problem: string }
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The fields of the form that `event` asks for. */
+/** Returns the fields of the form that `event` requests. */
 export function fieldsOf({ schema }: Pick<InputRequestedEvent, 'schema'>): FormField[] {
   const { properties, required }: Schema = Object(schema)
   const needed: unknown[] = Array.isArray(required) ? required : []
@@ -27,7 +27,7 @@ function fieldOf(name: string, schema: Schema, isNeeded: boolean): FormField {
   const isList = schema.type === 'array'
   const choices = choicesOf(isList ? Object(schema.items) : schema)
   const expected = choices.length === 0 ? (words[String(schema.type)] ?? 'JSON') : isList ? 'numbers, separated by commas' : 'a number'
-  const preset = schema.default as JsonValue | undefined // of JSON, as the whole question is
+  const preset = schema.default as JsonValue | undefined // the request is JSON
   const value = (text: string) => (choices.length === 0 ? typed(schema, text) : isList ? picked(choices, text) : one(choices, text))
   return {
     name,

@@ -5,7 +5,7 @@ import type { Screen } from '../terminal/screen.ts'
 import { type Decision, isYes, type Question, type QuestionEnd } from './call-question.ts'
 import { type FormField, fieldsOf } from './form-fields.ts'
 
-/** Asks for the fields of an input request, one line each, and finally for confirmation. */
+/** Prompts for the fields of an input request, one line each, and then for confirmation. */
 export class InputForm implements Question {
   readonly #screen: Screen
   readonly #run: AgentRun
@@ -71,7 +71,7 @@ export class InputForm implements Question {
   #decided(answer: InputAnswer): Decision {
     const { inputId } = this.#event
     return () => {
-      // The request was withdrawn meanwhile.
+      // The request was withdrawn in the meantime.
       if (this.#run.pendingInputs().some((pending) => pending.inputId === inputId)) this.#run.answer(this.#event, answer)
     }
   }

@@ -1,6 +1,6 @@
 import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 
-/** Spans within a line, tried from left to right; an unclosed mark is text. None looks beyond one line, or backwards. */
+/** Inline spans, matched from left to right within one line. An unclosed mark is text. */
 const spans: readonly { mark: string; style: Style }[] = [
   { mark: '**', style: 'bold' },
   { mark: '__', style: 'bold' },
@@ -9,13 +9,13 @@ const spans: readonly { mark: string; style: Style }[] = [
   { mark: '_', style: 'italic' },
 ]
 
-/** Formats code, emphasis and links of a line of markdown. Without colors the marks stay, because they say the same. */
+/** Formats code, emphasis and links in a line of markdown. Without colors, keeps the marks. */
 export function paintInline(text: string, { paint, plain, hasColours }: Painter, style?: Style): Painted {
   const base = (words: string): Painted => (style === undefined ? plain(words) : paint(style, words))
   if (!hasColours) return base(text)
   const parts: Painted[] = []
   let from = 0
-  // If the end of a mark was not found, there is none further on: each mark costs one scan of the line.
+  // If a closing mark was not found once, it does not occur later either, so each mark costs one scan of the line.
   const missing = new Set<string>()
   const close = (mark: string, at: number): number => {
     if (missing.has(mark)) return -1
@@ -60,7 +60,7 @@ export function paintInline(text: string, { paint, plain, hasColours }: Painter,
 
 type Find = (mark: string, at: number) => number
 
-/** Returns the end of emphasis that starts at `at`; undefined if there is none: `2 * 3`, `snake_case`. */
+/** Returns the end of emphasis that starts at `at`, or `undefined` if it is not emphasis, as in `2 * 3` or `snake_case`. */
 function endOf(text: string, at: number, mark: string, find: Find): number | undefined {
   const begin = at + mark.length
   if (/\s|^$/.test(text[begin] ?? '')) return undefined

@@ -5,26 +5,26 @@ import { paintInline } from './inline.ts'
 
 let loaded: typeof import('./code-colours.ts') | undefined
 
-/** Loads the highlighter if the terminal has colors, before there is code to show. */
+/** Preloads the highlighter if the terminal supports colors. */
 export async function loadColours({ hasColours }: Painter): Promise<void> {
   if (hasColours) loaded ??= await import('./code-colours.ts')
 }
 
-/** Returns a highlighter for a code block; `undefined` for an unknown language, and before it is loaded. */
+/** Returns a highlighter for a code block, or `undefined` for an unknown language, or before the highlighter is loaded. */
 function coloursFor(fence: string, time: ColourTime): CodeColours | undefined {
   const name = /^\s*\{?\.?([\w+#-]{1,20})/.exec(fence)?.[1] ?? ''
   return loaded?.coloursOf(name.toLowerCase(), time)
 }
 
-/** A longer line is written in parts. */
+/** Longer lines are written in parts. */
 const longestLine = 4000
 /** Time limit in milliseconds for highlighting one response, because a blocked terminal reads no keys. */
 const colourMs = 1000
-/** Rows of a table that are lined up together. */
+/** Maximum table rows to align together. */
 const longestTable = 200
 
 /**
- * Formats streaming markdown line by line. Complete lines are written once, so the cost is linear in the length of a response.
+ * Formats streaming markdown line by line. Writes complete lines once, so the cost is linear in the response length.
  */
 export class MarkdownLines {
   readonly #painter: Painter
@@ -40,7 +40,7 @@ export class MarkdownLines {
     this.#width = width
   }
 
-  /** The lines that `delta` completes. */
+  /** Returns the lines that `delta` completes. */
   push(delta: string): Painted[] {
     const lines = (this.#rest + delta).split('\n')
     this.#rest = lines.pop() ?? ''
@@ -50,18 +50,18 @@ export class MarkdownLines {
     return [...done, ...parts.flatMap((part) => this.#line(part))]
   }
 
-  /** Returns the incomplete line as shown now, with the table above it. */
+  /** Returns the incomplete line in its current form, with the table above it. */
   pending(): Painted[] {
     const rows = this.#table.map((row) => this.#painter.plain(row))
     if (this.#rest === '') return rows
-    // Code is read once, when its line is whole.
+    // Highlights code once, when the line is complete.
     return [
       ...rows,
       this.#fence === undefined || this.#code === undefined ? this.#painted(this.#rest) : this.#painter.plain(`  ${this.#rest}`),
     ]
   }
 
-  /** Returns the rest at the end. */
+  /** Returns the remaining text at the end. */
   end(): Painted[] {
     const last = this.#rest === '' ? [] : this.#line(this.#rest)
     this.#rest = ''
@@ -80,7 +80,7 @@ export class MarkdownLines {
     if (fence === undefined) return [...before, this.#painted(line)]
     if (this.#fence === undefined) this.#begin(fence, line)
     else if (fence[0] === this.#fence[0] && fence.length >= this.#fence.length) this.#fence = undefined
-    // The color marks the code.
+    // Omits the fence, because the color marks the code.
     return this.#painter.hasColours ? before : [...before, this.#painter.plain(line)]
   }
 
@@ -122,7 +122,7 @@ export class MarkdownLines {
     return wrapWords(whole, this.#width(), ' '.repeat(Math.min(widthOf(mark), this.#width() - 10)))
   }
 
-  /** The rows of a table, lined up. */
+  /** Returns the aligned rows of a table. */
   #flushTable(): Painted[] {
     const rows = this.#table.splice(0).map((row) => cellsOf(row))
     if (rows.length === 0) return []
@@ -145,7 +145,7 @@ export class MarkdownLines {
   }
 }
 
-/** Splits a long line into parts, after a space if possible, because patterns run on a limited length. */
+/** Splits a long line into parts, at a space if possible, to limit the input of patterns. */
 function* cutOff(line: string): Generator<string> {
   let from = 0
   while (line.length - from > longestLine) {

@@ -6,12 +6,12 @@ import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'
 import { MarkdownLines } from './markdown.ts'
 
-/** Turns that are shown as they were, and how much of each text. */
+/** Number of turns to show in full, and maximum length per text. */
 const shownTurns = 3
 const longestText = 2000
 const longestAnswer = 20_000
 
-/** Shows a restored conversation: its last turns, and a summary line for the others. */
+/** Shows a restored conversation: the last turns, and a summary line for earlier ones. */
 export function showPast(messages: readonly AgentMessage[], screen: Screen): void {
   const prompts = messages.flatMap((message, at) => (message.role === 'user' && !isReport(message) ? [at] : []))
   const from = prompts.at(-shownTurns) ?? 0

@@ -11,20 +11,20 @@ import {
   userMessage,
 } from '../../../../src/index.ts'
 
-/** Callbacks for the runs of a session. */
+/** Callbacks for a session's runs. */
 export interface RunsListener {
   begun(): void
   event(run: AgentRun, event: AgentEvent): void
-  /** A user sent this from a browser. */
+  /** Called when a user sent a message from a browser. */
   promptedElsewhere(text: string): void
   ended(): void
   fail(error: unknown): void
 }
 
-/** The runs of the open session, one at a time: those of this terminal, and those of a browser. */
+/** Runs of the open session, one at a time, from this terminal and from a browser. */
 export class SessionRuns {
   readonly #on: RunsListener
-  /** Messages that no run has received yet. */
+  /** Undelivered messages. */
   readonly #ownMessageIds = new Set<string>()
   #unfollow: () => void = () => undefined
   #current: AgentRun | undefined
@@ -35,17 +35,17 @@ export class SessionRuns {
     this.#on = on
   }
 
-  /** The run that is on. */
+  /** The active run. */
   get current(): AgentRun | undefined {
     return this.#current
   }
 
-  /** Outcome of the last run. */
+  /** The last run's outcome. */
   get lastStatus(): RunStatus | undefined {
     return this.#lastStatus
   }
 
-  /** From now on the session is that of this agent. */
+  /** Switches to this agent's session. */
   follow(agent: Agent): void {
     this.#unfollow()
     this.#unfollow = agent.subscribe((event) => {
@@ -79,7 +79,7 @@ export class SessionRuns {
     return run.steer(this.#mine(input))
   }
 
-  /** Stops the current run; false without one, or if it is already stopping. */
+  /** Stops the current run. Returns false if there is none or it is already stopping. */
   stop(): boolean {
     if (this.#current === undefined || this.#isStopping) return false
     this.#isStopping = true

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { ConfigError } from '../../../../src/index.ts'
 
-/** Headers that forbid foreign content, foreign requests and framing. */
+/** Headers that forbid third-party content, cross-origin requests and framing. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  // No caching: another program may use this port later.
+  // Disables caching, because another program may use this port later.
   'cache-control': 'no-store',
 }
 
@@ -33,7 +33,7 @@ export async function playgroundFiles(endpoint: string): Promise<FileAt> {
   const page = index.replace('<head>', `<head>\n    <meta name="phi-endpoint" content="${endpoint}" />`)
   return async (path, accepted) => {
     if (path === '/') return new Response(page, { headers: headersOf('.html') })
-    // Look up known files only, so that no request path reaches the disk.
+    // Looks up known files only, so that request paths never access the disk.
     if (!names.has(`${path}.gz`)) return undefined
     const packed = await readFile(new URL(`.${path}.gz`, folder))
     const asset = { ...headersOf(extname(path)), vary: 'accept-encoding' }
@@ -44,7 +44,7 @@ export async function playgroundFiles(endpoint: string): Promise<FileAt> {
 
 const unpack = promisify(gunzip)
 
-/** Whether an `accept-encoding` header accepts gzip. A missing header does not. */
+/** Returns whether an `accept-encoding` header accepts gzip. A missing header does not. */
 function takesGzip(accepted: string | null): boolean {
   const weights = new Map(
     (accepted ?? '').split(',').map((each) => {

@@ -11,15 +11,15 @@ import { codeOf, stopSignals } from '../endings.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { playgroundFiles } from './playground-files.ts'
 
-/** The path of the agent endpoint. */
+/** Path to the agent endpoint. */
 const endpoint = '/agent'
 
-/** Captures model requests for the inspector of the web app. */
+/** Captures model requests for the web app's inspector. */
 const captured = { captureTurnRequests: true }
 
 /** The owner of the served agent. */
 export interface AgentHome {
-  /** The current agent; agents of other sessions copy its settings. */
+  /** The current agent. Agents for other sessions copy its settings. */
   readonly agent: Agent
   readonly store: SessionStore
   /** Called when the web app continues a shared session with another agent, for example from an earlier message. */
@@ -93,7 +93,7 @@ function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
   })
   return (request: Request, env: object): Response | Promise<Response> => {
     const { origin, pathname, search } = new URL(request.url)
-    // Do not resolve against a host: a path that starts with // would select another host.
+    // Does not resolve against a host, because a path that starts with // would select another host.
     return app.fetch(new Request(origin + pathname.slice(endpoint.length) + search, request), env)
   }
 }
@@ -107,7 +107,7 @@ export async function runServer(args: CliArguments, screen: Screen, logger: Logg
     for (const note of assistant.notes) screen.say('yellow', note)
     assistant.served = await serveAgent(assistant, { port: Number(args.port ?? 0), logger })
     if (isOpening) await assistant.served.share(assistant.agent)
-    // The token is printed only here.
+    // Only place that prints the token.
     screen.data(screen.paintData.plain(`${assistant.served.link(isOpening ? assistant.agent.sessionId : undefined)}\n`))
     screen.say('dim', 'Open the link in a browser on this machine. Everyone with the link has your rights. Ctrl-C stops the server.')
     return await new Promise<number>((resolve) => {
@@ -118,7 +118,7 @@ export async function runServer(args: CliArguments, screen: Screen, logger: Logg
   }
 }
 
-/** Throws if another phi has the session open: only that process can share it without losing it. */
+/** Throws if another phi process has the session open, because only that process can share it without losing it. */
 function assertNowhereElse({ agent, others }: Assistant): void {
   if (others.length === 0) return
   const where = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`

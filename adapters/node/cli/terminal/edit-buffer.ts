@@ -1,25 +1,25 @@
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Characters that are looked at for the end of a word. */
+/** Maximum characters to search for the end of a word. */
 const farthest = 400
 
-/** A text of several lines, with a cursor that is never inside a grapheme. */
+/** A multi-line text with a cursor that is never inside a grapheme. */
 export class EditBuffer {
   #text = ''
   #cursor = 0
-  /** The last cut text, for yanking. */
+  /** Last killed text, for yanking. */
   #cut = ''
 
   get text(): string {
     return this.#text
   }
 
-  /** UTF-16 units before the cursor. */
+  /** Cursor position in UTF-16 units. */
   get cursor(): number {
     return this.#cursor
   }
 
-  /** The cursor ends after it. */
+  /** Inserts text and moves the cursor after it. */
   set(text: string): void {
     this.#text = text
     this.#cursor = text.length
@@ -60,7 +60,7 @@ export class EditBuffer {
     this.#cursor = end === -1 ? this.#text.length : end
   }
 
-  /** Moves a line up or down in the same column; false without one. */
+  /** Moves the cursor a line up or down in the same column. Returns false if there is no such line. */
   vertical(step: -1 | 1): boolean {
     const begin = this.#lineAt(this.#cursor)
     const place = this.#cursor - begin
@@ -100,7 +100,7 @@ export class EditBuffer {
   cutToEnd(): void {
     const begin = this.#cursor
     this.lineEnd()
-    // At the end of a line, the line break.
+    // At the end of a line, deletes the line break.
     if (this.#cursor === begin) this.#cursor = Math.min(begin + 1, this.#text.length)
     this.#cutTo(begin)
   }
@@ -117,7 +117,7 @@ export class EditBuffer {
 
   #replace(from: number, to: number, text: string): void {
     this.#text = this.#text.slice(0, from) + text + this.#text.slice(to)
-    // Following text may have joined the last grapheme.
+    // Following text may have merged with the last grapheme.
     this.#cursor = this.#edge(from + text.length, 'behind')
   }
 
@@ -143,7 +143,7 @@ export class EditBuffer {
     return this.#cursor - whole.length
   }
 
-  /** Returns `place`, or an edge of its grapheme. */
+  /** Returns `place`, or the boundary of its grapheme. */
   #edge(place: number, side: 'before' | 'behind'): number {
     const begin = Math.max(this.#lineAt(place), place - farthest)
     let at = begin

@@ -5,7 +5,7 @@ import type { ReadStream } from 'node:tty'
 import { answerBeginning, withoutAnswers } from './paint.ts'
 import { PasteReader } from './paste.ts'
 
-/** A key, with the name of `node:readline`. */
+/** A key, named as in `node:readline`. */
 export interface Key {
   name?: string
   sequence?: string
@@ -20,15 +20,15 @@ export interface KeyListener {
   pasted(text: string, isCut: boolean): void
   /** The terminal has reported whether its background is light. */
   background(isLight: boolean): void
-  /** Nothing will come any more. */
+  /** The input has ended. */
   end(): void
 }
 
-/** The beginning of a key. */
+/** Matches the beginning of a key sequence. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 const beginning = /\x1b\[[\d;:]*$/
 
-/** Reads keys and pastes from a terminal, until the function that is returned is called. */
+/** Reads keys and pastes from a terminal until the returned function is called. */
 export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   const keys = new Readable({ read: () => undefined })
   emitKeypressEvents(keys)
@@ -36,7 +36,7 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   let held = ''
   const typed = (text: string): void => {
     const whole = withoutAnswers(held + text, (isLight) => on.background(isLight))
-    // The start of a key that continues in the next chunk.
+    // Start of a key sequence that continues in the next chunk.
     held = (beginning.exec(whole) ?? answerBeginning.exec(whole))?.[0] ?? ''
     keys.emit('data', Buffer.from(legacyKeys(whole.slice(0, whole.length - held.length))))
   }
@@ -45,7 +45,7 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   const read = (chunk: Buffer): void => reader.push(decoder.write(chunk))
   const end = (): void => on.end()
   terminal.on('data', read).on('end', end).on('error', end)
-  // An earlier reader has paused it.
+  // An earlier reader has paused the stream.
   terminal.resume()
   return () => {
     terminal.off('data', read).off('end', end).off('error', end)
@@ -57,10 +57,10 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 const newKeys = /\x1b\[(?:(\d+)(?::\d*)*(?:;(\d*)(?::(\d+))?)?(?:;[\d:]*)?u|27;(\d+);(\d+)~)/g
 
-/** The same keys in classic sequences; keys without one are omitted. */
+/** The same keys in classic sequences. Keys without one are omitted. */
 function legacyKeys(text: string): string {
   return text.replace(newKeys, (_, code?: string, modifiers?: string, kind?: string, xtermModifiers?: string, xtermCode?: string) => {
-    // A key that is let go.
+    // A key release.
     if (kind === '3') return ''
     return legacyKey(Number(code ?? xtermCode), Number(modifiers || xtermModifiers || 1) - 1)
   })

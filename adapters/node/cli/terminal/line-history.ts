@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { parsedJson } from '../../../../src/base/json/json-value.ts'
 import { replaceKept } from '../assistant/kept-files.ts'
 
-/** Maximum number of lines, and their maximum length. */
+/** Maximum number of lines, and maximum length per line. */
 const mostKept = 500
 const longestKept = 10_000
 
-/** Lines of this session and earlier ones, for the arrow keys and Ctrl-R. In memory only without a file. */
+/** Lines from this session and earlier ones, for the arrow keys and Ctrl-R. Kept only in memory if there is no file. */
 export class LineHistory {
   readonly #file: string | undefined
   readonly #lines: string[]
@@ -34,7 +34,7 @@ export class LineHistory {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
       appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
     } catch {
-      // A convenience: a failed write only loses the line for the next session.
+      // Ignores a failed write, which only loses the line for the next session.
     }
   }
 
@@ -57,7 +57,7 @@ function readLines(file: string): string[] {
   }
 }
 
-/** Two programs may have written at once. */
+/** Two programs may have written simultaneously. */
 function lineIn(text: string): string[] {
   const line = parsedJson(text)
   return typeof line === 'string' ? [line] : []

@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline'
 export interface Typed {
   text: string
   cursor: number
-  /** Replaces the prompt while the history is searched. */
+  /** Replaces the prompt during a history search. */
   label?: string
 }
 
 /** A source of input lines. */
 export interface LineSource {
   readonly typed: Typed
-  /** Possible completions; Tab takes the first. */
+  /** Possible completions. Tab accepts the first. */
   readonly suggestions: readonly string[]
   /** Clears the input and returns it. */
   take(): string
@@ -19,18 +19,18 @@ export interface LineSource {
   insert(text: string): void
   /** Adds a line to the history, for the arrow keys and Ctrl-R. */
   remember(line: string): void
-  /** Runs a program that takes the terminal; see `TerminalMode`. */
+  /** Runs a program that uses the terminal. See `TerminalMode`. */
   lend(command: string, args: readonly string[]): Promise<number | undefined>
   close(): void
 }
 
-/** Keys with a meaning for the reader of lines. */
+/** Keys that the line reader handles. */
 export type NamedKey = 'shiftTab' | 'editor' | 'pasteImage' | 'open'
 
 /** Events of a line source. */
 export interface LineListener {
   line(text: string): void
-  /** Something was typed, or the terminal is ours again. */
+  /** Called on input, or when the terminal was returned. */
   change(): void
   /** Ctrl-C. */
   interrupt(): void
@@ -38,15 +38,15 @@ export interface LineListener {
   escape(): void
   /** Shift-Tab, Ctrl-G, Ctrl-V, Ctrl-O. */
   named?(key: NamedKey): void
-  /** The terminal has reported whether its background is light. */
+  /** Called when the terminal has reported whether its background is light. */
   background?(isLight: boolean): void
-  /** Nothing will come any more. */
+  /** Called at the end of the input. */
   end(): void
-  /** Something to tell the person. */
+  /** Called with a message for the user. */
   note(text: string): void
 }
 
-/** Reads lines without drawing; the terminal itself edits and shows them. */
+/** Reads lines without drawing. The terminal itself edits and displays them. */
 export function plainLines(input: NodeJS.ReadStream, on: LineListener): LineSource {
   let isClosing = false
   const lines = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY })

@@ -4,8 +4,8 @@ import { escapeControls } from '../../../../src/store.ts'
 declare const isPainted: unique symbol
 
 /**
- * Text that is safe to write to a terminal: foreign text is escaped, and colors are our own. Only a
- * `Painter` creates it, so that nothing else reaches the screen.
+ * Text that is safe to write to a terminal: untrusted text is escaped, and only our own color codes remain. Only a `Painter` creates it, so
+ * that no other text reaches the screen.
  */
 export type Painted = string & { readonly [isPainted]: true }
 
@@ -16,25 +16,25 @@ export interface Theme {
   isLight: boolean
 }
 
-/** Colors that are unreadable on a light background, and their replacements. */
+/** Replacements for colors that are unreadable on a light background. */
 const onLight: Readonly<Record<string, Exclude<Style, readonly unknown[]>>> = { yellow: 'magenta', cyan: 'blue' }
 
 /** Escapes text, and colors it if the stream supports colors. */
 export interface Painter {
   readonly hasColours: boolean
-  /** `text`, escaped, in a style. */
+  /** Returns `text`, escaped and styled. */
   paint(style: Style, text: string): Painted
   /** `text`, escaped. */
   plain(text: string): Painted
 }
 
-/** A painter for `stream`, in colours for `theme`: `NO_COLOR`, `FORCE_COLOR` and pipes are honoured as `styleText` does. */
+/** Creates a painter for `stream` with colors for `theme`. Respects `NO_COLOR`, `FORCE_COLOR` and pipes, like `styleText`. */
 export function painterFor(stream: NodeJS.WritableStream, theme: Theme = { isLight: false }): Painter {
   const hasColours = styleText('red', 'x', { stream }) !== 'x'
   const plain = (text: string): Painted => escaped(text)
   const paint = (style: Style, text: string): Painted => {
     const shown = escaped(text)
-    // Made of escaped text and our own codes.
+    // Consists of escaped text and our own codes.
     return hasColours && shown !== ''
       ? (styleText(theme.isLight ? readable(style) : style, shown, { validateStream: false }) as Painted)
       : shown
@@ -46,9 +46,9 @@ function readable(style: Style): Style {
   return Array.isArray(style) ? style.map((each) => onLight[each] ?? each) : (onLight[String(style)] ?? style)
 }
 
-/** The only place that makes text safe. Tabs get a fixed width, so that lines can be measured. */
+/** The only place that makes text safe. Expands tabs to a fixed width, so that lines can be measured. */
 function escaped(text: string): Painted {
-  return escapeControls(text).replaceAll('\t', '    ') as Painted // contains no cursor movement now
+  return escapeControls(text).replaceAll('\t', '    ') as Painted // contains no cursor movement anymore
 }
 
 /** Joins parts. */
@@ -56,23 +56,23 @@ export function joined(...parts: readonly Painted[]): Painted {
   return parts.join('') as Painted // of safe parts
 }
 
-/** The lines of a text. */
+/** Returns the lines of a text. */
 export function linesOf(text: Painted): Painted[] {
   return text.split('\n') as Painted[] // parts of it
 }
 
-/** Asks a terminal for its background color. An unsupported query has no response. */
+/** Query for a terminal's background color. Terminals without support do not respond. */
 export const askBackground = '\x1b]11;?\x1b\\'
 
-/** The response: red, green and blue, with one to four hexadecimal digits each. */
+/** Matches the response: red, green and blue, with one to four hexadecimal digits each. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 const answer = /\x1b\]11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})(?:\/[0-9a-f]{1,4})?(?:\x07|\x1b\\)/gi
 
-/** The start of a response that continues in the next chunk. */
+/** Start of a response that continues in the next chunk. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
 export const answerBeginning = /\x1b\]1[1;rgba:0-9a-f/]{0,40}\x1b?$/i
 
-/** Removes responses from a text; `tell` gets whether the background is light. */
+/** Removes responses from a text and passes to `tell` whether the background is light. */
 export function withoutAnswers(text: string, tell: (isLight: boolean) => void): string {
   return text.replace(answer, (_, red: string, green: string, blue: string) => {
     const share = (digits: string): number => Number.parseInt(digits, 16) / (16 ** digits.length - 1)

@@ -1,22 +1,22 @@
 const begin = '\x1b[200~'
 const end = '\x1b[201~'
 
-/** Marks that a terminal sends around a paste in bracketed paste mode. */
+/** Marks that terminals send around a paste in bracketed paste mode. */
 export const bracketedPaste = { on: '\x1b[?2004h', off: '\x1b[?2004l' }
 
-/** Typing never produces this much at once. */
+/** Minimum characters per chunk that count as a paste. Typing never produces this many. */
 const longestTyped = 1024
 
 /** Maximum characters per paste. */
 const longestPaste = 4 * 1024 * 1024
 
-/** Separates typed from pasted text in terminal chunks. */
+/** Separates typed from pasted text in terminal input. */
 export class PasteReader {
   readonly #typed: (text: string) => void
   readonly #pasted: (text: string, isCut: boolean) => void
   #pieces: string[] | undefined
   #length = 0
-  /** The start of a mark that continues in the next chunk. */
+  /** Start of a mark that continues in the next chunk. */
   #held = ''
 
   constructor(on: { typed: (text: string) => void; pasted: (text: string, isCut: boolean) => void }) {
@@ -57,7 +57,7 @@ export class PasteReader {
   #take(text: string): void {
     if (text === '') return
     if (this.#pieces === undefined) {
-      // A terminal without bracketed paste.
+      // Paste in a terminal without bracketed paste.
       if (text.length > longestTyped) this.#pasted(text.slice(0, longestPaste), text.length > longestPaste)
       else this.#typed(text)
       return

@@ -1,34 +1,36 @@
 import { askBackground, isLightBy, joined, linesOf, type Painted, type Painter, painterFor, type Style, type Theme } from './paint.ts'
 import { cutTo, rowsOf, widthOf, wrapWords } from './text-width.ts'
 
-/** A line that a person is typing. */
+/** The input line. */
 export interface InputView {
   prompt: Painted
   text: string
-  /** UTF-16 units before the cursor. */
+  /** Cursor position in UTF-16 units. */
   cursor: number
 }
 
-/** Output streams of a screen. */
+/** A screen's output streams. */
 export interface ScreenStreams {
-  /** Standard output: responses. */
+  /** Standard output, for responses. */
   out: NodeJS.WriteStream
-  /** For everything else. */
+  /** Standard error, for everything else. */
   err: NodeJS.WriteStream
 }
 
 /**
- * Writes permanent lines in order, and below them a changing part with the input line.
+ * Writes permanent lines in order, followed by a live area with the input line.
  *
  * **Contract**
- * - Data go to standard output, everything else to standard error. If both are one terminal, lines and the changing part do not mix.
- * - If standard error is not a terminal, there is no changing part.
- * - A failed stream is not written any more, and reported once to `onFailed`: with `EPIPE` its reader is gone, otherwise output is lost.
+ * - Writes responses to standard output, and everything else to standard error. If both are the same terminal, lines and the live area do
+ *   not mix.
+ * - If standard error is not a terminal, there is no live area.
+ * - Stops writing to a failed stream and reports it once to `onFailed`. `EPIPE` means that the reader has exited. Other errors mean lost
+ *   output.
  */
 export class Screen {
-  /** Whether there is a changing part. */
+  /** Whether there is a live area. */
   readonly isLive: boolean
-  /** Whether responses go to a terminal. */
+  /** Whether responses are written to a terminal. */
   readonly showsData: boolean
   readonly paint: Painter
   readonly paintData: Painter
@@ -36,10 +38,10 @@ export class Screen {
   readonly #theme: Theme = { isLight: isLightBy(process.env.COLORFGBG) }
   #live: readonly Painted[] = []
   #input: InputView | undefined
-  /** Cells of the drawn rows, down to the row of the cursor. */
+  /** Widths of the drawn rows up to the cursor row, in cells. */
   #drawn: number[] = []
   readonly #broken = new Set<NodeJS.WriteStream>()
-  /** Output to write after the terminal is returned. */
+  /** Buffered output, written after the terminal is returned. */
   #held: { stream: NodeJS.WriteStream; text: string }[] | undefined
   readonly #onResize = () => this.#redraw()
 
@@ -60,12 +62,12 @@ export class Screen {
     if (this.isLive) err.on('resize', this.#onResize)
   }
 
-  /** Cells of a line. */
+  /** Width of a line in cells. */
   get width(): number {
     return Math.max(20, this.#columns() - 1)
   }
 
-  /** Rows that are seen at a time. */
+  /** Number of visible rows. */
   get height(): number {
     return Math.max(2, this.#streams.err.rows ?? 24)
   }
@@ -76,14 +78,14 @@ export class Screen {
     else this.#write(this.#streams.out, text)
   }
 
-  /** Writes a line, or several, to standard error. */
+  /** Writes one or more lines to standard error. */
   line(text: Painted): void {
     const whole = `${text}\n` as Painted // with a line break of ours
     if (this.isLive) this.#above(this.#streams.err, whole)
     else this.#write(this.#streams.err, whole)
   }
 
-  /** Writes phi's own lines, wrapped between words. */
+  /** Writes phi's own lines, wrapped at words. */
   say(style: Style, text: string): void {
     this.line(wrapWords(this.paint.paint(style, text), this.width, '  '))
   }
@@ -93,29 +95,29 @@ export class Screen {
     if (this.isLive) this.#write(this.#streams.err, `\x1b]0;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
   }
 
-  /** Notifies the user: the bell, and a notification if the terminal supports them. */
+  /** Notifies the user with the bell, and with a notification if the terminal supports it. */
   call(text: string): void {
     if (this.isLive) this.#write(this.#streams.err, `\x07\x1b]9;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
   }
 
-  /** Asks the terminal for its background: `background` gets the response. */
+  /** Queries the terminal's background. `background` receives the response. */
   askBackground(): void {
     if (this.isLive && this.paint.hasColours) this.#write(this.#streams.err, askBackground)
   }
 
-  /** From now on colours are those for such a background. */
+  /** Switches to colors for this background. */
   background(isLight: boolean): void {
     this.#theme.isLight = isLight
   }
 
-  /** Replaces the part that changes. */
+  /** Replaces the live area. */
   show(live: readonly Painted[], input: InputView | undefined): void {
     this.#live = live
     this.#input = input
     this.#redraw()
   }
 
-  /** Writes nothing until `release`, because another program has the terminal. Clears the changing part first. */
+  /** Clears the live area and buffers output until `release`, because another program uses the terminal. */
   hold(): void {
     this.#write(this.#streams.err, this.#erasure())
     this.#drawn = []
@@ -129,13 +131,13 @@ export class Screen {
     this.#redraw()
   }
 
-  /** Redraws the changing part below foreign output. */
+  /** Redraws the live area below another program's output. */
   again(): void {
     this.#drawn = []
     this.#redraw()
   }
 
-  /** Clears the changing part; the lines stay. */
+  /** Clears the live area and keeps the lines. */
   close(): void {
     this.#streams.err.off('resize', this.#onResize)
     this.show([], undefined)
@@ -152,7 +154,7 @@ export class Screen {
     if (this.isLive && this.#held === undefined) this.#write(this.#streams.err, `${this.#erasure()}${this.#drawing()}`)
   }
 
-  /** Moves to the start of the changing part, and clears from there; a narrower terminal has wrapped its rows. */
+  /** Moves to the start of the live area and clears from there. Considers rows wrapped by a narrower terminal. */
   #erasure(): string {
     if (this.#drawn.length === 0) return ''
     const columns = this.#columns()
@@ -192,7 +194,7 @@ export class Screen {
   }
 }
 
-/** Returns the rows of the input, at most `most` around the cursor, and the position of the cursor in them. */
+/** Returns at most `most` input rows around the cursor, and the cursor position in them. */
 function inputOf(input: InputView | undefined, columns: number, most: number): { rows: Painted[]; row: number; column: number } {
   if (input === undefined) return { rows: [], row: 0, column: 0 }
   const { prompt, text, cursor } = input
@@ -207,5 +209,5 @@ function inputOf(input: InputView | undefined, columns: number, most: number): {
   return { rows: all.slice(from, from + most), row: row - from, column: widthOf(before[row] ?? '') }
 }
 
-/** Input may be pasted from an untrusted source. */
+/** Escapes the input, which may be pasted from an untrusted source. */
 const inputPainter: Painter = painterFor(process.stderr)

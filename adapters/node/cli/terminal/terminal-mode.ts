@@ -6,14 +6,14 @@ import { bracketedPaste } from './paste.ts'
 const asked = { on: `${bracketedPaste.on}\x1b[>1u`, off: `\x1b[<u${bracketedPaste.off}` }
 
 /**
- * Owns the mode of a terminal.
+ * Owns a terminal's mode.
  *
  * **Contract**
- * - Between `begin` and `end` the terminal is raw, with bracketed paste. Restored however the process ends.
- * - `stop` returns the terminal and stops the process group, like Ctrl-Z. When it is continued, also after an external stop, the mode is
- *   set again; also if the system refuses to stop.
- * - `lend` gives it to a child process, and takes it back afterwards.
- * - `onBack` is called when the terminal is ours again, and may show anything by then.
+ * - Between `begin` and `end`, the terminal is in raw mode with bracketed paste. The mode is restored regardless of how the process ends.
+ * - `stop` returns the terminal and stops the process group, like Ctrl-Z. The mode is set again when the group continues, even after an
+ *   external stop or if stopping fails.
+ * - `lend` passes the terminal to a child process and reclaims it afterwards.
+ * - `onBack` is called when the terminal was reclaimed. Its content is then unknown.
  */
 export class TerminalMode {
   readonly #input: ReadStream
@@ -48,18 +48,18 @@ export class TerminalMode {
   stop(): void {
     if (process.platform === 'win32') return
     this.#off()
-    // To the group, as the terminal itself would: a parent program that started us waits for that.
+    // Signals the group, like the terminal itself, because a parent program waits for it.
     process.kill(0, 'SIGTSTP')
-    // Reached at once if the system does not stop an orphaned group; otherwise after SIGCONT.
+    // Reached immediately if the system does not stop an orphaned group. Otherwise, reached after SIGCONT.
     setImmediate(() => this.#on())
   }
 
-  /** Runs a program that takes the terminal. Resolves with its exit code; `undefined` if it could not start, or was killed. */
+  /** Runs a program that uses the terminal. Resolves with its exit code, or `undefined` if it could not start or was killed. */
   async lend(command: string, args: readonly string[]): Promise<number | undefined> {
     this.#off()
     this.#isLent = true
     this.#input.pause()
-    // Ctrl-C is the child's.
+    // Ctrl-C is handled by the child.
     const ignore = (): void => undefined
     process.on('SIGINT', ignore)
     try {
@@ -86,14 +86,14 @@ export class TerminalMode {
     if (this.#isOn && !this.#isLent) this.#set(false)
   }
 
-  /** A terminal that has gone has no mode. */
+  /** Ignores errors of a closed terminal. */
   #set(isRaw: boolean): void {
     try {
-      // Set again even if Node considers it set, because another program may have changed it.
+      // Sets the mode even if Node considers it set, because another program may have changed it.
       if (isRaw) this.#input.setRawMode(false)
       this.#input.setRawMode(isRaw)
     } catch {
-      // The next read reports it.
+      // The next read reports the error.
     }
     if (this.#control.writable) this.#control.write(isRaw ? asked.on : asked.off)
   }

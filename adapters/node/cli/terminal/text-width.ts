@@ -7,14 +7,14 @@ const colours = /(\x1b\[[\d;]*m)/
 const wide =
   /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u
 
-/** Cells of one grapheme. */
+/** Width of one grapheme in cells. */
 function cellsOf(grapheme: string): number {
   if (ascii.test(grapheme)) return grapheme.length
   if (/^[\p{M}\u200c\u200d]/u.test(grapheme)) return 0
   return wide.test(grapheme) ? 2 : 1
 }
 
-/** Parts of a text: color codes without width, and graphemes. */
+/** Splits a text into color codes without width, and graphemes. */
 function* piecesOf(text: string): Generator<{ piece: string; cells: number }> {
   for (const [at, part] of text.split(colours).entries()) {
     if (at % 2 === 1) yield { piece: part, cells: 0 }
@@ -22,7 +22,7 @@ function* piecesOf(text: string): Generator<{ piece: string; cells: number }> {
   }
 }
 
-/** Cells that `text` takes in a terminal. */
+/** Width of `text` in terminal cells. */
 export function widthOf(text: string): number {
   if (ascii.test(text)) return text.length
   let cells = 0
@@ -30,9 +30,9 @@ export function widthOf(text: string): number {
   return cells
 }
 
-/** Cuts `text` to one line of at most `width` cells, with an ellipsis. */
+/** Truncates `text` to one line of at most `width` cells, with an ellipsis. */
 export function cutTo(text: Painted, width: number): Painted {
-  // More is not visible, and measuring takes time.
+  // Limits the input, because more is not visible and measuring takes time.
   const begin = text.slice(0, width * 8 + 200)
   if (begin.length === text.length && widthOf(begin) <= width) return text
   let shown = ''
@@ -43,10 +43,10 @@ export function cutTo(text: Painted, width: number): Painted {
     shown += each.piece
   }
   const reset = begin.includes('\x1b') ? '\x1b[0m' : ''
-  return `${shown}…${reset}` as Painted // a part of it
+  return `${shown}…${reset}` as Painted // part of the text
 }
 
-/** Wraps `text` to rows of exactly `width` cells, except the last one, as a terminal does. */
+/** Wraps `text` like a terminal, to rows of exactly `width` cells except the last row. */
 export function rowsOf(text: string, width: number): string[] {
   const rows: string[] = []
   let row = ''
@@ -63,7 +63,7 @@ export function rowsOf(text: string, width: number): string[] {
   return [...rows, row]
 }
 
-/** Wraps `text` to lines of at most `width` cells, between words if possible; later lines start with `indent`. */
+/** Wraps `text` to lines of at most `width` cells, at words if possible. Later lines start with `indent`. */
 export function wrapWords(text: Painted, width: number, indent = ''): Painted {
   if (widthOf(text) <= width) return text
   const lines: string[] = []
@@ -88,5 +88,5 @@ export function wrapWords(text: Painted, width: number, indent = ''): Painted {
       cells += widthOf(row)
     }
   }
-  return [...lines, line].join('\n') as Painted // the same pieces, in lines
+  return [...lines, line].join('\n') as Painted // the same safe parts, in lines
 }

@@ -17,7 +17,7 @@ const noneMoved: ReadonlySet<string> = new Set()
 /** Cached summaries, so that the next list reads only changed sessions. */
 export type KnownDigests = Map<string, { end: string; digest: SessionDigest }>
 
-/** How long the pages of a list share one inspection of the folders, in milliseconds. */
+/** Milliseconds for which the pages of a list share one inspection of the folders. */
 const scanMs = 10_000
 
 /** The inspection of the previous page. */
@@ -28,7 +28,7 @@ export interface Scan {
 /** A session and its folder. */
 interface Place {
   sessionId: string
-  /** Of the folder. */
+  /** Modification time of the folder. */
   name: string
   folder: string
 }
@@ -36,18 +36,18 @@ interface Place {
 /** An existing session, and its modification time. */
 export interface Found extends Place {
   lastActiveAt: number
-  /** Its end; absent if unreadable. */
+  /** The session's end. Absent if unreadable. */
   end?: KnownEnd
-  /** Whether only the index says so. */
+  /** Whether the end comes only from the index. */
   isIndexed?: boolean
   error?: unknown
 }
 
-/** Context of a list. */
+/** Context for a list. */
 interface Listing {
   operations: FileOperations
   root: string
-  /** Ids by their last record, which orders files of the same time: the last one is the newest. */
+  /** Ids ordered by last record, newest last, to order files with the same time. */
   written: readonly string[]
   known: KnownDigests
   summaries: SummaryFiles
@@ -55,7 +55,7 @@ interface Listing {
   scan: Scan
 }
 
-/** A part of a list, and its sessions that do not end where the index says. */
+/** A part of a list, and its sessions whose end differs from the index. */
 interface Page {
   summaries: SessionSummary[]
   moved: Found[]
@@ -65,17 +65,17 @@ interface Page {
  * Lists the sessions below `root`, most recently written first.
  *
  * **Contract**
- * - For the first page, inspects folders that are not in the index, and those written since; later pages use that inspection for
- *   10 s. Sessions written meanwhile belong to the start of the list, which is not shown again; deleted ones are omitted. Reads files only
- *   for the returned summaries: mostly a few hundred bytes. With `status`, skips sessions of another status in the index.
- * - Every returned session was inspected. One that differs from the index, because of a foreign writer, has its true place
- *   on the first page, and on others from the next list on.
- * - An unreadable session is listed with `error`; at the end if its time is unknown.
+ * - For the first page, inspects folders that are not in the index or were written since. Later pages reuse this inspection for 10 s.
+ *   Sessions written in the meantime belong at the start of the list and are not listed again. Deleted sessions are omitted. Reads files
+ *   only for the returned summaries: mostly a few hundred bytes. With `status`, skips sessions of another status in the index.
+ * - Every returned session was inspected. A session that differs from the index because of another writer is positioned correctly on the
+ *   first page, and on later pages from the next list on.
+ * - An unreadable session is listed with `error`. It is last if its time is unknown.
  */
 export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {
   const goingOn = goesOn(listing.scan, query.after)
   const { summaries, moved } = goingOn === undefined ? await firstPage(listing, query) : await pageIn(listing, goingOn, query)
-  // If this cannot be recorded, the next list finds it again.
+  // If recording fails, the next list detects the difference again.
   for (const { name } of moved) await listing.index.mark(name).catch(() => {})
   if (moved.length === 0 || query.after !== undefined) return summaries
   return (await firstPage(listing, query, new Set(moved.map(({ name }) => name)))).summaries
@@ -108,7 +108,7 @@ async function pageIn(
   return { ...page, summaries: page.summaries.slice(0, limit) }
 }
 
-/** Returns whether a session must be inspected to know if it matches. */
+/** Returns whether a session must be inspected to determine if it matches. */
 function mayBeAsked({ sessionId, end }: Found, { status, idPrefix = '' }: LogQuery): boolean {
   return sessionId.startsWith(idPrefix) && (status === undefined || end?.status === undefined || end.status === status)
 }
@@ -125,14 +125,14 @@ function goesOn({ found }: Scan, after: LogQuery['after']): readonly Found[] | u
   return found.sessions
 }
 
-/** With a generation, if an index is worth writing. */
+/** Starts a generation if writing an index is worthwhile. */
 async function findSessions(listing: Listing, { status }: LogQuery, moved: ReadonlySet<string>) {
   const { written, scan, index } = listing
   const at = Date.now()
   const places = await placesIn(listing)
   const isUnknown = ({ ends, marked }: KnownEnds, name: string) => moved.has(name) || marked.has(name) || !ends.has(name)
   let known = await index.read()
-  // A list that cannot write an index is none the worse.
+  // Ignores the failure, because lists work without an index.
   const isToRead = (name: string) => isUnknown(known, name) || (status !== undefined && known.ends.get(name)?.status === undefined)
   const generation = await index.begin(known, places.filter(({ name }) => isToRead(name)).length).catch(() => undefined)
   if (generation !== undefined) known = await index.read()
@@ -181,7 +181,7 @@ async function lookInto(operations: FileOperations, places: readonly Place[]): P
   return found
 }
 
-/** `undefined` without records: the session was deleted, or only opened. */
+/** `undefined` if there are no records: the session was deleted, or only opened. */
 async function find(operations: FileOperations, place: Place): Promise<Found | undefined> {
   const { folder } = place
   try {
@@ -197,7 +197,7 @@ function endAt({ file, size, modified }: LogEnd): KnownEnd {
   return { name: file.name, size, modified }
 }
 
-/** `undefined` if it was deleted meanwhile. */
+/** `undefined` if it was deleted in the meantime. */
 async function summaryOf(listing: Listing, found: Found, moved: Found[]): Promise<SessionSummary | undefined> {
   const { sessionId, lastActiveAt, error } = found
   if (error !== undefined) return unreadable(sessionId, lastActiveAt, error)
@@ -219,7 +219,7 @@ function digestIn({ operations, known, summaries }: Listing, found: Found, moved
     const end = `${last.file.name} ${last.size} ${last.modified}`
     const cached = known.get(sessionId)
     const digest = cached?.end === end ? cached.digest : await summaries.digestOf(sessionId, folder, files, last)
-    // A session without a loop has nothing that is left to do.
+    // A session without loops has no unfinished work.
     const status = digest.loops === 0 ? 'idle' : digest.status
     if (isAsFound && before !== undefined && status !== undefined) before.status = status
     known.delete(sessionId)

@@ -7,22 +7,22 @@ import { folderOf } from '../folder-name.ts'
 import type { HeldLog } from '../log/claim.ts'
 import { countingFiles, type EpochFile, linesIn, sizesOf } from '../log/epoch-files.ts'
 
-/** The end of a session. */
+/** End of a session. */
 export interface LogEnd {
   file: EpochFile
   size: number
   modified: number
 }
 
-/** Bytes written until the next summary, which a list has to read. */
+/** Bytes between summaries, which a list may have to read. */
 export const summaryIntervalChars = 64 * 1024
 
-/** Next to the sessions: no id starts with a dot. */
+/** Stored next to the sessions, because no id starts with a dot. */
 const folderName = '.summaries'
 
 /**
- * Summaries of sessions in `.summaries/<folder of the session>`, for a log at a given length. The logs contain the same, so summaries are not
- * synced; a missing, old or damaged one is recomputed from the logs.
+ * Summaries of sessions in `.summaries/<folder of the session>`, for a log at a given length. Summaries are not synced, because a missing,
+ * outdated or damaged summary is recomputed from the logs.
  */
 export class SummaryFiles {
   readonly #operations: FileOperations
@@ -33,11 +33,11 @@ export class SummaryFiles {
     this.#root = root
   }
 
-  /** Never rejects: the log contains what could not be written. */
+  /** Never rejects, because the log contains the same data. */
   async write(sessionId: string, { path, segment }: Pick<HeldLog, 'path' | 'segment'>, digest: SessionDigest): Promise<void> {
     const operations = this.#operations
     const target = this.#pathOf(sessionId)
-    // Names of folders are nearly as long as names may be.
+    // Folder names are nearly as long as the file system allows.
     const unfinished = join(this.#root, folderName, `~${folderOf(sessionId).slice(0, 200)}.${segment}`)
     try {
       const { size } = await operations.stat(path)
@@ -55,7 +55,7 @@ export class SummaryFiles {
     await this.#operations.remove(this.#pathOf(sessionId)).catch(passing('ENOENT', 'ENOTDIR'))
   }
 
-  /** Returns the summary of a session that ends there: from its stored summary and later records, else from all valid ones. */
+  /** Returns the summary of a session with this end, from the stored summary and later records, otherwise from all valid records. */
   async digestOf(sessionId: string, folder: string, files: readonly EpochFile[], { file, size }: LogEnd): Promise<SessionDigest> {
     const operations = this.#operations
     const summary = readSummary(await operations.read(this.#pathOf(sessionId)).catch(() => ''))
@@ -71,7 +71,7 @@ export class SummaryFiles {
   }
 }
 
-/** The last file with records; `undefined` without one. */
+/** The last file with records, or `undefined` if there is none. */
 export async function endOf(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<LogEnd | undefined> {
   for (const file of countingFiles(files).toReversed()) {
     const { size, modified } = await operations.stat(join(folder, file.name))

@@ -7,8 +7,8 @@ import { removeFiles } from './snapshot.ts'
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Writes bytes to a separate file next to a log. Durable when this resolves; an interrupted write leaves a `.tmp` file, which is
- * ignored.
+ * Writes bytes to a separate file next to a log. The file is durable when this resolves. An interrupted write leaves a `.tmp` file, which
+ * is ignored.
  */
 export async function putBlob(operations: FileOperations, { folder, epoch }: SegmentedLog, hash: string, bytes: Bytes): Promise<void> {
   const target = join(folder, `blob.${epoch}.${hash}`)
@@ -25,7 +25,7 @@ export async function putBlob(operations: FileOperations, { folder, epoch }: Seg
   await operations.syncDirectory(folder)
 }
 
-/** Returns the newest bytes under `hash`; `undefined` if there are none. */
+/** Returns the newest bytes under `hash`, or `undefined` if there are none. */
 export function getBlob(operations: FileOperations, folder: string, hash: string): Promise<Bytes | undefined> {
   return withEpochs(operations, folder, async (files) => {
     const newest = files.filter((file) => file.hash === hash).toSorted((a, b) => b.epoch - a.epoch)[0]

@@ -13,20 +13,20 @@ import {
   withEpochs,
 } from './epoch-files.ts'
 
-/** Next to the sessions: no id starts with a dot. */
+/** Stored next to the sessions, because no id starts with a dot. */
 const folderName = '.deleted'
 
 const epochName = /^[1-9]\d{0,14}$/
 
 /**
- * Returns the newest epoch of deleted sessions below `root`; 0 without one. A new session starts after it, because a writer with a log of the
- * deleted one must not find its name again.
+ * Returns the newest epoch of any deleted session below `root`, or 0 if there is none. A new session starts after this epoch, because a
+ * writer of the deleted session must not find its log's name again.
  */
 async function removedUpTo(operations: FileOperations, root: string): Promise<number> {
   return Math.max(0, ...(await removedEpochs(operations, root)))
 }
 
-/** Records that no later session has an epoch up to this one. Durable when it resolves. */
+/** Reserves all epochs up to this one, so that no later session uses them. Durable when it resolves. */
 export async function noteRemoved(operations: FileOperations, root: string, epoch: number): Promise<void> {
   const folder = join(root, folderName)
   const before = await removedEpochs(operations, root)
@@ -35,7 +35,7 @@ export async function noteRemoved(operations: FileOperations, root: string, epoc
   const path = join(folder, String(epoch))
   if (await createdFirst(operations, path)) await operations.close?.(path)
   await operations.syncDirectory(folder)
-  // Keeps the previous marker too, because a concurrent listing may miss the new one.
+  // Also keeps the previous marker, because a concurrent listing may miss the new one.
   for (const old of before.toSorted((a, b) => b - a).slice(1)) await operations.remove(join(folder, String(old))).catch(() => {})
 }
 
@@ -48,37 +48,37 @@ async function removedEpochs(operations: FileOperations, root: string): Promise<
   }
 }
 
-/** The log of one writer, while it may write. */
+/** The log of one writer, while the writer is valid. */
 export interface HeldLog {
   epoch: number
   folder: string
   /** Number of the current file: `epoch`, plus 1 for each full file. */
   segment: number
   path: string
-  /** The newest deletion that this writer knows. */
+  /** Newest deletion known to this writer. */
   deletedUpTo: number
 }
 
-/** Result of a claim. */
+/** A claim's result. */
 export interface Found<T> {
   log: HeldLog
-  /** The valid files, without this writer's own empty log. */
+  /** Valid files, without this writer's empty log. */
   files: SizedFile[]
-  /** The result of `read`. */
+  /** Result of `read`. */
   read: T
 }
 
-/** Maximum number of deletions during one claim; more indicate another fault. */
+/** Maximum deletions during one claim. More indicate a different fault. */
 const mostDeletions = 10
 
 /**
  * Starts the next epoch in `folder`, which is created if missing.
  *
  * **Contract**
- * - The log is created before anything is read. An older writer that was not yet rejected has written before, so its data are found.
- * - Epochs of a deleted session are never reused, because the owner of a log of that epoch would take the new one for its own.
+ * - The log is created before reading. Any older writer that was not rejected has written earlier, so its data are found.
+ * - Epochs of a deleted session are never reused, because the writer of a log with the same epoch would mistake the new log for its own.
  * - The data found and the new log survive a power failure when this resolves, because later records depend on them.
- * - `read` is called with the data, and again if one of the files disappears meanwhile.
+ * - `read` is called with the data, and again if one of the files disappears in the meantime.
  */
 export async function claimLog<T>(
   operations: FileOperations,
@@ -96,7 +96,7 @@ export async function claimLog<T>(
       if (found !== undefined) return found
     } catch (error) {
       await operations.close?.(log.path)
-      // The session was deleted meanwhile, with this log.
+      // The session and this log were deleted in the meantime.
       if (systemCode(error) !== 'ENOENT' || ++vanished === mostDeletions) throw error
       continue
     }
@@ -121,7 +121,7 @@ async function findOlder<T>(
     return found
   })
   if (found === undefined) return undefined
-  // A folder was deleted since this epoch was chosen, perhaps of this session: another writer may have a log of that name.
+  // A folder, possibly of this session, was deleted since this epoch was chosen, so another writer may have a log with the same name.
   if ((await removedUpTo(operations, dirname(folder))) >= created.epoch) {
     await operations.remove(path)
     return undefined
@@ -131,13 +131,13 @@ async function findOlder<T>(
   return found
 }
 
-/** Returns the valid files before a writer's own; `undefined` if a newer epoch started, or the session was deleted. */
+/** Returns the valid files before a writer's own, or `undefined` if a newer epoch started, or the session was deleted. */
 export function olderThan({ epoch }: Pick<HeldLog, 'epoch'>, files: readonly EpochFile[]): EpochFile[] | undefined {
   if (newestEpoch(files) > epoch || newestEpoch(files, 'deleted') === epoch) return undefined
   return countingFiles(files).filter((file) => file.epoch < epoch)
 }
 
-/** Logs that may contain data that are not durable. A writer with a whole line had synced everything before it. */
+/** Returns logs that may contain data that are not durable. A writer with a complete line has synced all earlier data. */
 async function unsynced(operations: FileOperations, folder: string, files: readonly SizedFile[]): Promise<SizedFile[]> {
   const found: SizedFile[] = []
   for (const file of files.toReversed()) {

@@ -3,26 +3,28 @@ import { systemCode } from '../../workspace/fs-errors.ts'
 import type { FileOperations } from '../file-operations.ts'
 
 /**
- * - `log.N`: records of the writer of epoch N. When it is full the writer continues in `log.N+1`, which nobody else can create then: a log
- *   is a sequence of segments.
- * - `snapshot.N`: the valid data of the epochs before N, instead of their files. `snapshot.N.F`: of those from F on; older files stay.
- * - `deleted.N`: the session was deleted; epochs up to N are invalid. An empty file that stays until their files and writers are gone.
+ * - `log.N`: records of the writer of epoch N. When the file is full, the writer continues in `log.N+1`, which no other writer can then
+ *   create. A log is therefore a sequence of segments.
+ * - `snapshot.N`: replaces the files of all epochs before N with their valid data. `snapshot.N.F`: replaces only epochs from F on. Older
+ *   files stay.
+ * - `deleted.N`: the session was deleted, and epochs up to N are invalid. This empty file remains until their files and writers no longer
+ *   exist.
  * - `blob.N.<hash>`: bytes that the writer of epoch N stores next to the log. They are valid while a record references them.
  * - `….tmp`: unfinished snapshots or bytes.
  */
 export interface EpochFile {
   kind: 'log' | 'snapshot' | 'deleted' | 'blob' | 'unfinished'
   epoch: number
-  /** The first epoch that it covers; 0 for all older ones. */
+  /** First epoch that the snapshot covers, or 0 for all older epochs. */
   from: number
   name: string
-  /** Hash of bytes. */
+  /** Hash of the bytes. */
   hash?: string
 }
 
 /** A valid file, and its valid length. */
 export interface SizedFile extends EpochFile {
-  /** In bytes. Readers ignore later data. */
+  /** Valid length in bytes. Readers ignore later data. */
   size: number
 }
 
@@ -33,7 +35,7 @@ const pattern = /^(log|snapshot|deleted)\.([1-9]\d{0,14})(?:(?<=snapshot\.\d+)\.
 
 const blobPattern = /^blob\.([1-9]\d{0,14})\.([0-9a-f]{64})(\.tmp)?$/
 
-/** Returns the epoch files in a session's folder; `undefined` without a folder. Ignores other names. */
+/** Returns the epoch files in a session's folder, or `undefined` without a folder. Ignores other names. */
 export async function listEpochs(operations: FileOperations, folder: string): Promise<EpochFile[] | undefined> {
   try {
     return (await operations.list(folder)).flatMap(epochFile)
@@ -53,7 +55,7 @@ function epochFile(name: string): EpochFile[] {
   if (kind === undefined) return []
   const epoch = Number(digits)
   const from = kind === 'snapshot' ? Number(start ?? 0) : epoch
-  // The pattern has matched `kind`.
+  // The pattern guarantees `kind`.
   return [{ kind: unfinished === undefined ? (kind as 'log' | 'snapshot' | 'deleted') : 'unfinished', epoch, from, name }]
 }
 
@@ -63,12 +65,12 @@ export function isAbsent(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Returns the newest epoch, of one kind of file or of any; 0 without one. */
+/** Returns the newest epoch for one kind of file or for any kind, or 0 if there is none. */
 export function newestEpoch(files: readonly EpochFile[], kind?: EpochFile['kind']): number {
   return files.reduce((newest, file) => (kind === undefined || file.kind === kind ? Math.max(newest, file.epoch) : newest), 0)
 }
 
-/** Returns the valid files by epoch: those that no snapshot covers. */
+/** Returns the valid files, which no snapshot covers, ordered by epoch. */
 export function countingFiles(files: readonly EpochFile[]): EpochFile[] {
   const since = newestEpoch(files, 'deleted')
   const later = files.filter(({ kind, epoch }) => (kind === 'log' || kind === 'snapshot') && epoch > since)
@@ -85,8 +87,8 @@ function isWithin({ kind, from, epoch }: EpochFile, snapshot: EpochFile): boolea
 }
 
 /**
- * Runs `use` with the epoch files of a folder, and again if one of them disappears meanwhile: a snapshot replaced it, or the session was
- * deleted. Returns `undefined` without a folder.
+ * Runs `use` with the epoch files of a folder, and again if one of them disappears in the meantime: a snapshot replaced it, or the session
+ * was deleted. Returns `undefined` without a folder.
  */
 export async function withEpochs<T>(
   operations: FileOperations,
@@ -101,7 +103,7 @@ export async function withEpochs<T>(
       return await use(files)
     } catch (error) {
       const names = files.map(({ name }) => name).join()
-      // Gone although the names are the same: nothing replaces it, so a retry would not help.
+      // The file is missing although the names are unchanged. Nothing replaces it, so a retry would not help.
       if (systemCode(error) !== 'ENOENT' || names === before) throw error
       before = names
     }
@@ -109,8 +111,8 @@ export async function withEpochs<T>(
 }
 
 /**
- * Returns the lengths of files in the order of `files`. Reads them from the newest, so that data which a writer found in older files before
- * its first write are within their lengths.
+ * Returns the lengths of files in the order of `files`. Reads the newest file first, so that the lengths include data that a writer found
+ * in older files before its first write.
  */
 export async function sizesOf(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<SizedFile[]> {
   const sized: SizedFile[] = []
@@ -118,7 +120,7 @@ export async function sizesOf(operations: FileOperations, folder: string, files:
   return sized.reverse()
 }
 
-/** Yields the lines of files, about a megabyte at a time; a truncated last line counts as one. */
+/** Yields the lines of files, about a megabyte at a time. A truncated last line counts as a line. */
 export async function* linesIn(
   operations: FileOperations,
   folder: string,
@@ -147,7 +149,7 @@ export function bytesIn(files: readonly SizedFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Creates an empty file; false if it exists. */
+/** Creates an empty file. Resolves with false if it exists. */
 export async function createdFirst(operations: FileOperations, path: string): Promise<boolean> {
   try {
     await operations.createExclusive(path)
@@ -158,7 +160,7 @@ export async function createdFirst(operations: FileOperations, path: string): Pr
   }
 }
 
-/** Appends lines to a file, some megabytes at a time. */
+/** Appends lines to a file, a few megabytes at a time. */
 export async function appendLines(operations: FileOperations, path: string, lines: readonly string[]): Promise<void> {
   let text = ''
   for (const line of lines) {

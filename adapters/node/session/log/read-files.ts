@@ -7,23 +7,23 @@ import { type HeldLog, olderThan } from './claim.ts'
 import { allLinesIn, bytesIn, countingFiles, linesIn, type SizedFile, sizesOf, withEpochs } from './epoch-files.ts'
 import type { LogLimits } from './segments.ts'
 
-/** The files to read, and the start. */
+/** Files to read, and the start position. */
 interface Source {
   operations: FileOperations
   sessionId: string
   folder: string
   limits: LogLimits
-  /** Only records after this one are needed. */
+  /** Sequence number after which records are needed. */
   after?: number
 }
 
 /** First bytes read from the end of a file to find its start. */
 const windowBytes = 64 * 1024
 
-/** Returns the valid files at this time; `undefined` if the session is gone. */
+/** Returns the currently valid files, or `undefined` if the session does not exist. */
 type LookAgain = () => Promise<SizedFile[] | undefined>
 
-/** Returns what a claim found: the data, or a stream for a long log. */
+/** Returns the data that a claim found, or a stream for a long log. */
 export async function claimedLines(source: Source, files: readonly SizedFile[], log: HeldLog): Promise<Pick<LogClaim, 'lines' | 'more'>> {
   const { operations, folder, limits } = source
   if (bytesIn(files) <= limits.atOnceBytes) return { lines: await allLinesIn(operations, folder, files) }
@@ -32,14 +32,14 @@ export async function claimedLines(source: Source, files: readonly SizedFile[], 
       const older = olderThan(log, epochs)
       return older && sizesOf(operations, folder, older)
     })
-    // An incomplete rest must not look complete.
+    // Rejects, because an incomplete remainder must not look complete.
     if (found === undefined) throw takenOver(source.sessionId, log.epoch)
     return found
   }
   return { lines: [], more: streamOf(source, files, again) }
 }
 
-/** Returns the stored data in batches; `undefined` if there are none. */
+/** Returns the stored data in batches, or `undefined` if there are none. */
 export async function streamedLines(source: Source): Promise<AsyncIterable<string[]> | undefined> {
   const { operations, folder } = source
   const look: LookAgain = () => withEpochs(operations, folder, (epochs) => sizesOf(operations, folder, countingFiles(epochs)))
@@ -47,7 +47,9 @@ export async function streamedLines(source: Source): Promise<AsyncIterable<strin
   return files === undefined || bytesIn(files) === 0 ? undefined : streamOf(source, files, look)
 }
 
-/** Returns the `seq` of the last whole line of the newest file; `undefined` if its last 64 KiB have none, or the session is gone. */
+/**
+ * Returns the `seq` of the newest file's last complete line, or `undefined` if the last 64 KiB contain none, or the session does not exist.
+ */
 export async function lastSeqOf({ operations, folder }: Pick<Source, 'operations' | 'folder'>): Promise<number | undefined> {
   return withEpochs(operations, folder, async (epochs) => {
     for (const file of (await sizesOf(operations, folder, countingFiles(epochs))).toReversed()) {
@@ -59,7 +61,7 @@ export async function lastSeqOf({ operations, folder }: Pick<Source, 'operations
   })
 }
 
-/** Restarts from the beginning if a file disappears: a snapshot or another session has replaced it. */
+/** Restarts from the beginning if a file disappears because a snapshot or another session has replaced it. */
 async function* streamOf(source: Source, files: readonly SizedFile[], again: LookAgain): AsyncGenerator<string[], void, undefined> {
   const { sessionId, after = 0 } = source
   for (let [left, before]: [readonly SizedFile[] | undefined, string] = [files, '']; left !== undefined; ) {
@@ -67,7 +69,7 @@ async function* streamOf(source: Source, files: readonly SizedFile[], again: Loo
       return yield* linesAfter(source, left, after)
     } catch (error) {
       const names = left.map(({ name }) => name).join()
-      // Gone although the names are the same: a retry would not help.
+      // The file is missing although the names are unchanged, so a retry would not help.
       if (systemCode(error) !== 'ENOENT' || names === before) throw sessionFailure(error, `read session ${sessionId}`)
       before = names
       left = await again()
@@ -76,8 +78,8 @@ async function* streamOf(source: Source, files: readonly SizedFile[], again: Loo
 }
 
 /**
- * Yields the lines of files after record `after`, and some before it: from the newest file whose first line is not after it, because its writer's
- * earlier data are not needed either. Of a log file, only the end, because its records are in order.
+ * Yields the lines after record `after`, and some before it. Starts with the newest file whose first line is not after it, because earlier
+ * data are not needed. Reads only the end of a log file, because its records are in order.
  */
 async function* linesAfter(
   { operations, folder }: Source,
@@ -98,7 +100,7 @@ async function* linesAfter(
   yield* linesIn(operations, folder, files)
 }
 
-/** The end of a session stored as a whole may be missing: then older files count. */
+/** The end of a session stored as a whole may be missing, in which case older files apply. */
 async function beginsBefore(operations: FileOperations, folder: string, { name, size }: SizedFile, after: number): Promise<boolean> {
   // A longer first line is read as a whole.
   const begins = (to: number) => operations.readLines(join(folder, name), { from: 0, to })
@@ -107,7 +109,7 @@ async function beginsBefore(operations: FileOperations, folder: string, { name, 
   return place !== undefined && place.whole === undefined && place.from <= after + 1 && place.seq <= after + 1
 }
 
-/** Returns a position at or before the first line after the record; 0 at the start of the file. */
+/** Returns a position at or before the first line after the record, or 0 at the start of the file. */
 async function startOf(operations: FileOperations, folder: string, { name, size }: SizedFile, after: number): Promise<number> {
   for (let bytes = windowBytes; bytes < size; bytes *= 4) {
     const { lines } = await operations.readLines(join(folder, name), { from: size - bytes, to: size })

@@ -3,15 +3,15 @@ import type { FileOperations } from '../file-operations.ts'
 import type { HeldLog } from './claim.ts'
 import { appendLines, createdFirst, isAbsent, listEpochs, newestEpoch } from './epoch-files.ts'
 
-/** Size limits of log files. */
+/** Size limits for log files. */
 export interface LogLimits {
-  /** Bytes of a file before it is full, unless it is empty. */
+  /** Maximum bytes of a non-empty file. */
   segmentBytes: number
-  /** A longer log is read on demand, in bytes. */
+  /** Length in bytes above which a log is read on demand. */
   atOnceBytes: number
 }
 
-/** The limits of `fileSessionStore`. */
+/** Limits for `fileSessionStore`. */
 export const logLimits: LogLimits = { segmentBytes: 64 * 1024 * 1024, atOnceBytes: 4 * 1024 * 1024 }
 
 /** An open log, and the length of its current file. */
@@ -20,8 +20,8 @@ export interface SegmentedLog extends HeldLog {
 }
 
 /**
- * Appends lines to a log, in a new file if the current one is full. Durable when this resolves. Returns `false`, possibly after a part, if a newer
- * epoch started or the session was deleted.
+ * Appends lines to a log, in a new file if the current one is full. Durable when this resolves. Resolves with `false`, possibly after
+ * writing a part, if a newer epoch started or the session was deleted.
  */
 export async function appendToSegments(
   operations: FileOperations,
@@ -45,9 +45,9 @@ export async function appendToSegments(
   return true
 }
 
-/** The next file has the name of a newer writer's log: of two that create it, one gets the right to write. */
+/** The next file has the name of a newer writer's log. Only one of two writers can create it, and that writer may write. */
 async function beginSegment(operations: FileOperations, log: SegmentedLog): Promise<boolean> {
-  // A reader that finds a line in the next file relies on this one.
+  // A reader that finds a line in the next file relies on this file.
   await operations.sync(log.path)
   const segment = log.segment + 1
   const path = join(log.folder, `log.${segment}`)
@@ -60,7 +60,7 @@ async function beginSegment(operations: FileOperations, log: SegmentedLog): Prom
   }
   await operations.close?.(log.path)
   Object.assign(log, { segment, path, bytes: 0 })
-  // A later deletion sees the new file; an earlier one is detected here.
+  // A later deletion detects the new file. An earlier deletion is detected here.
   const files = (await listEpochs(operations, log.folder)) ?? []
   if (newestEpoch(files, 'deleted') > log.deletedUpTo || !(await isStored(operations, before))) {
     await operations.remove(path)

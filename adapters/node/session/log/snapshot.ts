@@ -5,16 +5,17 @@ import type { HeldLog } from './claim.ts'
 import { appendLines, countingFiles, type EpochFile, linesIn, listEpochs, type SizedFile, sizesOf } from './epoch-files.ts'
 import type { LogLimits } from './segments.ts'
 
-/** Minimum cost of a file: a block of the disk, and a call to read it. */
+/** Minimum cost per file: one disk block and one read call. */
 const blockSize = 4096
 /** Below this size, reading the logs is cheaper. */
 const smallest = 64 * 1024
-/** A file of this share of a full one is long: it stays, and is not rewritten with short ones. */
+/** Fraction of a full file above which a file is kept instead of being merged with short files. */
 const longPart = 1 / 4
 
 /**
- * Returns the first epoch from which the files are worth one snapshot: if the logs are larger than the snapshot before them, so that all
- * snapshots together cost no more than the log. Otherwise `undefined`. Only short files at the end: a snapshot is never longer than a full file.
+ * Returns the first epoch from which a snapshot is worthwhile, or `undefined` if none is. The logs must be larger than the snapshot before
+ * them, so that all snapshots together cost no more than the log. Includes only short files at the end, so that a snapshot never exceeds a
+ * full file.
  */
 export function snapshotStart(files: readonly SizedFile[], { segmentBytes }: LogLimits): number | undefined {
   let start = files.length
@@ -37,10 +38,10 @@ export function snapshotStart(files: readonly SizedFile[], { segmentBytes }: Log
  * Replaces the files of the epochs from `from` up to `log` by one file.
  *
  * **Contract**
- * - Only after the first record of `log` was acknowledged: no newer writer can then continue from a line that an older one adds meanwhile.
- *   Not during the claim, when a newer writer could, and would lose it.
- * - A crash at any point leaves the old files, the new one, or both; a concurrent snapshot of a newer writer is harmless.
- * - Rejects with the system's error; nothing is lost then.
+ * - Call it only after the first record of `log` was acknowledged. Then no newer writer can continue from a line that an older writer adds
+ *   in the meantime. During the claim, a newer writer could, and would lose that line.
+ * - A crash at any point leaves the old files, the new file, or both. A newer writer's concurrent snapshot is harmless.
+ * - Rejects with the system's error, without losing data.
  */
 export async function takeSnapshot(operations: FileOperations, { folder, epoch }: HeldLog, from: number): Promise<void> {
   const files = (await listEpochs(operations, folder)) ?? []
@@ -65,7 +66,7 @@ export async function takeSnapshot(operations: FileOperations, { folder, epoch }
   await removeFiles(operations, folder, replaced)
 }
 
-/** Removes files of a session; missing ones are fine. */
+/** Removes a session's files. Ignores missing files. */
 export async function removeFiles(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<void> {
   for (const { name } of files) {
     try {

@@ -9,19 +9,19 @@ const failedMs = 250
 
 const nothing = new Uint8Array()
 
-/** Options that the responses of a process share. */
+/** Options that a process's responses share. */
 export interface AnswerOptions {
   mailbox: Mailbox
-  /** Uses the database; logs failures and never rejects. */
+  /** Uses the database. Logs failures and never rejects. */
   logErrors: (act: () => Promise<void>) => Promise<void>
   /** Aborts when this process stops responding. */
   signal: AbortSignal
 }
 
 /**
- * Sends the response of `act` to another process, in parts. If nothing waits for it any more, or `signal` aborts, the signal of
- * `act` aborts and the response is not read on. After a database failure a part is sent again, because the caller would wait
- * forever. Neither this nor `act` rejects.
+ * Sends the response of `act` to another process, in parts. If the caller stops waiting or `signal` aborts, the signal passed to `act`
+ * aborts and no more of the response is read. After a database failure a part is sent again, because the caller would wait forever. Neither
+ * this nor `act` rejects.
  */
 export async function answerCall(
   call: ReceivedCall,
@@ -35,7 +35,7 @@ export async function answerCall(
   else if (!(await isSent(response, sender))) left.abort()
 }
 
-/** Resolves with whether the caller waited until the end. A short response is one part; a stream begins at once. */
+/** Resolves with whether the caller waited until the end. A short response is sent as one part. A stream begins immediately. */
 async function isSent({ status, headers, body }: Response, sender: PartSender): Promise<boolean> {
   const head: AnswerHead = { status, headers: [...headers] }
   if (body === null) return sender.send({ head, bytes: nothing, ending: 'whole' })
@@ -64,7 +64,7 @@ class PartSender {
     this.#options = options
   }
 
-  /** Resolves with whether the caller still waits. */
+  /** Resolves with whether the caller is still waiting. */
   async send(part: AnswerPart): Promise<boolean> {
     const { signal } = this.#options
     const at = this.#next++
@@ -77,7 +77,7 @@ class PartSender {
     }
   }
 
-  /** Returns the outcome of the database; `undefined` if it fails, possibly after it stored the part. */
+  /** Returns the database's outcome, or `undefined` if the database fails. It may have stored the part before it failed. */
   async #try(at: number, part: AnswerPart): Promise<Sending | undefined> {
     const { mailbox, logErrors } = this.#options
     let done: Sending | undefined
@@ -88,7 +88,7 @@ class PartSender {
   }
 }
 
-/** The unsent bytes of a body: those that arrive while a part is in flight form the next one. */
+/** The unsent bytes of a body. Bytes that arrive while a part is in flight form the next part. */
 class WaitingBytes {
   #chunks: Uint8Array[] = []
   #size = 0
@@ -100,7 +100,7 @@ class WaitingBytes {
     void this.#fill(reader)
   }
 
-  /** Returns the next part as soon as there are bytes; with `whole`, once it is full or the body has ended. */
+  /** Returns the next part as soon as there are bytes. With `whole`, waits until the part is full or the body has ended. */
   async next(whole: boolean): Promise<AnswerPart> {
     while (this.#ending === undefined && (whole ? this.#size < maxPartBytes : this.#size === 0)) await this.#change()
     const bytes = this.#take()
@@ -142,7 +142,7 @@ class WaitingBytes {
     return bytes
   }
 
-  /** Both sides wait here, never at the same time: one for bytes, the other for room. */
+  /** Both sides wait here, one for bytes and the other for room, but never at the same time. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#changed = resolve

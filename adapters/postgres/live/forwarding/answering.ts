@@ -11,7 +11,7 @@ interface AnsweringOptions extends AnswerOptions {
 export class Answering {
   readonly #options: AnsweringOptions
   readonly #open = new Map<string, Promise<void>>()
-  /** The database failed during a read, so requests may be lost. */
+  /** The database failed during a read, so requests may have been lost. */
   #hasMissed = false
 
   constructor(options: AnsweringOptions) {

@@ -1,8 +1,8 @@
 import type { AnswerPart } from './mailbox.ts'
 
-/** A response that another process sends in parts: a `Response` as soon as it has begun. */
+/** A response that another process sends in parts. It is available as a `Response` as soon as it has begun. */
 export class AwaitedAnswer {
-  /** Rejects if it does not begin; `moved` if nothing was done. */
+  /** Rejects if the response does not begin. Resolves with `moved` if nothing was done. */
   readonly begun: Promise<Response | 'moved'>
   /** Whether its request is stored. */
   isSent = false

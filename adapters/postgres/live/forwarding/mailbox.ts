@@ -2,7 +2,7 @@ import type { ForwardedCommand } from '../../../../src/contract/session/session-
 import { asked, now } from '../../sql-pool.ts'
 import type { ProcessPlace } from '../session-leases.ts'
 
-/** A request of another process. */
+/** A request from another process. */
 export interface ReceivedCall {
   callId: string
   sender: string
@@ -10,10 +10,10 @@ export interface ReceivedCall {
   text: string
 }
 
-/** The head of a response; `moved` if the session is no longer there, and nothing was done. */
+/** The head of a response, or `moved` if the session is no longer there and nothing was done. */
 export type AnswerHead = { status: number; headers: [string, string][] } | 'moved'
 
-/** A part of a response. The last one has its ending. */
+/** A part of a response. The last part carries the ending. */
 export interface AnswerPart {
   head?: AnswerHead
   bytes: Uint8Array
@@ -21,7 +21,7 @@ export interface AnswerPart {
 }
 
 /**
- * A received part. It may be a duplicate, because the sender's acknowledgement can be lost; and a part that was read can be lost.
+ * A received part. It may be a duplicate, because the sender's acknowledgement can be lost. A part that was read can also be lost.
  */
 export interface ReceivedPart {
   callId: string
@@ -31,14 +31,14 @@ export interface ReceivedPart {
 }
 
 /**
- * The outcome of a part: `full` if too many parts are unread, `gone` if the caller has disconnected. In both cases it was not
+ * The outcome of sending a part: `full` if too many parts are unread, `gone` if the caller has disconnected. In both cases the part was not
  * added.
  */
 export type Sending = 'sent' | 'full' | 'gone'
 
-/** Bytes of a part. */
+/** Maximum bytes per part. */
 export const maxPartBytes = 64 * 1024
-/** Unread parts of a response: 1 MiB. */
+/** Maximum unread parts per response, 1 MiB in total. */
 const maxWaitingParts = 16
 
 /** Exchanges requests and parts with other processes, through unlogged tables. Wakes the receiver if it uses `LISTEN`. */
@@ -62,7 +62,7 @@ export class Mailbox {
     return (await this.#rows(`${this.#taking} AND NOT is_taken ${asCalls}`)).map(callIn)
   }
 
-  /** Returns requests that were read for this process but never arrived. A request with an unread part is answered already. */
+  /** Returns requests that were read for this process but never arrived. A request with an unread part already has a response. */
   async missed(isKnown: (callId: string) => boolean): Promise<ReceivedCall[]> {
     const taken = await this.#rows(
       `SELECT call_id FROM ${this.#calls} c WHERE c.tenant = $1 AND c.receiver = $2 AND c.is_taken
@@ -99,12 +99,12 @@ export class Mailbox {
     return rows.map((row) => ({ callId: String(row.call_id), at: Number(row.part), part: partIn(row) }))
   }
 
-  /** Withdraws a call: its owner notices with the next part. */
+  /** Withdraws a call. Its owner notices when it sends the next part. */
   async withdraw(callId: string): Promise<void> {
     await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2`, [callId])
   }
 
-  /** Withdraws a call unless it was taken. Resolves with whether it was not taken; then no process runs it. */
+  /** Withdraws a call unless it was taken. Resolves with whether it was not taken. If so, no process runs it. */
   async withdrawUntaken(callId: string): Promise<boolean> {
     const rows = await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2 AND NOT is_taken RETURNING call_id`, [
       callId,
@@ -112,7 +112,7 @@ export class Mailbox {
     return rows.length > 0
   }
 
-  /** Returns which of these calls never get a response: their process crashed, or the database lost them. */
+  /** Returns those of these calls that will never get a response, because their process crashed or the database lost them. */
   async lost(callIds: readonly string[]): Promise<{ callId: string; wasTaken: boolean }[]> {
     const rows = await this.#rowsOf(
       `SELECT each.call_id, coalesce(c.is_taken, true) AS was_taken FROM unnest($2::text[]) AS each (call_id)
@@ -123,12 +123,12 @@ export class Mailbox {
     return rows.map(({ call_id, was_taken }) => ({ callId: String(call_id), wasTaken: was_taken === true }))
   }
 
-  /** Deletes the calls of crashed processes. */
+  /** Deletes calls from crashed processes. */
   async sweep(): Promise<void> {
     await this.#rowsOf(`DELETE FROM ${this.#calls} c WHERE c.tenant = $1 AND NOT ${this.#lives('c.sender')}`, [])
   }
 
-  /** Returns the stored calls of this process. */
+  /** Returns this process's stored calls. */
   async sent(): Promise<string[]> {
     const rows = await this.#rows(`SELECT call_id FROM ${this.#calls} WHERE tenant = $1 AND sender = $2`)
     return rows.map(({ call_id }) => String(call_id))
@@ -139,7 +139,7 @@ export class Mailbox {
     return `EXISTS (SELECT 1 FROM ${schema}.processes p WHERE p.tenant = $1 AND p.process_id = ${processId} AND p.until > ${now})`
   }
 
-  /** The start of a statement that takes calls of this process. */
+  /** The start of a statement that takes this process's calls. */
   get #taking(): string {
     return `UPDATE ${this.#calls} SET is_taken = true WHERE tenant = $1 AND receiver = $2`
   }

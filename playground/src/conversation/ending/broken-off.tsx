@@ -16,9 +16,9 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
   )
 }
 
-/** Returns whether the model can respond: to a prompt, to results, to calls without approval, or by continuing a truncated response. */
+/** Returns whether the model can respond to a prompt, to results or to calls without approval, or can continue a truncated response. */
 function isUnanswered({ messages, approvals }: RunState): boolean {
-  // A marker, such as that of interrupted calls, is not a message.
+  // A marker, such as the one for interrupted calls, is not a message.
   const last = messages.findLast(({ role }) => role !== 'extension')
   if (last?.role === 'user' || last?.role === 'toolResult') return true
   if (last?.role !== 'assistant') return false

@@ -12,7 +12,7 @@ import { askedToWaitUntil, WaitUntil } from './wait-until.tsx'
 interface EndingProps {
   why: Why
   state: RunState
-  /** URL of the model; absent if unknown here. */
+  /** The model's URL. Absent if unknown. */
   modelUrl: string | undefined
   /** Absent if sending is disabled. */
   onRemedy: ((remedy: Remedy) => void) | undefined
@@ -46,7 +46,7 @@ function idOf({ status }: RunState): string {
   return status === 'rejected' ? 'rejection' : 'ending'
 }
 
-/** The cause that the browser hides for a failed request. */
+/** The cause of a failed request, which the browser hides. */
 function Cause({ failure, modelUrl }: { failure: NonNullable<RunState['failure']>; modelUrl: string | undefined }) {
   const cause = useSignal<NetworkCause | undefined>(undefined)
   useEffect(() => {

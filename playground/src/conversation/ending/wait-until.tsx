@@ -2,14 +2,14 @@ import { useEffect, useState } from 'preact/hooks'
 import type { RunState } from '../../../../src/store.ts'
 import { dateOf, timeOfDay } from '../../parts/figures.ts'
 
-/** Epoch milliseconds of the earliest retry; `undefined` if the provider sent none. */
+/** Earliest retry in epoch milliseconds. `undefined` if the provider sent none. */
 export function askedToWaitUntil({ failure, messages }: RunState): number | undefined {
   if (failure?.retryAfterMs === undefined) return undefined
   const last = messages.findLast(({ role }) => role === 'assistant' || role === 'user')
   return last === undefined ? undefined : (last.endedAt ?? last.startedAt) + failure.retryAfterMs
 }
 
-/** Counts down the provider's requested wait; empty afterwards. */
+/** Counts down the wait that the provider requested. Empty afterwards. */
 export function WaitUntil({ time }: { time: number }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -28,7 +28,7 @@ export function WaitUntil({ time }: { time: number }) {
   )
 }
 
-/** Formats a time; with its date if it is not today. */
+/** Formats a time, with the date if it is not today. */
 function untilOf(time: number, now: number): string {
   const until = new Date(time)
   if (Number.isNaN(until.getTime())) return 'a time that no calendar has'

@@ -4,5 +4,5 @@ import { firstScenarios } from './first.ts'
 import { mediaScenarios } from './media.ts'
 import { teamScenarios } from './teams.ts'
 
-/** The scenarios of the playground, in the order in which they are offered. */
+/** The playground's scenarios, in display order. */
 export const scenarios: readonly Scenario[] = [...firstScenarios, ...mediaScenarios, ...teamScenarios, ...contextScenarios]

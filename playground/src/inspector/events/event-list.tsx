@@ -14,7 +14,7 @@ interface EventListProps {
   onChoose: (event: AgentEvent) => void
 }
 
-/** Any number of events: only those in sight are in the page. Arrow keys move through them. */
+/** A list of any number of events, which renders only the visible ones. Arrow keys move the selection. */
 export function EventList({ events, chosen, isFollowing, onChoose }: EventListProps) {
   const box = useRef<HTMLDivElement>(null)
   const { from, to, before, after, onScroll, reveal } = useRowWindow(box, events.length, rowHeight, isFollowing)

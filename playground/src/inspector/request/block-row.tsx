@@ -4,7 +4,7 @@ import { short } from '../../parts/figures.ts'
 import { scrollable } from '../../parts/scrollable.ts'
 import type { RequestBlock } from './request-blocks.ts'
 
-/** A block of a request: its origin, size and start; expandable. */
+/** A block of a request with its origin, size and start. Expandable. */
 export function BlockRow({ block }: { block: RequestBlock }) {
   const isOpen = useSignal(false)
   const isJson = useSignal(false)

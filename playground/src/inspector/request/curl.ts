@@ -9,12 +9,12 @@ export function curlOf(request: AnnotatedRequest): string {
   return [`curl ${quoted(http.url)}`, ...headers, `  --data-raw ${quoted(http.body)}`].join(' \\\n')
 }
 
-/** For a POSIX shell: nothing within is expanded. */
+/** Quotes a text for a POSIX shell, which expands nothing in it. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** Returns the request as JSON: the body itself if it was captured. */
+/** Returns the request as JSON. This is the actual body if it was captured. */
 export function bodyOf(request: AnnotatedRequest): string {
   const { http, ...rest } = request
   if (http === undefined) return JSON.stringify(rest, undefined, 2)

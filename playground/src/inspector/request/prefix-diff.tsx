@@ -6,7 +6,7 @@ import { plural, short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/log/event-log.ts'
 import { originOf } from './request-blocks.ts'
 
-/** Compares with the previous request: the common prefix, and the first difference. */
+/** Compares a request with the previous one: the common prefix and the first difference. */
 export function PrefixDiff({ previous, turn }: { previous: CapturedTurn | undefined; turn: CapturedTurn }) {
   const diff = useMemo(() => previous && diffTurnRequests(previous.request, turn.request), [previous, turn])
   if (diff === undefined) return null

@@ -9,29 +9,29 @@ import {
 } from '../../../../src/context.ts'
 import type { Message } from '../../../../src/index.ts'
 
-/** A part of a request: its origin, its length, and whether the previous request had it in its prefix too. */
+/** A part of a request, with its origin, its length, and whether it is in the common prefix with the previous request. */
 export interface RequestBlock {
   id: string
   number: number
   origin: string
-  /** Details of its origin. */
+  /** Details about its origin. */
   detail: string
   role: string
   text: string
-  /** How it begins, without the number that goes before it where the agent can go back. */
+  /** The beginning of its text, without the node number that precedes it if the agent can revert. */
   gist: string
   json: unknown
-  /** Estimate; nothing for what is not sent. */
+  /** An estimate. 0 if the block is not sent. */
   tokens: number
-  /** Whether the provider sends it: a failed response stays in the history and is left out. */
+  /** Whether it is sent. A failed response stays in the history but is not sent. */
   isSent: boolean
-  /** It stands at the same place of the request before: a cache can serve it. */
+  /** Whether it is at the same position in the previous request, so that a cache can serve it. */
   isCommon: boolean
-  /** The first that differs from the request before. */
+  /** Whether it is the first block that differs from the previous request. */
   isBreak: boolean
 }
 
-/** The blocks of a request in the order of provider caches: tools, system prompt, messages. */
+/** A request's blocks in the order that provider caches use: tools, system prompt, messages. */
 export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest | undefined): RequestBlock[] {
   const diff = previous && diffTurnRequests(previous, request)
   const { systemPrompt, tools, messages, provenance } = request
@@ -74,7 +74,7 @@ export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest |
   return blocks.map((block, number) => ({ ...block, number, id: `${number} ${block.origin}`, gist: gistOf(block.text) }))
 }
 
-/** How far both requests are the same before their messages: 1 tools, 2 system prompt, 3 all of it. */
+/** Returns how far two requests are identical before their messages: 1 for tools, 2 for the system prompt, 3 for everything. */
 function headReach(diff: RequestDiff | undefined): number {
   if (diff === undefined) return 0
   const { part } = diff.firstChange ?? {}
@@ -95,7 +95,7 @@ function messageBlock(message: Message, origin: BlockProvenance = { kind: 'unkno
   }
 }
 
-/** Describes the origin of a block. */
+/** Describes a block's origin. */
 export function originOf(origin: BlockProvenance, message: Pick<Message, 'role'>): { origin: string; detail: string } {
   switch (origin.kind) {
     case 'loopTurn':

@@ -6,10 +6,10 @@ import type { Selection } from '../../state/selection.ts'
 import { blocksOf } from '../request/request-blocks.ts'
 import { selectedRequest } from '../request/selected-request.ts'
 
-/** How many of its newest blocks are listed. */
+/** Number of newest blocks listed. */
 const listed = 6
 
-/** A summary of the selected turn's request: origin and length of each block. */
+/** A summary of the selected turn's request, with the origin and length of each block. */
 export function RequestGlance({
   requests,
   selection,

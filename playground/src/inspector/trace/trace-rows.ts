@@ -1,35 +1,35 @@
 import type { Span } from '../../state/log/trace.ts'
 
-/** A span as a line of the waterfall. */
+/** A span as a row of the waterfall. */
 export interface TraceRow {
   span: Span
   depth: number
-  /** How many it is one of. */
+  /** Number of its siblings, including itself. */
   siblings: number
-  /** The loop that it is part of, which is the scale of its bar. */
+  /** The loop that it belongs to, which sets the scale of its bar. */
   root: Span
 }
 
-/** Layout of a row. Fractions are of the time of its loop. */
+/** A row's layout, in fractions of its loop's duration. */
 interface TraceBar {
   /** 0 to 1. */
   from: number
   /** 0 to 1. */
   length: number
-  /** 0 to 1: when the first token came. */
+  /** 0 to 1. The time when the first token arrived. */
   firstToken: number | undefined
   /** Milliseconds. */
   took: number
 }
 
-/** Loops with more turns than this begin folded: their turns are opened one by one. */
+/** Loops with more turns than this start with folded turns. */
 const manyTurns = 30
 
 export function startsFolded(span: Span, siblings: number): boolean {
   return span.kind === 'turn' && siblings > manyTurns
 }
 
-/** The lines that are there: those of folded spans are left out. */
+/** Returns the visible rows. Children of folded spans are omitted. */
 export function traceRows(roots: readonly Span[], isFolded: (span: Span, siblings: number) => boolean): TraceRow[] {
   const rows: TraceRow[] = []
   function walk(span: Span, depth: number, root: Span, siblings: number): void {
@@ -41,9 +41,9 @@ export function traceRows(roots: readonly Span[], isFolded: (span: Span, sibling
   return rows
 }
 
-/** Only for visible rows. `now` is the end of unfinished spans. */
+/** Returns a visible row's layout. `now` is the end for unfinished spans. */
 export function barOf({ span, root }: TraceRow, now: number): TraceBar {
-  // Between two loops a person may think for hours: each has a scale of its own.
+  // Each loop has its own scale, because the user may think for hours between two loops.
   const whole = Math.max(1, (root.endedAt ?? now) - root.startedAt)
   const share = (at: number): number => Math.min(1, Math.max(0, (at - root.startedAt) / whole))
   const { startedAt, endedAt = Math.max(now, startedAt), firstTokenAt } = span

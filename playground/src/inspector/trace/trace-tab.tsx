@@ -7,10 +7,10 @@ import { RequestGlance } from './request-glance.tsx'
 import { startsFolded, traceRows } from './trace-rows.ts'
 import { Waterfall } from './waterfall.tsx'
 
-/** When what happened: loops, turns, model calls, tools, and what held them up; below it, what the selected turn was sent. */
+/** A timeline of loops, turns, model calls, tools and waits. Below it, a summary of the selected turn's request. */
 export function TraceTab({ appState, conversation }: TabProps) {
   const { log } = conversation
-  // Rows that the user expanded or collapsed; others have their default.
+  // Rows that the user expanded or collapsed. Other rows have their default state.
   const choices = useSignal<ReadonlySet<string>>(new Set())
   const turned = choices.value
   const version = log.version.value

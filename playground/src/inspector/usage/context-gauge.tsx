@@ -4,7 +4,7 @@ import type { Conversation } from '../../state/conversation/conversation.ts'
 import { promptTokens } from '../../state/log/prompt-tokens.ts'
 import { blocksOf } from '../request/request-blocks.ts'
 
-/** The content of the context, and when it is compacted. */
+/** Shows what fills the context, and when it is compacted. */
 export function ContextGauge({ conversation }: { conversation: Conversation }) {
   const { model } = conversation.chat
   const used = promptTokens(conversation.state.value)
@@ -44,7 +44,7 @@ export function ContextGauge({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Parts of a request; tokens are estimates. */
+/** Parts of a request. Tokens are estimates. */
 function partsOf(request: AnnotatedRequest) {
   const blocks = blocksOf(request, undefined)
   return [

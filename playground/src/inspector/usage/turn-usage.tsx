@@ -3,7 +3,7 @@ import type { TurnView } from '../../../../src/store.ts'
 import { costOf, duration, short } from '../../parts/figures.ts'
 import type { Selection } from '../../state/selection.ts'
 
-/** The newest are listed; the others are in the trace. */
+/** Only the newest turns are listed. The others are in the trace. */
 const listed = 100
 
 interface TurnUsageProps {
@@ -13,7 +13,7 @@ interface TurnUsageProps {
   onSelect: (selection: Selection) => void
 }
 
-/** Tokens of each turn, as a table with bars. */
+/** Tokens per turn, as a table with bars. */
 export function TurnUsage({ turns, cost, selection, onSelect }: TurnUsageProps) {
   const newest = turns.slice(-listed)
   const most = Math.max(1, ...newest.map(({ usage }) => usage?.totalTokens ?? 0))

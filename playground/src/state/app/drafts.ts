@@ -4,11 +4,11 @@ import { type KeptDraft, keptDrafts } from '../conversation/kept-words.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { StoredList } from './stored-list.ts'
 
-/** Unsent drafts of conversations, newest first, so that users find them. */
+/** Unsent conversation drafts, newest first, so that users can find them. */
 export interface DraftList {
-  /** Drafts of empty conversations. */
+  /** Drafts in empty conversations. */
   unsent: ReadonlySignal<readonly KeptDraft[]>
-  /** Whether something is written in a stored conversation that is not sent. */
+  /** Returns whether a stored conversation has unsent text. */
   has(sessionId: string): boolean
   refresh(): Promise<void>
   drop(sessionId: string): Promise<void>
@@ -42,7 +42,7 @@ export function tellOfDraft({ unsent }: DraftList, current: string, notices: Not
   notices.tell({ topic: 'draft', sessionId: newest.sessionId, kind: 'news', text, remedies: ['open'] })
 }
 
-/** How it begins. */
+/** The draft's beginning. */
 export function titleOf({ text }: KeptDraft): string {
   const line = text.trim().replace(/\s+/g, ' ')
   if (line === '') return 'Files without words'

@@ -3,7 +3,7 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import { runWords } from '../log/run-words.ts'
 
-/** Status of a conversation that is not shown. `done` and `notDone`: it ended since it was last shown. */
+/** A background conversation's status. `done` and `notDone` mean that it ended since it was last shown. */
 export interface Activity {
   kind: 'running' | 'needsYou' | 'done' | 'notDone'
   word: string
@@ -12,21 +12,21 @@ export interface Activity {
 /** Whether it waits for the user. */
 export const asksWord = 'Needs you'
 
-/** A conversation that runs while it is not shown, and its place. */
+/** A conversation that runs in the background, and its place. */
 export interface Hidden {
   conversation: Conversation
   settings: Settings
 }
 
-/** Open conversations: busy ones stay open when another one is shown. */
+/** Open conversations. Busy ones stay open when another conversation is shown. */
 export interface OpenConversations {
-  /** By session; also of the one that is shown. */
+  /** By session, including the current conversation. */
   activity: ReadonlySignal<ReadonlyMap<string, Activity>>
   hidden(sessionId: string): Hidden | undefined
   hide(hidden: Hidden): void
-  /** It is shown again, or is over. */
+  /** Removes a conversation that is shown again or is over. */
   take(sessionId: string): void
-  /** The unseen end of its run. */
+  /** Records that a run ended unseen. */
   ended(sessionId: string, how: Activity): void
   seen(sessionId: string): void
   hiddenOnes(): Conversation[]
@@ -64,7 +64,7 @@ export function openConversations(current: ReadonlySignal<Conversation>): OpenCo
   }
 }
 
-/** Returns whether it runs, or waits for the user. */
+/** Returns whether a conversation is running or waiting for the user. */
 export function isBusy({ chat, race, isSending }: Conversation): boolean {
   return chat.agent.currentRun !== undefined || race.value?.isRunning === true || isSending.value
 }

@@ -6,20 +6,20 @@ import { runWords } from '../log/run-words.ts'
 import { whyEnded } from '../log/why-ended.ts'
 import { type Activity, type Hidden, isBusy, openConversations } from './open-conversations.ts'
 
-/** The shown conversation, and those that continue in the background. */
+/** The current conversation, and those that continue in the background. */
 export interface View {
   current: ReadonlySignal<Conversation>
   /** Conversations that run, wait for the user, or have ended unseen, by session. */
   activity: ReadonlySignal<ReadonlyMap<string, Activity>>
-  /** One that runs out of sight. */
+  /** Returns a background conversation. */
   hidden(sessionId: string): Hidden | undefined
-  /** All that are open here. */
+  /** Returns all of this page's open conversations. */
   open(): readonly Conversation[]
-  /** Shows a conversation. The previous one continues in the background if it is busy; otherwise it is closed. */
+  /** Shows a conversation. The previous one continues in the background if it is busy. Otherwise it is closed. */
   show(conversation: Conversation): void
-  /** Shows a conversation of another place; `before` are the settings of the place that is left. */
+  /** Shows a conversation from another place. `before` contains the previous place's settings. */
   showElsewhere(conversation: Conversation, before: Settings): void
-  /** Forgets one that is out of sight: it is over, or another tab has it. */
+  /** Drops a background conversation that is over or owned by another tab. */
   drop(sessionId: string): void
   /** Called when an unseen run ends. */
   ended(conversation: Conversation, status: RunStatus): Promise<void>
@@ -27,14 +27,14 @@ export interface View {
 
 interface Viewing {
   first: Conversation
-  /** The settings that hold now. */
+  /** The current settings. */
   settings: ReadonlySignal<Settings>
   onShow: (conversation: Conversation) => void
-  /** One that was shown is let go: others may write to it from now on. */
+  /** Called when a conversation has been released, so that others may write to it. */
   onLetGo: () => void
 }
 
-/** Conversations of a server that are heard out of sight; each holds a connection, and a browser has six. */
+/** Maximum number of background conversations per server. Each uses a connection, and browsers allow six per server. */
 const mostHidden = 3
 
 export function createView({ first, settings, onShow, onLetGo }: Viewing): View {
@@ -50,7 +50,7 @@ export function createView({ first, settings, onShow, onLetGo }: Viewing): View 
     onShow(conversation)
   }
 
-  /** Its runs continue. */
+  /** Keeps a busy conversation in the background, and closes any other. */
   function release(conversation: Conversation): void {
     const isShown = conversation.sessionId === current.value.sessionId
     const hasRoom = settings.value.place === 'tab' || others.activity.value.size < mostHidden

@@ -3,12 +3,12 @@ import { exportSession, importSession, SessionError } from '../../../../src/sess
 import { sessionFile } from '../../sessions/session-file.ts'
 import type { ExportFormat, SessionFile } from './chat-port.ts'
 
-/** A conversation of `store` as a file. */
+/** Exports a conversation from `store` as a file. */
 export function fileOf(store: SessionStore, sessionId: string, format: ExportFormat): Promise<SessionFile> {
   return sessionFile({ sessionId, format, log: () => exportSession(store, sessionId), read: () => store.load(sessionId) })
 }
 
-/** Imports a file: see `Backend.importFrom`. */
+/** Imports a file. See `Backend.importFrom`. */
 export async function importInto(store: SessionStore, text: string, { replace = false }: { replace?: boolean } = {}): Promise<string> {
   if (text.startsWith('{"format"')) {
     if (replace) return importSession(store, text, { replace })

@@ -5,9 +5,9 @@ import type { JournaledConversation, JournalRecord, LoopPlace, SessionJournal } 
  * A store that is still loading, for a conversation that starts meanwhile.
  *
  * **Contract**
- * - While `isAhead`, what is asked does not wait for it, so that the first words of an answer come. The answer does: it is finished once all of it is
- *   durable, and fails where the store refuses anything, or cannot be had.
- * - What was said before it is there reaches it in the order and as it was then, also where it came at the second try.
+ * - While `isAhead`, the records before a response do not wait for the store, so that its first words appear early. The response itself
+ *   waits. It is complete once all records are durable, and fails if the store rejects one or cannot be loaded.
+ * - Earlier records reach the store in order and unchanged, even if it loads only at the second attempt.
  */
 export function storeToCome(coming: () => Promise<SessionStore>, isAhead: () => boolean): SessionStore {
   return {
@@ -27,7 +27,7 @@ export function storeToCome(coming: () => Promise<SessionStore>, isAhead: () => 
   }
 }
 
-/** Parts that precede the first response of a conversation. */
+/** Records that precede the first response of a conversation. */
 const beforeAnswer: readonly string[] = [
   'sharedState',
   'loopStart',
@@ -40,7 +40,7 @@ class JournalToCome implements SessionJournal {
   readonly #coming: () => Promise<SessionJournal>
   readonly #isAhead: () => boolean
   readonly #seen = new WeakMap<JournaledConversation, SeenConversation>()
-  /** Messages before the store was available. */
+  /** Calls to make once the store is available. */
   #waiting: ((journal: SessionJournal) => unknown)[] = []
   #arriving: Promise<SessionJournal> | undefined
   #journal: SessionJournal | undefined
@@ -63,7 +63,7 @@ class JournalToCome implements SessionJournal {
     const written = this.#pass(conversation, (journal, seen) => ({ written: journal.append(record, seen) })).then(({ written }) => written)
     this.#hasAnswered ||= !beforeAnswer.includes(record.entry.type)
     if (this.#hasAnswered || !this.#isAhead()) return written
-    // Later listeners get it.
+    // Later calls report the failure.
     written.catch(() => undefined)
     return Promise.resolve()
   }
@@ -71,7 +71,7 @@ class JournalToCome implements SessionJournal {
   event(event: AgentEvent): void {
     this.#journal?.event?.(event)
     if (this.#journal !== undefined) return
-    // The message of a started response grows.
+    // Copied, because the message of a started response grows.
     const snapshot = event.type === 'messageStart' ? structuredClone(event) : event
     this.#waiting.push((journal) => journal.event?.(snapshot))
   }
@@ -84,7 +84,7 @@ class JournalToCome implements SessionJournal {
     if (this.#journal ?? this.#arriving) await (await this.#arrive()).close()
   }
 
-  /** Does `act` in its turn, with the conversation as it is now. */
+  /** Queues `act`, which gets the conversation as it is now. */
   #pass<Result>(
     conversation: JournaledConversation,
     act: (journal: SessionJournal, seen: JournaledConversation) => Result | Promise<Result>,
@@ -114,19 +114,19 @@ class JournalToCome implements SessionJournal {
   async #arrived(): Promise<SessionJournal> {
     try {
       const journal = await this.#coming()
-      // The list may grow.
+      // The list may grow during the loop.
       for (const act of this.#waiting) await act(journal)
       this.#waiting = []
       this.#journal = journal
       return journal
     } catch (error) {
-      // Waiting records are sent with the next attempt.
+      // The queued calls are made with the next attempt.
       this.#arriving = undefined
       throw error
     }
   }
 
-  /** Always the same one: a store knows conversations by their identity. */
+  /** Returns the same object each time, because stores identify conversations by reference. */
   #seenOf(conversation: JournaledConversation): JournaledConversation & SeenConversation {
     const known = this.#seen.get(conversation) ?? new SeenConversation(conversation)
     this.#seen.set(conversation, known)
@@ -134,17 +134,17 @@ class JournalToCome implements SessionJournal {
   }
 }
 
-/** A conversation as it was: its list may have grown since. */
+/** A snapshot of a conversation, whose list may have grown since. */
 interface Moment extends JournaledConversation {
   length: number
 }
 
 /** A conversation at the time of a record, or now. */
 class SeenConversation implements JournaledConversation {
-  /** Absent: now. */
+  /** If absent, the current state. */
   moment: Moment | undefined
   readonly #now: JournaledConversation
-  /** The first of the messages of `#of`. A store knows a list that has grown by its identity, too. */
+  /** The first messages in `#of`, in one growing list, because stores identify lists by reference too. */
   #messages: AgentMessage[] = []
   #of: readonly AgentMessage[] | undefined
 

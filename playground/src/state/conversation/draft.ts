@@ -9,19 +9,19 @@ export interface Draft {
   attached: Signal<readonly Attachment[]>
   /** Whether its text survives a reload. */
   isKept: Signal<boolean>
-  /** Whether its files are being stored: a reload may lose them. */
+  /** Whether its files are still being stored, so that a reload may lose them. */
   isStoring: Signal<boolean>
-  /** Why other files do not go with it. */
+  /** Why other files were rejected. */
   refused: Signal<readonly string[]>
-  /** Queued messages of a run in this page: sent by the run, or restored to the draft if the page ends first. */
+  /** A run's queued messages, for a run in this page. The run sends them, or they are restored to the draft if the page ends first. */
   waiting: Signal<readonly QueuedPrompt[]>
-  /** The edited text of a message; `undefined` without an edit. */
+  /** A message's edited text, or `undefined` if it is not being edited. */
   edited(messageId: string): Signal<string | undefined>
   /** Inserts unsent text before the current draft. */
   giveBack(text: string, media: readonly Attachment[]): void
 }
 
-/** Text with its files. */
+/** A text with its files. */
 export interface QueuedPrompt {
   text: string
   media: readonly Attachment[]
@@ -55,7 +55,7 @@ export function draftOf(sessionId: string): Draft {
     const store = stores
     draft.isStoring.value = true
     await keepFiles(sessionId, [...waiting.value.flatMap(({ media }) => media), ...attached.value])
-    // A newer one takes more time.
+    // A newer change is still being stored.
     if (store === stores) draft.isStoring.value = false
   }
 
@@ -84,7 +84,7 @@ export function draftOf(sessionId: string): Draft {
   for (const messageId of Object.keys(kept.edits)) edited(messageId)
   drafts.set(sessionId, draft)
   void keptFiles(sessionId).then((media) => {
-    // Not the files attached meanwhile.
+    // Keeps files that were attached in the meantime.
     if (media.length > 0) draft.giveBack('', media)
     for (const part of [attached, waiting]) part.subscribe(() => void keepMedia())
   })
@@ -99,7 +99,7 @@ export function moveDraft(from: string, to: string): void {
   void dropDraft(from)
 }
 
-/** Of a conversation that is no more. Resolves when nothing of it is kept. */
+/** Deletes a deleted conversation's draft. Resolves when no part of the draft is stored. */
 export async function dropDraft(sessionId: string): Promise<void> {
   drafts.delete(sessionId)
   keepWords(sessionId, { text: '', edits: {} })

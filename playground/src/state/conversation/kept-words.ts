@@ -3,16 +3,16 @@ import { sessionsWithFiles } from './kept-files.ts'
 /** Unsent text without files. */
 export interface Words {
   text: string
-  /** Edited texts of messages, by id. */
+  /** Edited message texts, by id. */
   edits: Readonly<Record<string, string>>
 }
 
 const place = (sessionId: string) => `phi-playground-draft ${sessionId}`
-/** Drafts of conversations that may be kept beyond their tab: the oldest go. */
+/** Maximum number of drafts that are kept after their tab is closed. The oldest are deleted first. */
 const most = 30
 
 /**
- * The draft of a conversation: after a reload, that of this tab; otherwise the latest one of a closed tab.
+ * Returns a conversation's draft. After a reload, this is this tab's draft. Otherwise, it is the latest draft from a closed tab.
  * Without storage, drafts live as long as the page.
  */
 export function keptWords(sessionId: string): Words {
@@ -37,12 +37,12 @@ export function keepWords(sessionId: string, { text, edits }: Words): boolean {
   return isEmpty || kept.includes(true)
 }
 
-/** A draft of one conversation, as the list of drafts shows it. */
+/** A conversation's draft, as shown in the list of drafts. */
 export interface KeptDraft {
   sessionId: string
   /** Empty if there are only files. */
   text: string
-  /** Epoch milliseconds of its last change; 0 if unknown. */
+  /** Last change in epoch milliseconds. 0 if unknown. */
   at: number
 }
 
@@ -76,7 +76,7 @@ function wordsIn(kept: string | null): Words | undefined {
   return typeof text === 'string' ? { text, edits: Object.fromEntries(known) } : undefined
 }
 
-/** Storage may be full, or forbidden. */
+/** Storage may be full or forbidden. */
 function tried<Value>(act: () => Value): Value | undefined {
   try {
     return act()

@@ -13,11 +13,11 @@ export interface QueuedMessage extends QueuedPrompt {
 export interface Queue {
   waiting: ReadonlySignal<readonly QueuedMessage[]>
   add(message: Omit<QueuedMessage, 'id'>): void
-  /** Removes a message that is not delivered yet; returns whether that was in time. */
+  /** Removes an undelivered message. Returns whether that was in time. */
   withdraw(message: QueuedMessage): Promise<boolean>
 }
 
-/** `endsWithPage`: the queue is not stored elsewhere. */
+/** `endsWithPage` means that the queue is not stored elsewhere. */
 export function createQueue(draft: Draft, { endsWithPage }: { endsWithPage: boolean }): Queue {
   const waiting = signal<readonly QueuedMessage[]>([])
   if (endsWithPage)
@@ -37,7 +37,7 @@ export function createQueue(draft: Draft, { endsWithPage }: { endsWithPage: bool
     add(message) {
       const queued = { ...message, id: message.receipt.message.id }
       waiting.value = [...waiting.value, queued]
-      // It never rejects: a receipt settles.
+      // Receipts never reject.
       void follow(queued)
     },
     async withdraw({ id, receipt }) {

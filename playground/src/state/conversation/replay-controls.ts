@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { AgentEvent } from '../../../../src/index.ts'
 
-/** When an event is heard again, in ms from the beginning. */
+/** An event, and its time in a replay in milliseconds from the beginning. */
 export interface Moment {
   at: number
   event: AgentEvent
@@ -12,11 +12,11 @@ export interface Timeline {
   moments: readonly Moment[]
   /** Milliseconds. */
   length: number
-  /** Start times of turns in milliseconds. */
+  /** Start time of each turn in milliseconds. */
   turns: readonly number[]
 }
 
-/** How a replay is moved. */
+/** A replay's controls. */
 export interface Replay {
   readonly timeline: Timeline
   /** Milliseconds. */
@@ -26,6 +26,6 @@ export interface Replay {
   play(speed?: number): void
   pause(): void
   seek(position: number): void
-  /** To the next event, or the one before. */
+  /** Moves to the next or the previous event. */
   step(by: 1 | -1): void
 }

@@ -1,7 +1,7 @@
 import { contextTokensOf } from '../../../../src/context.ts'
 import type { RunState } from '../../../../src/store.ts'
 
-/** Tokens of the last prompt and its response: the start of the next prompt. */
+/** Tokens in the last prompt and its response, with which the next prompt starts. */
 export function promptTokens({ messages, notes }: RunState): number {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const view = messages[at]

@@ -5,9 +5,9 @@ import { wordsOf } from './words.ts'
 
 /** A notice with possible actions. */
 export interface Notice {
-  /** Its topic: a newer notice replaces it, and a retry removes it. */
+  /** Its topic. A newer notice with the same topic replaces it, and a retry removes it. */
   topic: string
-  /** Its conversation; absent for the page. */
+  /** Its conversation. Absent if it concerns the page. */
   sessionId?: string
   kind: 'failure' | 'news'
   text: string
@@ -17,23 +17,23 @@ export interface Notice {
 /** The failed action. */
 export interface Attempt {
   topic: string
-  /** “The file cannot be imported”. */
+  /** “Cannot import the file”. */
   failure: string
   sessionId?: string
   /** Further advice. */
   remedies?: readonly Remedy[]
 }
 
-/** All notices in one list: no failure is hidden, and outdated ones disappear. */
+/** All notices in one list, so that no failure is hidden. Outdated notices disappear. */
 export interface Notices {
   list: ReadonlySignal<readonly Notice[]>
   tell(notice: Notice): void
   dismiss(topic: string, sessionId?: string): void
-  /** Runs an action. Resolves with `undefined` on failure, which becomes a notice; an earlier notice of the action is removed. */
+  /** Runs an action. On failure, adds a notice and resolves with `undefined`. Removes the action's earlier notice. */
   attempt<Value>(what: Attempt, act: () => Value | Promise<Value>): Promise<Value | undefined>
 }
 
-/** Tries something in one conversation, as `Notices.attempt` does. */
+/** Runs an action in one conversation, like `Notices.attempt`. */
 export type Attempts = <Value>(topic: string, failure: string, act: () => Value | Promise<Value>) => Promise<Value | undefined>
 
 export function createNotices(): Notices {

@@ -1,4 +1,4 @@
-/** Remedies by name; the UI knows how to offer them. */
+/** Remedies by name. The UI knows how to offer them. */
 export type Remedy =
   | 'retry'
   | 'compactAndRetry'
@@ -11,13 +11,13 @@ export type Remedy =
   | 'stop'
   | 'open'
 
-/** Remedies by error code, of the SDK or of its cause. */
+/** Remedies by the code of an SDK error or of its cause. */
 const remedies: Readonly<Record<string, readonly Remedy[]>> = {
-  // Also an unknown model, and a rejected setting.
+  // Also used for an unknown model and a rejected setting.
   api: ['settings'],
   auth: ['settings'],
   unauthorized: ['settings'],
-  // A key that is missing, or an address that is none.
+  // A missing key or an invalid URL.
   other: ['settings'],
   contextOverflow: ['compactAndRetry', 'settings'],
   rateLimited: ['retry'],
@@ -32,7 +32,7 @@ const remedies: Readonly<Record<string, readonly Remedy[]>> = {
   loadFailed: ['reload'],
 }
 
-/** Returns remedies for an error, or for the failure of a run. */
+/** Returns remedies for an error or a failed run. */
 export function remediesFor(error: unknown): readonly Remedy[] {
   const { code, cause } = Object(error)
   const inner: unknown = Object(cause).code

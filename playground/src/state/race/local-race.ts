@@ -9,11 +9,11 @@ export interface Contest {
   strategy: EvaluationStrategy
 }
 
-/** Runs branches of the conversation of `agent`, recorded in its session. */
+/** Runs branches of the agent's conversation, recorded in its session. */
 export function localRace(agent: Agent, store: SessionStore, contest: () => Promise<Contest>): RunRace {
   return async (prompt, emit, signal) => {
     const { configs, strategy } = await contest()
-    // A session has one writer: while the branches run it is theirs.
+    // A session has one writer. While branches run, they are the writer.
     await agent.close()
     const context = contextOf(agent.checkpoint(), [])
     const known = agent.messages.length === 0 ? undefined : await store.tail(agent.sessionId)

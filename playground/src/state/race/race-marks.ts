@@ -1,7 +1,7 @@
 import { hasRates } from '../../../../src/context.ts'
 import { type AgentEvent, type CostConfig, estimatedCost } from '../../../../src/index.ts'
 
-/** When things happened in a branch, and at which prices. Grows event by event. Times are epoch ms. */
+/** A branch's timing and prices, collected from its events. Times are epoch milliseconds. */
 export interface RaceMarks {
   name: string
   thinking: string
@@ -9,13 +9,13 @@ export interface RaceMarks {
   firstTokenAt?: number
   endedAt?: number
   outputTokens: number
-  /** USD; absent without prices. */
+  /** USD. Absent without prices. */
   cost?: number
   /** Per million tokens. */
   prices?: CostConfig
 }
 
-/** Returns the result of a branch in `event`. */
+/** Returns the marks updated with `event`. */
 export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMarks | undefined {
   if (event.type === 'agentStart') {
     const { model, name, thinkingLevel } = event.configSnapshot
@@ -28,17 +28,17 @@ export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMar
   if (event.type !== 'agentEnd') return marks
   const { usage, costUsd } = event
   const { prices } = marks
-  // For branches stored without a cost.
+  // For branches that were stored without a cost.
   const cost = costUsd ?? (prices !== undefined && hasRates({ cost: prices }) ? estimatedCost(usage, prices) : undefined)
   return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(cost !== undefined && { cost }) }
 }
 
-/** Returns the cost of branches, by model, from their events, so that it survives a reload. */
+/** Computes the cost of branches by model from their events, so that it survives a reload. */
 export function withPrices(models: readonly { id: string; cost?: CostConfig }[]): { prices: Record<string, Record<string, number>> } {
   return { prices: Object.fromEntries(models.flatMap(({ id, cost }) => (cost === undefined ? [] : [[id, fourRates(cost)]]))) }
 }
 
-/** The rates that a visitor sets. */
+/** The rates that the user sets. */
 function fourRates({ inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }: CostConfig) {
   return { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
 }

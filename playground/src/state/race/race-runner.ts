@@ -3,10 +3,10 @@ import { everyFrame } from '../frames.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
 
-/** The current race; absent without one. */
+/** The current race, if any. */
 export interface RaceRunner {
   race: ReadonlySignal<Race | undefined>
-  /** Resolves with the selected loop; `undefined` if the user stopped it. */
+  /** Resolves with the selected loop, or `undefined` if the user stopped the race. */
   start(prompt: string, run: RunRace): Promise<string | undefined>
   abort(): void
 }

@@ -7,20 +7,20 @@ import { marked, type RaceMarks } from './race-marks.ts'
 export interface Race {
   prompt: string
   isRunning: boolean
-  /** In the order of the configurations. */
+  /** Loop ids in the order of the configurations. */
   loopIds: readonly string[]
-  /** By loop: the branches, and the judge. */
+  /** State for each branch and the judge, by loop. */
   runs: Readonly<Record<string, RunState>>
   marks: Readonly<Record<string, RaceMarks | undefined>>
   selectedLoopId?: string
-  /** Text of the judge. */
+  /** The judge's text. */
   verdict?: string
 }
 
-/** Runs a prompt in several configurations. Resolves with the loop that was chosen. */
+/** Runs a prompt in several configurations. Resolves with the selected loop. */
 export type RunRace = (prompt: string, emit: (event: AgentEvent) => void, signal: AbortSignal) => Promise<string>
 
-/** Creates a race signal: `accept` processes its events. */
+/** Creates a race signal. `accept` processes its events. */
 export function createRace(prompt: string) {
   const race = signal<Race>({ prompt, isRunning: true, loopIds: [], runs: {}, marks: {} })
   let next = race.value

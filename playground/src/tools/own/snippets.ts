@@ -1,30 +1,30 @@
 import { signal } from '@preact/signals'
 
-/** A tool that a visitor wrote, as it was written. */
+/** Source code for a tool that the user wrote. */
 export interface ToolSnippet {
   name: string
   description: string
-  /** JSON Schema of the arguments, as text. */
+  /** JSON Schema for the arguments, as text. */
   schema: string
-  /** The body of an async function of `args`. */
+  /** The body of an async function with the parameter `args`. */
   code: string
 }
 
 const place = 'phi-playground-own-tools'
-/** Tools that there may be. */
+/** Maximum number of tools. */
 export const mostTools = 20
-/** Characters of each of their texts. */
+/** Maximum characters per field. */
 export const mostTextChars = 20_000
 
-/** Those that agents get from now on. */
+/** The tools that new agents get. */
 export const toolSnippets = signal<readonly ToolSnippet[]>(readKept())
 
-/** Keeps them in this browser. */
+/** Stores the tools in this browser. */
 export function keepSnippets(): void {
   try {
     localStorage.setItem(place, JSON.stringify(toolSnippets.value))
   } catch {
-    // A browser without storage has them until the page is closed.
+    // Without storage, they exist until the page is closed.
   }
 }
 
@@ -36,7 +36,7 @@ function readKept(): ToolSnippet[] {
   }
 }
 
-/** Those that `value`, which may be of anybody, has. */
+/** Returns the valid snippets in `value`, which is untrusted. */
 export function snippetsFrom(value: unknown): ToolSnippet[] {
   return Array.isArray(value) ? value.slice(0, mostTools).flatMap(snippetFrom) : []
 }

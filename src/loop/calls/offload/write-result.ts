@@ -8,15 +8,15 @@ import type { ToolResult } from '../../../contract/tool/tool-result.ts'
 import type { OffloadOptions, Workspace } from '../../../types/tool/workspace.ts'
 import type { LoopState } from '../../loop-state.ts'
 
-/** Maximum characters that remain for the model: two thirds from the start, the rest from the end. */
+/** Maximum characters to show the model: two thirds from the start, one third from the end. */
 const mostShown = 3000
 
-/** Milliseconds that a workspace may take to write a result. */
+/** Timeout for writing a result, in milliseconds. */
 const writeTimeoutMs = 30_000
 
 /**
- * Writes the text of `result` to a file and returns a result with its start and end. Never rejects: a result that cannot be written stays
- * as it is.
+ * Writes the text of `result` to a file and returns a result with its start and end. Never rejects: if writing fails, returns `result`
+ * unchanged.
  */
 export async function writeResult(
   loop: LoopState,
@@ -25,12 +25,12 @@ export async function writeResult(
   { workspace, over }: OffloadOptions,
 ): Promise<ToolResult> {
   const whole = textOf(result.content)
-  // Call ids are not unique: providers repeat them.
+  // Adds a new id, because providers may repeat call ids.
   const path = `tool-results/${safe(name)}-${newId()}.txt`
   try {
     await write(loop, workspace, path, whole)
   } catch (error) {
-    // A long result is better than a lost one.
+    // If writing fails, sends the long result rather than losing it.
     if (!loop.stop.aborted) loop.log.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
     return result
   }
@@ -40,7 +40,7 @@ export async function writeResult(
   return { ...result, content: [shown, ...result.content.filter((block) => block.type !== 'text')] }
 }
 
-/** A write that takes too long counts as failed. */
+/** Writes the file. A write that exceeds the timeout fails. */
 async function write(loop: LoopState, workspace: Workspace, path: string, whole: string): Promise<void> {
   const late = new AbortScope(loop.stop)
   const stopTimer = startTimer(writeTimeoutMs, () => late.abort(new Error('The workspace took too long.')))

@@ -1,15 +1,15 @@
-/** Result of scanning a text that starts as a JSON object, with the typical defects of models and gateways. */
+/** Result of scanning a JSON object that may have the typical defects of models and gateways. */
 export type Scan =
-  /** A complete object; `fixed` is its JSON, or `undefined` if it is ambiguous. */
+  /** A complete object. `fixed` is valid JSON, or `undefined` if the object is ambiguous. */
   | { kind: 'whole'; fixed: string | undefined }
-  /** The object is incomplete. */
+  /** The text ends before the object does. */
   | { kind: 'open' }
   | { kind: 'broken' }
 
 const open = { kind: 'open' } as const
 const broken = { kind: 'broken' } as const
 
-/** Remaining steps of the search, so that hostile input costs no more than long input. */
+/** Remaining step budget, so that hostile input costs no more than long input. */
 export interface Work {
   left: number
 }
@@ -17,8 +17,8 @@ export interface Work {
 const fence = '```'
 const whitespace = ' \n\r\t'
 /**
- * Characters after which a backslash is literal: invalid JSON escapes from regular expressions and paths, without escapes of other
- * languages.
+ * Characters that, after a backslash, make the backslash literal: invalid JSON escapes from regular expressions and paths, but no escapes
+ * of other languages.
  */
 const literal = /^[A-Z.()[\]{}+*?|^\-:;,=<>!#%&@~_ cdghijklmopqswyz89]$/
 /** Characters allowed unescaped in strings, and their JSON escapes. */
@@ -30,7 +30,7 @@ const rawInStrings = new Map([
 
 /**
  * Scans an object from `start`, with or without a code fence and with at most one extra `}`. Accepts line breaks and tabs in strings, and
- * trailing commas. An invalid escape is a literal backslash, unless the object also has valid ones; then it is ambiguous.
+ * trailing commas. An invalid escape counts as a literal backslash. If the object also contains valid escapes, it is ambiguous.
  */
 export function scanDocument(text: string, start: number, work: Work): Scan {
   const scanner = new Scanner(text, start)
@@ -48,7 +48,7 @@ class Scanner {
   /** Open brackets. */
   readonly #open: ('{' | '[')[] = []
   readonly #parts: string[] = []
-  /** Start of the text that is not yet in `parts`. */
+  /** Start index of the text that is not yet in `parts`. */
   #copied: number
   #hasUnknownEscape = false
   #hasOtherEscape = false
@@ -66,7 +66,7 @@ class Scanner {
       if (this.#text.slice(this.at, this.at + 4).toLowerCase() === 'json') this.at += 4
       this.#skip()
     }
-    // A fence without an object may be the closing one.
+    // A fence without an object may be a closing fence.
     if (this.#text[this.at] !== '{') return broken
     this.#copied = this.at
     const failure = this.#object()
@@ -75,10 +75,10 @@ class Scanner {
     return this.#ending(isFenced) ?? { kind: 'whole', fixed }
   }
 
-  /** Scans to the end of the object; returns a failure if there is none. */
+  /** Scans to the end of the object. Returns a failure if there is none. */
   #object(): Scan | undefined {
     let expected: Expected | undefined = 'value'
-    /** Position of a comma that may be a trailing one. */
+    /** Position of a comma that may be trailing. */
     let comma = -1
     do {
       this.#skip()
@@ -126,7 +126,7 @@ class Scanner {
     return 'more'
   }
 
-  /** Scans a number or word; `JSON.parse` decides what it is. */
+  /** Scans a number or word. `JSON.parse` decides what it is. */
   #scalar(): Scan | undefined {
     const start = this.at
     while (this.at < this.#text.length && /[-+.\w]/.test(this.#text.charAt(this.at))) this.at++
@@ -154,7 +154,7 @@ class Scanner {
     return open
   }
 
-  /** Scans an escape; leaves `at` on its last character. */
+  /** Scans an escape. Leaves `at` on its last character. */
   #escape(): Scan | undefined {
     const escaped = this.#text[this.at + 1]
     if (escaped === undefined) return open

@@ -1,18 +1,18 @@
 import { type Scan, scanDocument, type Work } from './document.ts'
 
-/** Maximum length of repaired arguments; for longer ones the model gets an error. */
+/** Maximum length of arguments to repair. For longer arguments, the model gets an error. */
 const maxRepaired = 1_000_000
 /** Maximum number of passes over a text. */
 const maxPasses = 8
 
-/** Maximum number of candidate objects; more are no known defect. */
+/** Maximum number of candidate objects. No known defect produces more. */
 const maxReadings = 8
 
 /** Possible meanings of invalid JSON. */
 export interface Readings {
-  /** All possible objects as JSON; empty if one of them is ambiguous. */
+  /** All possible objects as JSON. Empty if one is ambiguous. */
   texts: readonly string[]
-  /** Whether the text may be truncated, so that it must not be completed. */
+  /** Whether the text may be truncated. Truncated arguments must not be completed. */
   isOpen: boolean
 }
 
@@ -22,8 +22,8 @@ export interface Readings {
  * **Contract**
  * - Supports one object with local defects (`scanDocument`), sent in pieces that each repeat all earlier text, sent several times, or sent
  *   after `{}`.
- * - Contains every possible meaning of these defects, so that exactly one can match a schema. A leading empty object is one of them.
- * - Returns none if any object may be truncated: no object may be open at the end of the text.
+ * - Returns every possible meaning, including a leading empty object, so that the caller can accept the only one that matches a schema.
+ * - Returns no meanings if an object is still open at the end of the text, because it may be truncated.
  * - Runs in linear time for any input.
  */
 export function readingsOf(text: string): Readings {
@@ -58,12 +58,12 @@ function emptyObjects(text: string): number[] {
 
 /**
  * Returns whether the text before `start` consists of prefixes of the text at `start`, possibly after empty objects. If the object is open,
- * its continuation is unknown, so a piece of its full length may be longer.
+ * a piece as long as the rest of the text may continue beyond it.
  */
 function isPrecededByPieces(text: string, start: number, { scan, empties, work }: { scan: Scan; empties: number[]; work: Work }): boolean {
   if (start === 0 || empties.includes(start)) return true
   const common = commonPrefixes(text, start, work)
-  // The limit is reached: the caller gives up.
+  // The work limit is reached, so the caller gives up.
   if (common === undefined) return false
   let reach = empties.at(-1) ?? 0
   for (let at = 0; at < start && at <= reach; at++) {

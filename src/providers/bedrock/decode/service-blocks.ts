@@ -17,14 +17,14 @@ export class ServiceBlocks {
     this.#stateOf = stateOf
   }
 
-  /** Starts a call; its input follows. */
+  /** Starts a call whose input follows. */
   begin(id: string, name: string, type: string): void {
     warnOfRepeat(this.#builder, id)
     const call = { toolUse: { toolUseId: id, name, input: {}, type } }
     this.#builder.serviceTool({ type: 'serviceTool', id, name, status: 'running', providerState: this.#stateOf({ call }) })
   }
 
-  /** Sets the whole input of a call as JSON text. */
+  /** Sets the complete input of a call as JSON text. */
   input(id: string, raw: string): void {
     const block = this.#builder.serviceToolOf(id)
     const { call } = payloadOf(block)
@@ -34,7 +34,7 @@ export class ServiceBlocks {
     this.#builder.serviceTool({ ...block, input: read.arguments, providerState: this.#stateOf({ call: { toolUse } }) })
   }
 
-  /** Adds a complete result. Returns false if it names no call. */
+  /** Adds a complete result. Returns false if the result refers to no call. */
   result({ toolUseId: id, type, status }: WireResult, content: JsonValue[]): boolean {
     if (typeof id !== 'string') return false
     const call = this.#builder.serviceToolOf(id)
@@ -62,12 +62,12 @@ const units: Readonly<Record<string, DocumentPlace['unit']>> = {
   searchResultLocation: 'block',
 }
 
-/** Returns the kind of an unknown citation location; `undefined` if it is known. */
+/** Returns the kind of an unknown citation location, or `undefined` if it is known. */
 export function unknownPlaceIn({ location }: Record<string, unknown>): string | undefined {
   return Object.keys(Object(location)).find((kind) => kind !== 'web' && !Object.hasOwn(units, kind))
 }
 
-/** Converts a citation. The API cites whole text blocks, so there is no range. */
+/** Converts a citation. The result has no range, because the API cites whole text blocks. */
 export function citationOf({ title, source, sourceContent, location }: Record<string, unknown>): Citation {
   const [kind = '', place]: [string?, unknown?] = Object.entries(Object(location))[0] ?? []
   const { url, domain, documentIndex, searchResultIndex, start, end }: Record<string, unknown> = Object(place)

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/model/usage.ts'
 import { laterCount, tokenCount } from '../../kit/decode/decoder.ts'
 
-/** Fields that are read, of all event types. The API adds others, such as the padding `p`. */
+/** All fields that are read, across event types. The API adds others, such as the padding `p`. */
 export interface WireEvent {
   contentBlockIndex?: number
   start?: {
@@ -32,13 +32,13 @@ export interface WireUsage {
   serverToolUsage?: unknown
 }
 
-/** Returns the tokens written to the one-hour cache; `undefined` if not reported. */
+/** Returns the tokens written to the one-hour cache, or `undefined` if not reported. */
 function hourWrites(cacheDetails: unknown): number | undefined {
   if (!Array.isArray(cacheDetails)) return undefined
   return cacheDetails.reduce((sum, detail) => sum + (Object(detail).ttl === '1h' ? tokenCount(Object(detail).inputTokens) : 0), 0)
 }
 
-/** Adds a report to `usage`. Counts are totals, so the latest wins; a zero erases none. */
+/** Applies a report to `usage`. Counts are totals, so the latest count wins. Zeros are ignored. */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
   usage.input = laterCount(wire?.inputTokens, usage.input)
   usage.output = laterCount(wire?.outputTokens, usage.output)
@@ -62,7 +62,7 @@ export const knownEvents: ReadonlySet<string> = new Set([
   ...['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata'],
 ])
 
-/** Fields that are read, or ignored because they describe the response. */
+/** Known fields: read, or ignored because they only describe the response. */
 export const knownFields = {
   event: new Set([
     ...['contentBlockIndex', 'start', 'delta', 'stopReason', 'usage', 'role', 'p', 'metrics', 'trace', 'performanceConfig', 'serviceTier'],

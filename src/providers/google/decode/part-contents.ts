@@ -4,7 +4,7 @@ import type { GeminiPart } from '../wire.ts'
 const contents = ['text', 'inlineData', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse', 'functionCall'] as const
 const contentNames: ReadonlySet<string> = new Set(contents)
 
-/** Fields that accompany the content. */
+/** Fields that may accompany the content. */
 export const metadataNames: ReadonlySet<string> = new Set([
   ...['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution', 'mediaProcessing'],
 ])
@@ -14,14 +14,14 @@ export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...metada
 
 const plainNames: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'])
 
-/** Whether a part is only text, as nearly all are. Called for every delta. */
+/** Returns whether a part is only text, as nearly all are. Called for every delta. */
 export function isPlainText(part: GeminiPart): boolean {
   if (typeof part.text !== 'string') return false
   for (const name in part) if (!plainNames.has(name)) return false
   return true
 }
 
-/** Counts the contents of a part, usually one. `hasMore`: it has unknown fields, which are the content of a part without others. */
+/** Counts the contents of a part, usually one. `hasMore`: the part has unknown fields, which count as content if there is no other. */
 export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean } {
   let count = 0
   let isKnown = false
@@ -36,7 +36,7 @@ export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean 
   return { count, hasMore: isKnown && hasUnknown }
 }
 
-/** Splits a part with several contents. The last one gets the signature, which covers all of them. */
+/** Splits a part with several contents. The last content gets the signature, which covers all of them. */
 export function splitPart({ thoughtSignature, ...part }: GeminiPart): GeminiPart[] {
   const { thought } = part
   const parts = contents.flatMap((name): GeminiPart[] =>

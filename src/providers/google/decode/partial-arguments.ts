@@ -15,11 +15,11 @@ type Container = Record<string, unknown> | unknown[]
 const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g
 
 /**
- * Assembles arguments that are streamed with a path each (`$.recipe.steps[2]`). Chunks of a text share a path. Arguments with an invalid
+ * Assembles streamed arguments, each of which has a path (`$.recipe.steps[2]`). Chunks of a string share a path. Arguments with an invalid
  * path are dropped, and the call is marked incomplete.
  */
 export class PartialArguments {
-  // Without a prototype, so that no path can reach one.
+  // Has no prototype, so that no path can modify one.
   readonly #root: Record<string, unknown> = Object.create(null)
   /** Whether an argument was dropped. */
   isIncomplete = false
@@ -55,16 +55,16 @@ function stepsOf(path: string): (string | number)[] {
   )
 }
 
-/** Whether a step is valid. Lists grow by one, so that a path cannot create a huge sparse list. */
+/** Returns whether a step is valid. An index may extend a list only by one, so that a path cannot create a huge sparse list. */
 function isPlace(container: Container, step: string | number): boolean {
   return Array.isArray(container) ? typeof step === 'number' && step <= container.length : typeof step === 'string'
 }
 
-/** Returns the value at `step`; creates the container that the next step needs. */
+/** Returns the value at `step`. Creates the container that the next step needs. */
 function childOf(container: Container, step: string | number, next: string | number): Container | undefined {
   if (!isPlace(container, step)) return undefined
   const child = read(container, step)
-  // Containers are only created here, so an object is one.
+  // Containers are created only here, so an object is always a container.
   if (typeof child === 'object' && child !== null) return child as Container
   if (child !== undefined) return undefined
   const made: Container = typeof next === 'number' ? [] : Object.create(null)

@@ -1,23 +1,23 @@
 import type { TextRange } from '../../../contract/message/content.ts'
 
-/** Position of a segment as the API reports it: UTF-8 bytes of the whole text or of one part. */
+/** Position of a segment as reported by the API, in UTF-8 bytes of the whole text or of one part. */
 export interface Segment {
   start: number
   end: number
-  /** The text that it claims to cover. */
+  /** The text that the segment claims to cover. */
   quote: string
   part: number
 }
 
-/** Maximum text searches for segments with a wrong position: each reads the whole text. */
+/** Maximum text searches for segments with a wrong position, because each search reads the whole text. */
 const maxSearches = 200
 
 /**
  * Converts segments to ranges of `text` in UTF-16 units, in one pass.
  *
  * **Contract**
- * - A segment may count from the start of its part (`partStarts`, by part index) or of the whole text: its own text decides. Without
- *   text, parts other than the first count from their own start.
+ * - A segment's position is relative to its part (`partStarts`, by part index) or to the whole text. The segment's text determines which.
+ *   Without text, positions in parts other than the first are relative to the part.
  * - A segment whose position does not match its text is moved to the first occurrence of that text.
  * - A segment that ends beyond the text, and whose text does not occur, has no range.
  */
@@ -61,7 +61,7 @@ function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, numb
   return found
 }
 
-/** Returns the UTF-16 offset of each of `bytes`, rounded down to a character; `undefined` beyond the text. */
+/** Returns the UTF-16 offset of each of `bytes`, rounded down to a character. `undefined` beyond the text. */
 function unitOffsets(text: string, bytes: readonly number[]): Map<number, number> {
   const found = new Map<number, number>()
   let unit = 0

@@ -6,7 +6,7 @@ import type { FileLimits } from '../optional/media/media-rules.ts'
 import type { FormatRules } from '../optional/response-format/response-format.ts'
 import type { SchemaDialect } from '../optional/schema/dialects.ts'
 
-/** One row of a family's table. The first row whose `ids` matches a model id applies. */
+/** One row of a model-family table. The first row whose `ids` matches a model id applies. */
 export interface CapabilityRow {
   ids: RegExp
   capabilities: ModelCapabilities
@@ -17,7 +17,7 @@ export const pictures: readonly string[] = ['image/png', 'image/jpeg', 'image/gi
 /** Document types that models with document input accept. */
 export const picturesAndPdf: readonly string[] = [...pictures, 'application/pdf']
 
-/** A model that does not think and accepts everything else. */
+/** Capabilities of a model that does not think and accepts everything else. */
 export const plain: ModelCapabilities = {
   thinking: 'none',
   efforts: [],
@@ -33,14 +33,14 @@ export const plain: ModelCapabilities = {
 }
 
 /**
- * Returns what `model` accepts: its row of `table`, else `newest`, overridden by `model.capabilities`.
+ * Returns the capabilities of `model`: its row in `table`, otherwise `newest`, overridden by `model.capabilities`.
  */
 export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
   const row = table.find(({ ids }) => ids.test(model.id))
   return { ...(row?.capabilities ?? newest), ...definedFields(model.capabilities) }
 }
 
-/** Response tokens for an unknown model if the provider requires a limit: what all models of that family accept. */
+/** Maximum response tokens for an unknown model if the provider requires a limit. All models of the family accept this value. */
 const cautiousLimit = 8192
 
 /** Returns the maximum response tokens for a provider that requires a limit. */
@@ -49,15 +49,15 @@ export function outputLimit({ model, maxTokens }: StreamRequest, { maxOutputToke
 }
 
 /**
- * Returns the maximum response tokens for a provider with its own default; `undefined` sends none. The model's own limit is not sent,
- * because providers count a requested limit against the tokens per minute.
+ * Returns the maximum response tokens for a provider with its own default. `undefined` sends none. Does not send the model's own limit,
+ * because providers count the requested limit toward the tokens per minute.
  */
 export function statedLimit({ model, maxTokens }: StreamRequest, { maxOutputTokens = Infinity }: ModelCapabilities): number | undefined {
   if (maxTokens !== undefined) return maxTokens
   return model.maxTokens > 0 && model.maxTokens < maxOutputTokens ? model.maxTokens : undefined
 }
 
-/** Capabilities of a model as plain data; each protocol adds its own. */
+/** Capabilities of a model as plain data. Each protocol extends them. */
 export interface ModelProfile {
   capabilities: ModelCapabilities
   /** Response formats that the provider can enforce. */
@@ -68,12 +68,12 @@ export interface ModelProfile {
   callIds: CallIdRule
   /** File limits of one message. */
   files?: FileLimits
-  /** URLs that the provider fetches, whatever their media type. */
+  /** URLs that the provider fetches, regardless of media type. */
   fetches?: RegExp
-  /** Text files are sent as documents if they are to be cited. */
+  /** Text files are sent as documents if citations are requested. */
   citesText?: boolean
   /** Media types that can be sent inline. Default: all that the model accepts. */
   inline?: readonly string[]
-  /** The provider can pause a response, and continues it if it is the last message of a request. */
+  /** The provider can pause a response, and continues it if it is the last message in a request. */
   pauses?: boolean
 }

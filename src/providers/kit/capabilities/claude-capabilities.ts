@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { type CapabilityRow, picturesAndPdf, plain } from './capabilities.ts'
 
-/** Limits of the provider for uploaded files. */
+/** Provider limits for uploaded files. */
 const keptFiles = [...picturesAndPdf, 'text/plain']
 
 const upToHigh = ['low', 'medium', 'high']
@@ -25,10 +25,10 @@ export const newestClaude: ModelCapabilities = {
   maxOutputTokens: 64_000,
 }
 
-/** Minimum context tokens of any Claude model. A catalogue or an option has the exact number. */
+/** Minimum context window of any Claude model. Catalogues and options provide the exact number. */
 export const claudeWindow = 200_000
 
-/** The oldest generation still served: images in tool results, but no enforced response schema. */
+/** The oldest available generation: accepts images in tool results, but enforces no response schema. */
 const old: ModelCapabilities = {
   ...plain,
   media: picturesAndPdf,
@@ -47,7 +47,7 @@ const switchable: ModelCapabilities = { ...long, forcedToolChoice: true, thinkin
 const firstAdaptive: ModelCapabilities = { ...switchable, efforts: [...upToHigh, 'max'], sampling: true, boundReasoning: false }
 
 /**
- * Returns the capabilities of a Claude model on any platform. Ids may contain a region, a vendor prefix, dots and dates.
+ * Returns the capabilities of a Claude model on any platform. Ids may contain a region, a vendor prefix, dots and a date.
  * Source: docs/providers/anthropic.md
  */
 export const claudeTable: readonly CapabilityRow[] = [

@@ -12,7 +12,7 @@ import { type AssistantMessage, now } from '../../../contract/message/message.ts
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
 
-/** A provider's name for a block: an index, an item id, or a key of the codec. */
+/** A block's key: the provider's index or item id, or a key chosen by the codec. */
 export type BlockKey = number | string
 
 export interface TextSlot {
@@ -33,15 +33,15 @@ export interface ToolCallSlot {
   block: ToolCallContent
   /** Arguments text so far. */
   raw: string
-  /** Arguments text not yet emitted, because the id or the name is unknown. */
+  /** Arguments text not yet emitted because the id or name is unknown. */
   held: string
   /** The final arguments text, if it differs from the fragments. */
   whole?: string
-  /** The end of the call never arrived. */
+  /** Whether the end of the call is missing. */
   isCut?: boolean
 }
 
-/** Content that arrives whole: media, provider-executed tools, unknown blocks. */
+/** Content that does not arrive in fragments: media, provider-executed tools, unknown blocks. */
 export type WholeBlock = ImageContent | FileContent | ServiceToolContent | OpaqueContent
 
 export interface WholeSlot {
@@ -50,7 +50,7 @@ export interface WholeSlot {
   block: WholeBlock
 }
 
-/** Slots of blocks without content. */
+/** Slot kinds without content. */
 export const emptySlots = {
   text: (): TextSlot => ({ kind: 'text', index: 0, block: { type: 'text', text: '' } }),
   thinking: (): ThinkingSlot => ({ kind: 'thinking', index: 0, block: { type: 'thinking', thinking: '' } }),
@@ -68,7 +68,7 @@ export function serviceKey(id: string): BlockKey {
   return `service tool ${id}`
 }
 
-/** A second call of the answer tool. */
+/** A second call of the answer tool, which is dropped. */
 export interface IgnoredSlot {
   kind: 'ignored'
 }
@@ -80,12 +80,12 @@ export const ignored: IgnoredSlot = { kind: 'ignored' }
 /** Block kinds that may begin before their first fragment. */
 export type BegunKind = 'text' | 'thinking'
 
-/** Blocks that have begun without content, in order. */
+/** Keys of blocks that have begun but have no content yet, in order. */
 export type WaitingBlocks = Map<BlockKey, BegunKind>
 
 /**
- * Removes and returns the blocks that began before that of `key`, which now gets its first fragment. They are placed before it, so that
- * interleaved blocks keep their order.
+ * Removes and returns the blocks that began before the block of `key`, which now receives its first fragment. They are inserted before it,
+ * so that interleaved blocks keep their order.
  */
 export function waitingBefore(waiting: WaitingBlocks, key: BlockKey): [BlockKey, BegunKind][] {
   const earlier: [BlockKey, BegunKind][] = []
@@ -98,14 +98,17 @@ export function waitingBefore(waiting: WaitingBlocks, key: BlockKey): [BlockKey,
   return earlier
 }
 
-/** Renames the key of a block. */
+/** Renames a block's key. */
 export function renameWaiting(waiting: WaitingBlocks, from: BlockKey, to: BlockKey): void {
   const before = [...waiting]
   waiting.clear()
   for (const [key, kind] of before) waiting.set(key === from ? to : key, kind)
 }
 
-/** Returns `content` with empty texts for the blocks of `placed` without content: other blocks keep their index, and requests omit them. */
+/**
+ * Returns `content` with empty texts for the blocks of `placed` without content. Other blocks keep their index, and requests omit the empty
+ * texts.
+ */
 export function settled(content: Content[], placed: ReadonlySet<Content>): Content[] {
   return content.map((block) => (placed.has(block) && isEmpty(block) ? { type: 'text', text: '' } : block))
 }

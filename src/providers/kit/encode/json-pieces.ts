@@ -4,21 +4,21 @@ import { isSame } from '../history/beginnings.ts'
 const escapes = /\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g
 
 /**
- * Returns JSON that every provider accepts: lone surrogates, valid in JavaScript but in no request body, become U+FFFD. `JSON.stringify`
- * writes only those as `\ud…` escapes, so only texts that contain one cost a scan.
+ * Returns JSON that every provider accepts. Lone surrogates, which are valid in JavaScript but not in a request body, become U+FFFD. Only
+ * they are serialized as `\ud…` escapes, so only texts with such an escape are scanned.
  */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value)
   if (!json.includes('\\ud')) return json
-  // Matches whole escapes, so that an escaped backslash before "ud800" stays.
+  // Matches whole escapes, so that an escaped backslash before "ud800" stays unchanged.
   return json.replace(escapes, (whole, body: string) => (body.length === 5 ? '\\ufffd' : whole))
 }
 
 /**
- * Memoizes `make` per object; the value is released with the object. The value must depend on the object alone, and the object must not
- * change afterwards (finished messages and tool definitions do not).
+ * Memoizes `make` per object. The value is released with the object. The value must depend only on the object, and the object must not
+ * change afterwards. This is true for finished messages and tool definitions.
  *
- * A request body is a concatenation of such pieces, so each turn encodes only its new messages.
+ * A request body concatenates such pieces, so each turn encodes only its new messages.
  */
 export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>()
@@ -33,7 +33,7 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
 }
 
 /**
- * Returns tool definitions as comma-separated JSON. Each is encoded once, and the list is joined once while it stays the same.
+ * Returns tool definitions as comma-separated JSON. Encodes each definition once, and joins the list only when it changes.
  */
 export function toolsEncoder(encode: (tool: ToolDefinition) => string): (tools: readonly ToolDefinition[]) => string {
   const one = perObject(encode)
@@ -46,12 +46,12 @@ export function toolsEncoder(encode: (tool: ToolDefinition) => string): (tools: 
 
 /** Number of parts before they are joined. */
 const maxParts = 64
-/** Parts of at least this many characters are referenced, not copied: messages with files. */
+/** Parts of at least this many characters, such as messages with files, are referenced instead of copied. */
 const longPart = 64 * 1024
 
 /**
- * Text that grows at its end and is forked often. It is joined in batches, which avoids both flattening a growing rope at each call and
- * copying everything per part.
+ * Append-only text that is forked often. Joins parts in batches, which avoids flattening a growing rope at each call and copying everything
+ * per part.
  */
 export class GrowingText {
   #joined = ''
@@ -96,12 +96,12 @@ export class GrowingText {
   }
 }
 
-/** Concatenates JSON lists. Without `join`, which copies megabytes. */
+/** Concatenates JSON lists without `join`, which would copy megabytes. */
 export function joined(text: string, more: string): string {
   return text === '' || more === '' ? text + more : `${text},${more}`
 }
 
-/** Concatenates any number of lists, and skips empty ones. */
+/** Concatenates any number of lists and skips empty lists. */
 export function joinedAll(texts: readonly string[]): string {
   return texts.reduce(joined, '')
 }
@@ -109,16 +109,16 @@ export function joinedAll(texts: readonly string[]): string {
 /** Maximum cache breakpoints per request of Claude's protocols. Source: docs/concepts/context.md */
 const maxMarks = 4
 
-/** Part of a request that contains a cache breakpoint. */
+/** A part of a request that can contain a cache breakpoint. */
 type MarkedPart = 'cacheSystem' | 'cacheTools' | 'cacheMessages'
 
-/** Cache breakpoints of one request: at most as many as the provider allows, in the parts of the strategy. */
+/** Cache breakpoints of one request: up to the provider's limit, in the parts that the strategy selects. */
 export class CacheMarks {
   readonly #mark: (blocks: string) => string
   readonly #cache: CacheStrategy
   #left = maxMarks
 
-  /** `mark` adds a breakpoint to the last block of a list. */
+  /** `mark` adds a breakpoint to a list's last block. */
   constructor(cache: CacheStrategy, mark: (blocks: string) => string) {
     this.#cache = cache
     this.#mark = mark
@@ -129,14 +129,14 @@ export class CacheMarks {
     return this.#cache.type === 'auto' || (this.#cache.type === 'manual' && this.#cache[part])
   }
 
-  /** Returns `blocks` with a breakpoint on the last one. Unchanged without blocks, or if none is left. */
+  /** Returns `blocks` with a breakpoint on the last block. Returns them unchanged if there are no blocks or no breakpoints left. */
   put(blocks: string): string {
     if (blocks === '' || this.#left === 0) return blocks
     this.#left -= 1
     return this.#mark(blocks)
   }
 
-  /** Does the same as `put` for a separate part. */
+  /** Like `put`, for a separate part. */
   putIn(part: MarkedPart, blocks: string): string {
     return this.isWanted(part) ? this.put(blocks) : blocks
   }

@@ -9,27 +9,27 @@ import { type CacheMarks, GrowingText, joined, toJson } from './json-pieces.ts'
 
 /** Encoded blocks of one message. */
 export interface EncodedMessage extends JoinedBlocks {
-  /** Images of results that cannot contain them; they follow all results of the turn. */
+  /** Images from results that cannot contain images. They follow all results of the turn. */
   readonly after: string
   /** Number of documents among the blocks, if the provider numbers documents per conversation. */
   readonly documents?: number
-  /** Number of them outside results, and number dropped for lack of room in the message. */
+  /** Number of documents outside results, and number dropped because of the per-message limit. */
   readonly loose?: number
   readonly crowdedOut?: number
   /** Created on first use. */
   hash?: Hash
 }
 
-/** Number of documents before a message: in the conversation, and outside results in the same wire message. */
+/** Number of documents before a message: in the conversation, and outside results within the same wire message. */
 export interface DocumentCount {
   before: number
   loose: number
 }
 
-/** Encoders of single messages for one provider. Their results are cached per message. */
+/** Encoders of single messages for one provider. Results are cached per message. */
 export interface MessageEncoder {
   encode(message: Message, documents: DocumentCount): EncodedMessage
-  /** Encodes a response without its thinking, for a changed prefix. */
+  /** Encodes a response without thinking, for a changed prefix. */
   bare(message: AssistantMessage): EncodedMessage
 }
 
@@ -39,16 +39,16 @@ const opening: Record<Role, string> = { user: '{"role":"user","content":[', assi
 const roleChange: Record<Role, Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3, b: 4 } }
 
 /**
- * Writes the `messages` of Claude's protocols: neighbours of one role become one message, and results come first in it.
+ * Writes the `messages` of Claude's protocols. Merges adjacent messages with the same role into one message that begins with the results.
  *
- * `head` are the texts before the messages, for models that bind thinking to its prefix. Thinking with another recorded prefix is dropped.
- * Without `head`, nothing is bound.
+ * `head` contains the texts before the messages, for models that bind thinking to the prefix. Thinking with a different recorded prefix is
+ * dropped. Without `head`, nothing is bound.
  */
 export class TurnWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
   /**
-   * The text so far is `#text + #asked + #answered + #middle + #last`. `#asked` ends the last finished user message, where the previous
-   * request ended. `#answered` is the response to it.
+   * The text so far is `#text + #asked + #answered + #middle + #last`. `#asked` ends with the last finished user message, where the
+   * previous request ended. `#answered` is the response to it.
    */
   #text = new GrowingText()
   #asked = ''
@@ -58,7 +58,7 @@ export class TurnWriter implements HistoryWriter {
   #role: Role | undefined
   /** `#middle + #last`, split at the end of the last media in it. */
   #media: MediaPlace | undefined
-  /** Blocks that follow the results. */
+  /** Blocks to add after the results. */
   #held = ''
   #documents = 0
   #loose = 0
@@ -104,17 +104,17 @@ export class TurnWriter implements HistoryWriter {
     }
     if (this.#role === role) this.#append(encoded)
     else this.#begin(role, encoded)
-    // Results must be contiguous.
+    // The API requires contiguous results.
     if (message.role === 'toolResult' && this.#media !== undefined) this.#media = { before: this.#middle, end: this.#last, after: '' }
     if (encoded.after !== '') this.#held = joined(this.#held, encoded.after)
   }
 
   /**
-   * Returns the list of messages. With `marks`, it places cache breakpoints in this order while there are any:
+   * Returns the list of messages. With `marks`, places the available cache breakpoints in this order:
    *
-   * - On the last block, so that the next request reads this one from the cache.
+   * - On the last block, so that the next request reads this request from the cache.
    * - On the last block of the previous request, because the provider searches only a limited number of blocks.
-   * - On the last media of the last user message, for a request with another text about them.
+   * - On the last media of the last user message, for a later request with different text about the same media.
    */
   toJson(marks?: CacheMarks): string {
     const put = (blocks: string) => marks?.put(blocks) ?? blocks
@@ -126,12 +126,12 @@ export class TurnWriter implements HistoryWriter {
     return media === undefined ? `[${before}${this.#middle}${end}]}]` : `[${before}${media.before}${put(media.end)}${end}]}]`
   }
 
-  /** The prefix that a response is bound to; absent if the model binds nothing. */
+  /** The prefix that a response is bound to. Absent if the model does not bind responses. */
   get prefixHash(): string | undefined {
     return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
   }
 
-  /** Number of documents without room in their message. */
+  /** Number of documents dropped because of the per-message limit. */
   get crowdedOut(): number {
     return this.#crowdedOut
   }
@@ -157,7 +157,10 @@ export class TurnWriter implements HistoryWriter {
   }
 }
 
-/** Returns whether the thinking of a response is bound to this prefix. It is kept or dropped as a whole, because a part is rejected. */
+/**
+ * Returns whether the thinking of a response is bound to this prefix. Thinking is kept or dropped as a whole, because the API rejects
+ * partial thinking.
+ */
 function isBoundTo({ content }: AssistantMessage, prefix: Hash): boolean {
   let expected: string | undefined
   for (const block of content) {
@@ -173,10 +176,10 @@ function hashOf(encoded: EncodedMessage): Hash {
   return encoded.hash
 }
 
-/** Returns the wire blocks of a block; `at` is its index. */
+/** Returns the wire blocks for a block. `at` is its index. */
 type BlockEncoder = (block: Content, at: number) => readonly JsonObject[]
 
-/** Returns the blocks that `encode` makes of `content`; dropped blocks must not leave thinking at the end. */
+/** Encodes the blocks of `content` with `encode`. Removes thinking that would end up last because of dropped blocks. */
 export function joinBlocks(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
   const blocks: string[] = []
   const media = new Map<number, MediaBlock>()
@@ -192,7 +195,7 @@ export function joinBlocks(content: readonly Content[], encode: BlockEncoder): E
         )
       blocks.push(isShown ? '' : toJson(wire))
     }
-    // Thinking must be followed by its result.
+    // A response must not end with thinking.
     if (made.length > 0 && block.type !== 'thinking') end = blocks.length
   }
   blocks.length = end
@@ -200,7 +203,8 @@ export function joinBlocks(content: readonly Content[], encode: BlockEncoder): E
 }
 
 /**
- * Returns the blocks of a response: `encode` handles text, thinking and calls. Provider-executed tools and unknown blocks go back unchanged.
+ * Returns a response's blocks. `encode` handles text, thinking and calls. Provider-executed tools and unknown blocks are sent back
+ * unchanged.
  */
 export function joinAnswer(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
   const isReturned = content.some(({ type }) => type === 'serviceTool' || type === 'opaque')

@@ -3,7 +3,7 @@ import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model
 import { clockOf, untilMs } from './retry-after.ts'
 
 /**
- * Headers of each limit; `*` is `limit`, `remaining` or `reset`. The first one present counts. Gemini and Bedrock send none.
+ * Headers of each limit. `*` is `limit`, `remaining` or `reset`. The first header present applies. Gemini and Bedrock send none.
  */
 const headerNames: readonly (readonly [limited: RateLimited, names: readonly string[]])[] = [
   // Anthropic · OpenAI, Azure, Groq and compatible providers · Cerebras · OpenRouter
@@ -13,10 +13,10 @@ const headerNames: readonly (readonly [limited: RateLimited, names: readonly str
   ['outputTokens', ['anthropic-ratelimit-output-tokens-*']],
 ]
 
-/** Returns the rate limits in response headers; `undefined` if there are none. */
+/** Returns the rate limits in response headers, or `undefined` if there are none. */
 export function rateLimitsIn(headers: Headers): RateLimits | undefined {
   let stated: Map<string, string> | undefined
-  // One pass over all headers: a lookup of each name costs more than a short response.
+  // Iterates over all headers once, because looking up each name costs more than decoding a short response.
   for (const [name, value] of headers) {
     if (!name.includes('ratelimit')) continue
     stated ??= new Map()
@@ -38,7 +38,7 @@ function limitsIn(stated: ReadonlyMap<string, string>, clock: number): RateLimit
   return Object.keys(limits).length === 0 ? undefined : limits
 }
 
-/** A reset alone means nothing: Azure sends it with a limit of -1, which is none. */
+/** Ignores a reset without a limit. Azure sends it with a limit of -1, which means no limit. */
 function limitOf(stated: ReadonlyMap<string, string>, name: string, clock: number): RateLimit | undefined {
   const part = (word: string) => stated.get(name.replace('*', word))
   const limit = count(part('limit'))

@@ -8,14 +8,14 @@ const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 
 /**
  * Returns the requested wait in milliseconds, from `retry-after-ms` or `x-ms-retry-after-ms`, then `retry-after` (seconds or an HTTP date),
- * Google's `retryDelay`, the message, and for a rate limit the reset headers. Not capped; the caller decides.
+ * Google's `retryDelay`, the message, and for a rate limit the reset headers. The wait is not capped. The caller decides.
  */
 export function retryAfterMs(
   headers: Headers | undefined,
   { retryDelay, text }: Pick<ErrorFacts, 'retryDelay' | 'text'>,
   isLimited: boolean,
 ): number | undefined {
-  // The second one is Azure's.
+  // The second header is Azure's.
   const exact = longest(headers?.get('retry-after-ms'), 'ms') ?? longest(headers?.get('x-ms-retry-after-ms'), 'ms')
   if (exact !== undefined) return exact
   const clock = clockOf(headers)
@@ -32,7 +32,7 @@ export function clockOf(headers: Headers | undefined): number {
   return Number.isNaN(date) ? Date.now() : date
 }
 
-/** Returns the longest reset among exhausted limits; if none is exhausted, the shortest. */
+/** Returns the longest reset among exhausted limits, or the shortest reset if no limit is exhausted. */
 function untilReset(headers: Headers, clock: number): number | undefined {
   let used: number | undefined
   let other: number | undefined
@@ -46,7 +46,7 @@ function untilReset(headers: Headers, clock: number): number | undefined {
   return used ?? other
 }
 
-/** Parses a date, a duration (`6m0s`), seconds, or a time since the epoch in seconds or milliseconds. */
+/** Parses a date, a duration (`6m0s`), seconds, or an epoch time in seconds or milliseconds. */
 export function untilMs(value: string, clock: number): number | undefined {
   const number = count(value)
   if (number === undefined) return /\d-\d\d-\d\dT/.test(value) ? after(Date.parse(value), clock) : durationIn(value)

@@ -1,22 +1,25 @@
 import { isMedia } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
 
-/** The messages of a prefix as given; compared by identity. */
+/** The original messages of a prefix, compared by identity. */
 export interface Beginning {
   readonly messages: Message[]
 }
 
 /**
- * Caches what was computed for prefixes of conversations, so that a turn costs only its new messages.
+ * Caches results for conversation prefixes, so that each turn processes only its new messages.
  *
  * **Contract**
- * - A prefix matches a history only if all of its messages are there, unchanged (by identity) and in the same positions.
- * - It is cached with its last message, and released with it. The cache keeps no conversation alive.
+ * - A prefix matches a history only if the history contains all of its messages unchanged (by identity) at the same positions.
+ * - A prefix is cached on its last message and released with it. The cache does not retain conversations.
  */
 export class Beginnings<Known extends Beginning> {
   readonly #byLast = new WeakMap<Message, Known>()
 
-  /** Removes and returns the longest prefix of `messages` with at most `end` messages that `fits`. It is used once, because it grows. */
+  /**
+   * Removes and returns the longest prefix of `messages` with at most `end` messages that `fits`. Each entry is used once, because the
+   * caller extends it.
+   */
   take(messages: readonly Message[], end: number, fits?: (known: Known) => boolean): Known | undefined {
     for (let at = end; at > 0; at--) {
       const last = messages[at - 1]
@@ -34,14 +37,14 @@ export class Beginnings<Known extends Beginning> {
   }
 }
 
-/** A prefix, and which of its messages have media. */
+/** A prefix, and the positions of its messages with media. */
 interface Looked extends Beginning {
   places: number[]
 }
 
 const looked = new Beginnings<Looked>()
 
-/** Returns which messages have media. Each message is inspected once, not per request. */
+/** Returns the positions of messages with media. Each message is inspected once, not per request. */
 export function placesOfMedia(messages: readonly Message[]): readonly number[] {
   const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
   for (const message of messages.slice(known.messages.length)) {
@@ -52,7 +55,7 @@ export function placesOfMedia(messages: readonly Message[]): readonly number[] {
   return known.places
 }
 
-/** Returns whether both lists start with the same `length` items, and `left` has no more. */
+/** Returns whether both lists start with the same `length` items and `left` contains no further items. */
 export function isSame(left: readonly unknown[], right: readonly unknown[], length: number): boolean {
   if (left.length !== length) return false
   for (let at = 0; at < length; at++) if (left[at] !== right[at]) return false

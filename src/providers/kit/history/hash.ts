@@ -7,7 +7,7 @@ export interface Hash {
 /** The initial hash. */
 export const emptyHash: Hash = { a: 0x2545f491, b: 0x9e3779b9 | 0 }
 
-/** Continues `hash` over `text`. Fast and synchronous; detects edits, not attacks. */
+/** Continues `hash` with `text`. Fast and synchronous. Detects edits, but not attacks. */
 export function extendHash(hash: Hash, text: string): Hash {
   let { a, b } = hash
   for (let i = 0; i < text.length; i++) {
@@ -16,11 +16,11 @@ export function extendHash(hash: Hash, text: string): Hash {
     b = Math.imul(b ^ unit, 0x5bd1e995)
     b ^= b >>> 15
   }
-  // The length separates "ab" + "c" from "a" + "bc".
+  // Including the length distinguishes "ab" + "c" from "a" + "bc".
   return { a: Math.imul(a ^ text.length, 0x27d4eb2f), b: Math.imul(b ^ (a >>> 13), 0x165667b1) }
 }
 
-/** Continues `hash` over another hash, without reading its input again. */
+/** Continues `hash` with another hash, without reading its input again. */
 export function joinHash(hash: Hash, next: Hash): Hash {
   const a = Math.imul(hash.a ^ next.a, 0x01000193) ^ (hash.b >>> 7)
   const b = Math.imul(hash.b ^ next.b, 0x5bd1e995) ^ (next.a >>> 11)
@@ -38,8 +38,8 @@ export function hashText(text: string): string {
 }
 
 /**
- * Maps tool call ids to ids that a provider accepts: characters of the class `allowed` (`a-z0-9_-`), at most `maxLength`. Valid ids stay;
- * others are sanitized and get a hash of the original, so that different ids stay different.
+ * Maps tool call ids to ids that a provider accepts: characters of the class `allowed` (`a-z0-9_-`), at most `maxLength`. Valid ids stay
+ * unchanged. Others are sanitized and get a hash of the original, so that different ids stay different.
  */
 export function legalId(allowed: string, maxLength: number): (id: string) => string {
   const illegal = new RegExp(`[^${allowed}]`, 'g')
@@ -51,7 +51,9 @@ export function legalId(allowed: string, maxLength: number): (id: string) => str
   }
 }
 
-/** Id rules of providers: letters, digits, `_` and `-`; any visible character; or nine letters and digits. The number is the maximum length. */
+/**
+ * Id rules of providers: letters, digits, `_` and `-`; any visible character; or nine letters and digits. The number is the maximum length.
+ */
 export type CallIdRule = 'word64' | 'visible40' | 'visible64' | 'visible256' | 'nineChars'
 
 /** The id mapping of each rule. */
@@ -63,14 +65,14 @@ export const legalIds: Readonly<Record<CallIdRule, (id: string) => string>> = {
   nineChars,
 }
 
-/** Maps to exactly nine letters and digits, as Mistral models require: other ids are hashed. */
+/** Maps ids to exactly nine letters and digits, as Mistral models require. Other ids are hashed. */
 export function nineChars(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashText(id).padStart(9, '0').slice(-9)
 }
 
 const illegalInName = /[^a-zA-Z0-9_-]/g
 
-/** Returns a tool name of letters, digits, `_` and `-`, at most 64, because a name made up by a model may be invalid. */
+/** Returns a tool name of at most 64 letters, digits, `_` and `-`, because a name invented by a model may be invalid. */
 export function legalName(name: string): string {
   return name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
 }

@@ -19,7 +19,7 @@ export interface WrittenHistory<Writer> {
   leftOut: ReadonlySet<string>
 }
 
-/** Results for the prefix before the last response, because messages after a response may still grow. */
+/** Cached results for the prefix before the last response, because messages after a response may still grow. */
 interface Written<Writer> extends Beginning {
   head: readonly string[]
   walk: HistoryWalk
@@ -27,12 +27,12 @@ interface Written<Writer> extends Beginning {
 }
 
 /**
- * Normalizes and encodes histories for one target, and caches the result of each prefix: a turn costs only its new messages.
+ * Normalizes and encodes histories for one target, and caches each prefix's result, so that a turn processes only its new messages.
  *
  * **Contract**
- * - The result equals that of a new cache, whatever was written before. A history that does not continue a known prefix (an edit, a branch,
- *   a compaction) is written from its first message.
- * - `head` are texts that affect the encoding, such as a system prompt that thinking blocks are bound to.
+ * - The result never depends on earlier calls. A history that does not continue a known prefix (an edit, a branch, a compaction) is encoded
+ *   from its first message.
+ * - `head` contains texts that affect the encoding, such as a system prompt that thinking blocks are bound to.
  */
 export class HistoryMemory<Writer extends HistoryWriter> {
   readonly #target: NormaliseTarget
@@ -53,7 +53,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     const known = this.#beginnings.take(messages, end, (written) => isSame(written.head, head, head.length))
     const written = known === undefined ? undefined : this.#goOn(known, messages, end)
     if (written !== undefined) return written
-    // A late result belongs before the settled part, so nothing is settled.
+    // Settles nothing, because a late result belongs before the settled part.
     return this.#goOn(this.#nothing(head), messages, end) ?? this.#whole(messages, head)
   }
 
@@ -61,7 +61,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     return { messages: [], head, walk: new HistoryWalk(this.#target), writer: this.#begin(head) }
   }
 
-  /** Settles everything before `end`, and writes the rest for this request only. `undefined` if a result arrives too late for that. */
+  /** Settles everything before `end` and writes the rest for this request only. Returns `undefined` if a result arrives too late. */
   #goOn(known: Written<Writer>, messages: readonly Message[], end: number): WrittenHistory<Writer> | undefined {
     const { walk, writer } = known
     walk.truncate()
@@ -80,7 +80,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     return closed(rest, settled, writer.fork())
   }
 
-  /** Settles nothing, so no result is too late. */
+  /** Writes the history without settling anything, so that no result is too late. */
   #whole(messages: readonly Message[], head: readonly string[]): WrittenHistory<Writer> {
     const { walk, writer } = this.#nothing(head)
     addAll(walk, messages)
@@ -92,7 +92,7 @@ function addAll(walk: HistoryWalk, messages: readonly Message[]): void {
   for (const message of messages) walk.add(message)
 }
 
-/** Ends `walk`, and writes its list from `first`. */
+/** Ends `walk` and writes its messages, starting at `first`. */
 function closed<Writer extends HistoryWriter>(walk: HistoryWalk, first: number, writer: Writer): WrittenHistory<Writer> {
   walk.close()
   for (let at = first; at < walk.list.length; at++) addTo(writer, walk.list[at])

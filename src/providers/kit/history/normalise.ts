@@ -25,16 +25,18 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  * Normalizes any history for `target`.
  *
  * **Contract**
- * - Drops failed responses and unreadable content: blank text, thinking or state of other models, images for a text-only model.
- *   A prompt with failed responses only is followed by a placeholder line.
- * - Keeps the text of an aborted response if a user message follows. Thinking and calls of that response are dropped; all of it is dropped if the model
- *   is called again without a new message.
- * - After each response with calls there is exactly one result per call, in call order. Displaced results are moved, missing ones created
- *   (`No result provided`, an error), orphans and repeats dropped.
- * - Ids that the target issued stay; others are made valid and unique. A result has the id of its call. Invalid JSON arguments stay `{}`.
- * - Starts with a user message, and ends with a user message, a result, or a paused response. The codec joins neighbours of one role.
- * - Unchanged messages are returned by identity; changed ones are the same objects at each call for the same `target`. One pass.
- * - Lone surrogates are left to `toJson`.
+ * - Drops failed responses and content that the target cannot read: blank text, thinking or state from other models, images for a text-only
+ *   model. A placeholder line follows a prompt that has only failed responses.
+ * - Keeps the text of an aborted response if a user message follows, but drops its thinking and calls. Drops the whole response if the
+ *   model is called again without a new message.
+ * - After each response with calls, there is exactly one result per call, in call order. Moves displaced results, adds missing results (the
+ *   error `No result provided`), and drops orphaned and repeated results.
+ * - Keeps ids that the target issued. Makes all other ids valid and unique. A result has the id of its call. Invalid JSON arguments stay
+ *   `{}`.
+ * - The result starts with a user message, and ends with a user message, a tool result, or a paused response. The codec merges adjacent
+ *   messages with the same role.
+ * - Returns unchanged messages by identity, and the same changed objects at each call for the same `target`. Takes one pass.
+ * - Leaves lone surrogates to `toJson`.
  */
 export function normalise(messages: readonly Message[], target: NormaliseTarget): readonly Message[] {
   const walk = new HistoryWalk(target)
@@ -43,7 +45,7 @@ export function normalise(messages: readonly Message[], target: NormaliseTarget)
   return walk.list
 }
 
-/** Placeholder for a failed response, so that the prompts before and after it stay two turns. */
+/** Placeholder for a failed response, so that the prompts before and after it stay separate turns. */
 const noResponse: AssistantMessage = {
   role: 'assistant',
   content: [text('[No response: the request failed]')],
@@ -62,31 +64,31 @@ const nothing: ReadonlySet<string> = new Set()
 
 /** A call without a result. */
 interface OpenCall {
-  /** The position of its result in the list. */
+  /** Position of the call's result in the list. */
   index: number
   call: ToolCallContent
 }
 
 /**
- * Runs `normalise` message by message. A walk with a `base` continues it, and changes only the end of the list that they share.
+ * Runs `normalise` message by message. A walk with a `base` continues it and changes only the end of the shared list.
  */
 export class HistoryWalk {
-  /** Normalized messages: those of the base, then those of this walk. */
+  /** Normalized messages: the base's messages, then this walk's. */
   readonly list: Message[]
-  /** A result arrived for a call that the base has closed: only a walk from the beginning can place it. */
+  /** Whether a result arrived for a call that the base has closed. Only a walk from the beginning can place it. */
   isLate = false
   /** Dropped media, with reasons. */
   leftOut: ReadonlySet<string>
-  /** The aborted last response, until the next message decides what to keep of it. */
+  /** The aborted last response, until the next message determines which parts to keep. */
   #stopped: AssistantMessage | undefined
-  /** Only failures arrived since the last prompt. */
+  /** Whether only failures arrived since the last prompt. */
   #hasFailed = false
   readonly #target: NormaliseTarget
   readonly #base: HistoryWalk | undefined
   readonly #used = new Set<string>()
-  /** The next suffix for a repeated id. */
+  /** Next suffix for each repeated id. */
   #suffixes: Map<string, number> | undefined
-  /** Open calls by original id. Ids may repeat across turns: the latest call counts. */
+  /** Open calls by original id. Ids may repeat across turns. The latest call wins. */
   readonly #open = new Map<string, OpenCall>()
   /** Messages before this index are final. */
   #settled: number
@@ -103,19 +105,19 @@ export class HistoryWalk {
     this.#settled = this.list.length
   }
 
-  /** Makes everything so far final, and returns the number of messages. */
+  /** Makes all messages so far final, and returns their number. */
   settle(): number {
     this.#fillIn()
     this.#settled = this.list.length
     return this.#settled
   }
 
-  /** Drops what walks on this base have appended. */
+  /** Drops messages that walks on this base have appended. */
   truncate(): void {
     this.list.length = this.#settled
   }
 
-  /** Processes the next message of the history. */
+  /** Processes the history's next message. */
   add(message: Message): void {
     if (message.role === 'assistant' && message.stopReason === 'aborted') {
       this.#stopped = message
@@ -123,7 +125,7 @@ export class HistoryWalk {
     }
     if (message.role === 'assistant') this.#hasFailed = message.stopReason === 'error'
     if (message.role === 'user' && (this.#stopped !== undefined || this.#hasFailed)) this.#keepStopped()
-    // A retried prompt has its response.
+    // A retried prompt now has its response.
     if (message.role === 'assistant' && message.stopReason !== 'error') this.#stopped = undefined
     this.#addCleaned(message)
   }
@@ -160,7 +162,7 @@ export class HistoryWalk {
     this.#fillIn()
     if (this.list.length === 0) this.list.push(opening)
     const last = this.list.at(-1)
-    // The provider continues what it paused.
+    // The provider continues a paused response.
     if (last?.role !== 'assistant') return
     const isPaused = this.#target.pauses === true && last.stopReason === 'paused' && isAuthor(last, this.#target)
     if (!isPaused) this.list.push(closing)
@@ -183,7 +185,7 @@ export class HistoryWalk {
     for (const block of callsToAnswer(message.content)) {
       const id = block.isOfService === true ? block.id : (calls[next++]?.id ?? block.id)
       const known = this.#open.get(id)
-      // A repeated id within one response: the first call gets the first result, the second gets a missing-result error.
+      // If an id repeats within one response, the first call gets the first result, and the second call gets a missing-result error.
       const isSecond = known !== undefined && known.index >= first
       if (known !== undefined && !isSecond) this.list[known.index] = missingResult(known.call)
       if (!isSecond) this.#open.set(id, { index: this.list.length, call: block })
@@ -213,7 +215,7 @@ export class HistoryWalk {
     return this.#open.has(id) || this.#base?.isOpen(id) === true
   }
 
-  /** Returns whether a response so far has a call with this id. */
+  /** Returns whether any response so far contains a call with this id. */
   isUsed(id: string): boolean {
     return this.#used.has(id) || this.#base?.isUsed(id) === true
   }
@@ -248,7 +250,7 @@ export class HistoryWalk {
   }
 }
 
-/** Copies messages with new ids. Returns the last copy while the ids are the same, so that its encoded form is reused. */
+/** Copies messages with new ids. Returns the previous copy if the ids are the same, so that its encoded form is reused. */
 const renamed = new WeakMap<Message, Message>()
 
 function withCallIds(message: AssistantMessage, ids: readonly string[]): AssistantMessage {

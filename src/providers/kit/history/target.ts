@@ -6,29 +6,33 @@ import { leftOutLines, type MediaRules } from '../optional/media/media-rules.ts'
 import { legalIds } from './hash.ts'
 
 /**
- * Describes what a codec accepts. Keep one object per model, because results are cached per target. Messages and targets must not change.
+ * Describes the input that a codec accepts for a model. Keep one object per model, because results are cached per target. Messages and
+ * targets must not change.
  */
 export interface NormaliseTarget {
   readonly api: ApiProtocol
   readonly provider: string
   readonly model: string
-  /** Media that the model accepts; other media become a line of text. */
+  /** Media that the model accepts. Other media become a line of text. */
   readonly media: MediaRules
-  /** Maps an id of another provider or model to a valid one; different ids stay different. See `legalId`. */
+  /** Maps an id of another provider or model to a valid one. Different ids stay different. See `legalId`. */
   readonly toolCallId: (id: string) => string
   /** Returns whether a thinking block of the same model can be sent back. */
   readonly keepsThinking: (block: ThinkingContent) => boolean
-  /** Whether the model accepts media that it generated. Default: all. */
+  /** Returns whether the model accepts a media block that it generated. Default: all. */
   readonly takesBack?: (block: MediaContent) => boolean
-  /** Whether the provider still knows a tool that it ran; the result of an unknown one is described in text. Default: it knows all. */
+  /**
+   * Returns whether the provider still knows a tool that it ran. Results of unknown tools are described as text. Default: it knows all
+   * tools.
+   */
   readonly knowsTool?: ((block: ServiceToolContent) => boolean) | undefined
-  /** The provider rejects two calls with one id, even if it issued both. Default: it accepts its own ids. */
+  /** Whether the provider rejects two calls with the same id even if it issued both. Default: false. */
   readonly uniqueIds?: boolean
-  /** The provider continues a response that it paused, if it is the last message. */
+  /** Whether the provider continues a paused response that is the last message. */
   readonly pauses?: boolean
 }
 
-/** Media that a model accepts, from its profile. */
+/** Returns the media that a model accepts, from its profile. */
 export function mediaRules({ capabilities, files, fetches, citesText, inline }: ModelProfile): MediaRules {
   return { ...capabilities, files, fetches, citesText, inline }
 }
@@ -55,8 +59,8 @@ export function targetOf(
 }
 
 /**
- * Returns whether `target` accepts `message` alone and unchanged: text, and responses of its own model. A cheap check for most messages;
- * `cleanMessage` handles the others, and may find that nothing has to change.
+ * Returns whether `target` accepts `message` unchanged: text, or a response from the same model. A cheap check that covers most messages.
+ * `cleanMessage` handles the others and may also return them unchanged.
  */
 export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean {
   const { role, content } = message
@@ -64,7 +68,7 @@ export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean 
   if (isOwn) {
     const { stopReason, refusal } = message
     if (!isAuthor(message, target) || refusal !== undefined || stopReason === 'error' || stopReason === 'aborted') return false
-    // Thinking must be followed by its result.
+    // A response must not end with thinking.
     if (content.at(-1)?.type === 'thinking') return false
   }
   for (const block of content) if (!isPlain(block, target, isOwn)) return false
@@ -74,23 +78,23 @@ export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean 
 function isPlain(block: Content, target: NormaliseTarget, isOwn: boolean): boolean {
   const { type, providerState } = block
   if (providerState !== undefined && !(isOwn && isStateOf(block, target))) return false
-  // A placeholder line for media causes a warning, too.
+  // A placeholder line for media needs `cleanMessage`, which adds a warning.
   if (type === 'text') return block.text.trim() !== '' && !leftOutLines.has(block)
   if (type === 'toolCall') return isOwn && block.id !== '' && block.invalidArguments === undefined
   return type === 'thinking' && isOwn && target.keepsThinking(block)
 }
 
-/** Returns whether `target` made this response. */
+/** Returns whether `target` generated this response. */
 export function isAuthor({ provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
   return provider === target.provider && model === target.model
 }
 
-/** Returns whether `target` issued the id of `call`. Such an id stays, because providers keep state in ids. */
+/** Returns whether `target` issued the id of `call`. Such ids stay unchanged, because providers keep state in them. */
 export function issuedId(call: ToolCallContent, message: AssistantMessage, target: NormaliseTarget): boolean {
   return call.id !== '' && isAuthor(message, target) && isStateOf(call, target)
 }
 
-/** Returns whether the state of a block, if any, belongs to `target`. */
+/** Returns whether a block's state, if any, belongs to `target`. */
 export function isStateOf({ providerState }: Content, { api, model }: NormaliseTarget): boolean {
   return providerState === undefined || (providerState.api === api && providerState.model === model)
 }

@@ -1,34 +1,37 @@
-/** Timeouts for a silent provider in milliseconds; `false` disables one. */
+/** Timeouts for a silent provider in milliseconds. `false` disables one. */
 export interface Patience {
-  /** Before the first byte, headers or not, because models think and local servers read the prompt. Default: 600,000; none for local servers. */
+  /**
+   * Until the first body byte, even if headers arrive, because models think and local servers read the prompt. Default: 600,000; none for
+   * local servers.
+   */
   firstByteTimeoutMs?: number | false
   /** Between two bytes. Default: 300,000. */
   idleTimeoutMs?: number | false
-  /** Without content, after the first content; pings do not count. Before that, at least `firstByteTimeoutMs`. Default: 600,000. */
+  /** Between two pieces of content. Pings do not count. Before the first content, at least `firstByteTimeoutMs`. Default: 600,000. */
   progressTimeoutMs?: number | false
 }
 
-/** Default timeouts, here and in proxies. */
+/** Default timeouts, also used by proxies. */
 export const defaultPatience: { readonly [Limit in keyof Required<Patience>]: number } = {
   firstByteTimeoutMs: 600_000,
   idleTimeoutMs: 300_000,
   progressTimeoutMs: 600_000,
 }
 
-/** Returns a limit of `given`, or its default; `Infinity` for none. */
+/** Returns a limit in `given`, or its default. `Infinity` if disabled. */
 export function patienceOf(given: Patience, limit: keyof Patience): number {
   const ms = given[limit]
   return ms === false ? Number.POSITIVE_INFINITY : (ms ?? defaultPatience[limit])
 }
 
-/** Maximum interval between checks in milliseconds: a stall is detected at most this late. */
+/** Maximum interval between checks in milliseconds, and therefore the maximum delay in detecting a stall. */
 const maxTickMs = 1000
 
 /**
  * Watches one response: calls `onStall` once with the reached limit.
  *
- * Touching costs two stores and reads no clock: time is counted in ticks of one timer, at least eight per shortest limit.
- * Time while the program is suspended (a sleeping laptop) does not count.
+ * Touching takes two stores and reads no clock. Time is counted in ticks of one timer, at least eight per shortest limit. Time while the
+ * program is suspended (a sleeping laptop) does not count.
  */
 export class StallClock {
   #ticks = 0
@@ -36,7 +39,7 @@ export class StallClock {
   #contentAt = 0
   #hasBytes = false
   #hasContent = false
-  /** Tick after which trailing data is no longer awaited. */
+  /** Tick at which waiting for trailing data ends. */
   #endsAt = Number.POSITIVE_INFINITY
   readonly #firstTicks: number
   readonly #idleTicks: number
@@ -57,7 +60,7 @@ export class StallClock {
     this.#timer = setInterval(this.#tick, this.#tickMs)
   }
 
-  /** Records that bytes arrived, and whether they had content. */
+  /** Records that bytes arrived, and whether they contained content. */
   touch(isContent: boolean): void {
     this.#bytesAt = this.#ticks
     this.#hasBytes = true
@@ -66,7 +69,7 @@ export class StallClock {
     this.#hasContent = true
   }
 
-  /** Ends the wait `ms` from now, regardless of arriving bytes. Another call restarts it. */
+  /** Ends the wait after `ms`, regardless of arriving bytes. Calling it again restarts the wait. */
   endWithin(ms: number): void {
     this.touch(false)
     this.#endsAt = this.#ticks + Math.ceil(ms / this.#tickMs)
@@ -85,20 +88,20 @@ export class StallClock {
     this.#onStall(limit)
   }
 
-  /** The current tick does not count, because it may be almost over. */
+  /** Excludes the current tick, because it may be almost over. */
   #reached(): keyof Patience | undefined {
     if (this.#ticks > this.#endsAt) return 'idleTimeoutMs'
     const silent = this.#ticks - this.#bytesAt
     if (silent > (this.#hasBytes ? this.#idleTicks : this.#firstTicks)) return this.#hasBytes ? 'idleTimeoutMs' : 'firstByteTimeoutMs'
-    // A provider with a long first-byte limit may send pings until then.
+    // Until then, a provider with a long first-byte limit may send pings.
     const most = this.#hasContent ? this.#progressTicks : Math.max(this.#firstTicks, this.#progressTicks)
     return this.#ticks - this.#contentAt > most ? 'progressTimeoutMs' : undefined
   }
 }
 
 /**
- * Node's `fetch` gives up after 300 s without headers, or between two bytes. A call shares the connections of the process with these two
- * limits disabled; other runtimes have no such limits.
+ * Node's `fetch` fails after 300 s without headers or between two bytes. Calls share the process's connections with these limits disabled.
+ * Other runtimes have no such limits.
  */
 export function withoutOwnTimeouts(): { dispatcher?: object } {
   const shared = nodeDispatcher()
@@ -107,7 +110,7 @@ export function withoutOwnTimeouts(): { dispatcher?: object } {
   return { dispatcher: { dispatch } }
 }
 
-/** Returns the dispatcher of Node's `fetch`; `undefined` in other runtimes. */
+/** Returns the dispatcher of Node's `fetch`. `undefined` in other runtimes. */
 export function nodeDispatcher(): { dispatch: Dispatch } | undefined {
   const shared: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
   return isDispatcher(shared) ? shared : undefined

@@ -5,7 +5,7 @@ import type { OutputItem } from './output-items.ts'
 import type { ResponsesEvent, WireItem } from './wire.ts'
 import { callIdOf } from './wire-item.ts'
 
-/** Decodes calls of our tools. */
+/** Decodes calls to the request's function tools. */
 export class CallItems implements ItemKindWriter {
   readonly #blocks: ItemBlocks
 
@@ -50,7 +50,7 @@ export class CallItems implements ItemKindWriter {
     return !isOther && (this.#blocks.items.isAt(open, index) || open.raw === textOfArguments(item.arguments))
   }
 
-  /** Ends the response: an unfinished call is complete if its arguments are, and does not run without any. */
+  /** Ends the response. An unfinished call counts as complete if its arguments are complete. A call without arguments does not run. */
   end(): void {
     for (const { kind, isDone, opening, raw, key } of this.#blocks.items.list) {
       if (kind !== 'call' || isDone || raw !== '') continue
@@ -74,7 +74,7 @@ export class CallItems implements ItemKindWriter {
     this.#blocks.builder.toolArguments(open.key, text)
   }
 
-  /** Sets the final arguments of a call. They override deltas, which were placeholders or incomplete. */
+  /** Sets a call's final arguments. They override deltas, which may be placeholders or incomplete. */
   #wholeArguments(open: OutputItem, whole: unknown): void {
     const text = textOfArguments(whole) || (open.raw === '' ? textOfArguments(open.opening) : '')
     if (text.startsWith(open.raw)) this.#arguments(open, text.slice(open.raw.length))

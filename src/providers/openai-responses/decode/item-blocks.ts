@@ -10,26 +10,26 @@ import type { WireItem } from './wire.ts'
 
 /** Decodes items of one kind. */
 export interface ItemKindWriter {
-  /** Begins or continues an item. */
+  /** Starts or continues an item. */
   begin(open: OutputItem, item: WireItem): void
-  /** Completes an item: emits content that the deltas lacked, and stores what is sent back. */
+  /** Completes an item. Emits content that the deltas lacked, and stores the state to send back. */
   complete(open: OutputItem, item: WireItem): void
   /** Handles a complete item that the finished response repeats. */
   repeat?(open: OutputItem, item: WireItem): void
-  /** Whether `item` at `index` of the finished response may be `open`. Ids may change between events; those of calls do not. */
+  /** Returns whether `item` at `index` of the finished response may be `open`. Ids may change between events, except for call ids. */
   isAlike(open: OutputItem, item: WireItem, index: number): boolean
 }
 
-/** Fields of messages and calls that are read or ignored. Other items are kept as a whole. */
+/** Known fields of messages and calls. Other items are preserved as a whole. */
 const knownOfItems: ReadonlySet<string> = new Set([
   ...['type', 'id', 'status', 'role', 'phase', 'content', 'call_id', 'name', 'namespace', 'arguments', 'caller', 'created_by', 'agent'],
   ...['object', 'model', 'response_id', 'encrypted_content', 'summary'],
 ])
 
-/** First key of raw reasoning; those of summaries start at 0. */
+/** First key for raw reasoning. Keys of summaries start at 0. */
 export const rawReasoning = 512
 
-/** Returns the part index of an event. */
+/** Returns an event's part index. */
 export function partOf(index: unknown): number {
   const part = indexIn(index) ?? 0
   return part < rawReasoning ? part : 0
@@ -37,7 +37,7 @@ export function partOf(index: unknown): number {
 
 /** Maps the items of one response to blocks. */
 export class ItemBlocks {
-  /** Counts chunks of content. */
+  /** Number of content chunks. */
   progress = 0
   readonly items = new OutputItems()
   readonly builder: AssistantBuilder
@@ -76,18 +76,18 @@ export class ItemBlocks {
     this.builder.thinking(key, text)
   }
 
-  /** Calls `write` with the block key and text of everything that no delta delivered. */
+  /** Calls `write` with the block key and text of all content that no delta delivered. */
   fillIn(open: OutputItem, whole: readonly WholePart[], write: (key: number, text: string) => void): void {
     const streamed = open.keys.map((key) => ({ key, text: this.builder.written(key) }))
     for (const { key, part, text } of missingParts(streamed, whole)) {
       let free = part
-      // A new part gets the next number that no delta has used.
+      // A new part gets the next number not used by a delta.
       while (key === undefined && open.keys.includes(open.key + free)) free++
       write(key ?? open.key + free, text)
     }
   }
 
-  /** Whether `open` has this index, or its text starts like that of `parts`. */
+  /** Returns whether `open` has this index, or its text starts like that of `parts`. */
   isAlike(open: OutputItem, index: number, parts: readonly { text?: unknown }[]): boolean {
     if (this.items.isAt(open, index)) return true
     const writtenText = open.keys.map((key) => this.builder.written(key)).join('')
@@ -106,7 +106,7 @@ export class ItemBlocks {
     return before?.kind === 'reasoning' ? { after: before.id } : {}
   }
 
-  /** Drops the reasoning that led to `open`, which is not sent back without it. */
+  /** Drops the reasoning before `open`, which is not sent back without the item. */
   forgetReasoning({ position }: OutputItem): void {
     const before = this.items.list[position - 1]
     if (before?.kind === 'reasoning') this.builder.setProviderState(before.keys[0] ?? before.key, this.state({}))

@@ -32,12 +32,12 @@ export class ItemWriter {
     this.#kinds = { message: this.message, reasoning: this.reasoning, call: this.call, other: this.other }
   }
 
-  /** Counts chunks of content. */
+  /** Number of content chunks. */
   get progress(): number {
     return this.#blocks.progress
   }
 
-  /** Begins or continues an item. */
+  /** Starts or continues an item. */
   open(event: ResponsesEvent): void {
     const item = itemOf(event.item)
     if (item === undefined) return
@@ -51,7 +51,7 @@ export class ItemWriter {
     this.#kinds[opened.kind].begin(opened, item)
   }
 
-  /** Handles a progress event of a provider-executed item; returns false for other items. */
+  /** Handles a progress event of a provider-executed item. Returns false for other items. */
   goOn(event: ResponsesEvent, type: string): boolean {
     this.#blocks.progress++
     const open = this.#blocks.items.find('other', indexIn(event.output_index), nameIn(event.item_id, 'the id of an item'))
@@ -74,8 +74,7 @@ export class ItemWriter {
   }
 
   /**
-   * Reads the items of the finished response, which may be the first delivery of some or all of them. Items without a streamed equivalent
-   * are new.
+   * Reads the items of the finished response, which may contain items that were not streamed.
    */
   fillIn(output: WireResponse['output']): void {
     const items = objectsIn(output, 'items').flatMap((item) => itemOf(item) ?? [])
@@ -92,7 +91,7 @@ export class ItemWriter {
     })
   }
 
-  /** Ends the response. `isWaiting`: the provider continues after our calls have results. */
+  /** Ends the response. `isWaiting`: the provider continues once the function calls have results. */
   end(isWaiting: boolean): void {
     this.other.end(isWaiting)
     this.message.end()

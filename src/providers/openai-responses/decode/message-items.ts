@@ -7,7 +7,7 @@ import type { OutputItem } from './output-items.ts'
 import type { ResponsesEvent, WireItem, WirePart } from './wire.ts'
 import { isRefusal, isUnknownPart, jsonOf, partsOf } from './wire-item.ts'
 
-/** Fields of message parts that are read or ignored. */
+/** Known fields of message parts. */
 const knownOfParts: ReadonlySet<string> = new Set([...['type', 'text', 'refusal', 'annotations', 'logprobs', 'parsed']])
 
 /** Decodes messages: texts, citations and refusals. */
@@ -80,7 +80,7 @@ export class MessageItems implements ItemKindWriter {
     for (const open of this.#blocks.items.list) for (const key of open.annotations?.keys() ?? []) this.#citations.complete(open, key, [])
   }
 
-  /** Keeps unknown parts, which are sent back within their message. */
+  /** Stores unknown parts, which are sent back within their message. */
   #keepUnknownParts(open: OutputItem, parts: readonly WirePart[]): void {
     const blocks = this.#blocks
     parts.forEach((part, index) => {
@@ -110,7 +110,7 @@ export class MessageItems implements ItemKindWriter {
   }
 }
 
-/** Returns the key of text part `part`: deltas may have used other numbers. */
+/** Returns the key of text part `part`, because deltas may have used other numbers. */
 function keyOf(open: OutputItem, part: number): number {
   const key = open.key + part
   return open.keys.includes(key) ? key : (open.keys[part] ?? open.keys.at(-1) ?? key)

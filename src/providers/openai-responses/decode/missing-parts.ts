@@ -6,23 +6,24 @@ export interface StreamedPart {
 
 /** A part of the finished item. */
 export interface WholePart {
-  /** Its position among the parts of the item. */
+  /** Position among the item's parts. */
   part: number
   text: string
 }
 
-/** Text without deltas: the rest of a block, or a new part. */
+/** Text that no delta delivered: the rest of a block, or a new part. */
 export interface MissingPart extends WholePart {
-  /** Key of the block that it continues. */
+  /** Key of the block that the text continues. */
   key?: number
 }
 
 /**
- * Returns the text of a finished item that the deltas lacked.
+ * Returns the text of a finished item that no delta delivered.
  *
  * **Contract**
- * - Matches parts by text, not by index: providers number deltas differently, or split a part.
- * - If deltas and item differ, the deltas win, because they were emitted. A part is missing only if no streamed one matches it.
+ * - Matches parts by text, not by index, because providers number deltas differently or split parts.
+ * - If deltas and the item differ, the deltas win, because they were already emitted. A part is missing only if no streamed part matches
+ *   it.
  */
 export function missingParts(streamed: readonly StreamedPart[], whole: readonly WholePart[]): MissingPart[] {
   const parts = whole.filter(({ text }) => text !== '')

@@ -3,45 +3,45 @@ import { indexIn, nameIn } from '../../kit/decode/wire-value.ts'
 import type { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import type { ResponsesEvent } from './wire.ts'
 
-/** Kind of an output item; `other` is provider-executed or unknown. */
+/** Kind of an output item. `other` is provider-executed or unknown. */
 export type ItemKind = 'message' | 'reasoning' | 'call' | 'other'
 
 /** An output item in progress. */
 export interface OutputItem {
   kind: ItemKind
-  /** Type in the API's terms; empty while unknown. */
+  /** The API's type of the item. Empty while unknown. */
   type: string
-  /** Position among the items of the response. */
+  /** Position among the response's items. */
   position: number
-  /** Key of its first block; further parts use the following keys. */
+  /** Key of the item's first block. Further parts use the following keys. */
   key: number
-  /** Keys of its existing blocks, in start order. */
+  /** Keys of the item's existing blocks, in start order. */
   readonly keys: number[]
   id: string
-  /** Call id that a result refers to; empty while unknown. */
+  /** Call id that results refer to. Empty while unknown. */
   callId: string
   /** Arguments of a call so far. */
   raw: string
-  /** Initial arguments of a call, used if nothing follows. */
+  /** A call's initial arguments, used if no delta follows. */
   opening: unknown
-  /** Whether a delta opened it, because its own opening is missing or still to come. */
+  /** Whether a delta created the item, because the start event is missing or still expected. */
   isImplied: boolean
-  /** Whether it has ended. */
+  /** Whether the item has ended. */
   isDone: boolean
   /** Whether a reasoning item can be sent back. */
   isReplayable: boolean
-  /** Refusal of a message. */
+  /** A message's refusal text. */
   refusal: string
-  /** Citations of its texts by key. */
+  /** Citations of the item's texts, by key. */
   annotations?: Map<number, Annotations>
 }
 
 /** Citations of one text. */
 export interface Annotations {
   list: JsonObject[]
-  /** How many of them were emitted. */
+  /** Number of citations emitted so far. */
   shown: number
-  /** Code points of the text so far. */
+  /** Number of code points of the text so far. */
   readonly points: CodePoints
 }
 
@@ -56,8 +56,8 @@ export function kindOf(type: string | undefined): ItemKind {
 }
 
 /**
- * Finds the items of one response by id, else by `output_index`, else the last one. Some providers omit or repeat the index, or change
- * the id with every event.
+ * Finds the items of one response by id, otherwise by `output_index`. Otherwise uses the last item. Some providers omit or repeat the
+ * index, or change the id with every event.
  */
 export class OutputItems {
   readonly list: OutputItem[] = []
@@ -67,7 +67,7 @@ export class OutputItems {
   #lastId: string | undefined
   #last: OutputItem | undefined
 
-  /** Opens the item of an event. */
+  /** Opens an event's item. */
   open(kind: ItemKind, index: number | undefined, id: string | null | undefined): OutputItem {
     const position = this.list.length
     const item: OutputItem = {
@@ -92,7 +92,7 @@ export class OutputItems {
     return item
   }
 
-  /** Returns the item of a delta; opens it as `kind` if its opening is missing. */
+  /** Returns the item of a delta. Creates the item as `kind` if its start event is missing. */
   of(event: ResponsesEvent, kind: ItemKind): OutputItem {
     const index = indexIn(event.output_index)
     const id = nameIn(event.item_id, 'the id of an item')
@@ -104,21 +104,21 @@ export class OutputItems {
     return item
   }
 
-  /** Returns the item of this kind with this id, else with this index. */
+  /** Returns the item of this kind with this id, otherwise with this index. */
   find(kind: ItemKind, index: number | undefined, id: string | null | undefined): OutputItem | undefined {
     const item = (typeof id === 'string' ? this.#byId.get(id) : undefined) ?? (index === undefined ? undefined : this.#byIndex.get(index))
     return item !== undefined && (item.kind === kind || item.kind === 'other') ? item : undefined
   }
 
-  /** Whether `item` has this index; items without one are counted. */
+  /** Returns whether `item` has this index. Items without an index are numbered in order. */
   isAt(item: OutputItem, index: number): boolean {
     const there = this.#byIndex.get(index)
     return there === undefined ? this.#byIndex.size === 0 && item.position === index : there === item
   }
 
   /**
-   * Returns the call with `callId`, else an unfinished item of this kind that only deltas opened. A finished call with other arguments is
-   * another call: some providers reuse an id.
+   * Returns the call with `callId`, otherwise an unfinished item of this kind that was created by a delta. A finished call with other
+   * arguments is a different call, because some providers reuse ids.
    */
   findUnnamed(kind: ItemKind, callId: string, text: string): OutputItem | undefined {
     const isIt = (item: OutputItem) => item.kind === kind && item.callId === callId && (!item.isDone || text === '' || item.raw === text)

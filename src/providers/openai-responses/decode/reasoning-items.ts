@@ -5,7 +5,7 @@ import type { OutputItem } from './output-items.ts'
 import type { ResponsesEvent, WireItem } from './wire.ts'
 import { jsonOf, partsOf } from './wire-item.ts'
 
-/** Decodes reasoning: its summary, and raw reasoning if the provider sends it. */
+/** Decodes reasoning: the summary, and raw reasoning if the provider sends it. */
 export class ReasoningItems implements ItemKindWriter {
   readonly #blocks: ItemBlocks
 
@@ -29,7 +29,7 @@ export class ReasoningItems implements ItemKindWriter {
     this.#blocks.thinking(open, open.key + rawReasoning + partOf(event.content_index), event.delta)
   }
 
-  /** Completes the item. Providers repeat the summary as content, and mix up their deltas. */
+  /** Completes the item. Some providers repeat the summary as content, or mix up the delta types. */
   complete(open: OutputItem, item: WireItem): void {
     const summary = partsOf(item.summary).map(({ text }, part) => ({ part, text: textIn(text, 'text') }))
     const content = partsOf(item.content).map(({ text }, part) => ({ part: rawReasoning + part, text: textIn(text, 'text') }))
@@ -39,7 +39,7 @@ export class ReasoningItems implements ItemKindWriter {
     this.#keep(open, item)
   }
 
-  /** Azure may deliver encrypted reasoning only here. */
+  /** Azure may deliver encrypted reasoning only with this event. */
   repeat(open: OutputItem, item: WireItem): void {
     if (!open.isReplayable) this.#keep(open, item)
   }

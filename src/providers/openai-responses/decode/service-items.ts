@@ -5,7 +5,7 @@ import { shownOutput } from '../../kit/optional/server-tools/service-output.ts'
 
 /** Role of a provider-executed item. */
 export type ServiceRole =
-  /** A call, with its output unless that is a separate item. */
+  /** A call, with its output unless the output is a separate item. */
   | 'call'
   /** The separate output of a call. */
   | 'output'
@@ -14,7 +14,7 @@ export type ServiceRole =
   /** An unknown item. */
   | 'unknown'
 
-/** Data of a call to show. */
+/** Data of a call to display. */
 export type ServiceView = Pick<ServiceToolContent, 'name' | 'input' | 'output' | 'error' | 'needsApproval'>
 
 type Reader = (item: JsonObject) => ServiceView
@@ -58,7 +58,7 @@ const outputReaders: ReadonlyMap<string, { of: string; read: (item: JsonObject) 
 const answeredTypes: ReadonlySet<string> = new Set([...outputReaders.values()].map(({ of }) => of))
 
 /**
- * Returns the role of `item`. Items that we would have to run, but do not support, are unknown. Source:
+ * Returns the role of `item`. Items that the caller would have to run, but that this package does not support, are unknown. Source:
  * docs/providers/openai-responses.md
  */
 export function roleOf(item: JsonObject): ServiceRole {
@@ -70,12 +70,12 @@ export function roleOf(item: JsonObject): ServiceRole {
   return outputReaders.has(type) ? 'output' : 'unknown'
 }
 
-/** Whether the output of this call is a separate item. */
+/** Returns whether the output of this call is a separate item. */
 export function isAnsweredApart({ type }: JsonObject): boolean {
   return answeredTypes.has(textIn(type))
 }
 
-/** Returns the data of a call to show; it may be incomplete. */
+/** Returns the data of a call to display, which may be incomplete. */
 export function viewOf(item: JsonObject): ServiceView {
   const type = textIn(item.type)
   const view = readers.get(type)?.(item) ?? { name: type }
@@ -83,18 +83,18 @@ export function viewOf(item: JsonObject): ServiceView {
   return error === undefined ? view : { ...view, error }
 }
 
-/** Returns the call type of an output item and the output to show. */
+/** Returns the call type of an output item and the output to display. */
 export function outputOf(item: JsonObject): { of: string; shown: JsonValue | undefined } | undefined {
   const reader = outputReaders.get(textIn(item.type))
   return reader && { of: reader.of, shown: shownOutput(reader.read(item)) }
 }
 
-/** Returns the id of an item in the history. An approved call keeps the id of its request. */
+/** Returns the id of an item in the history. An approved call keeps its request's id. */
 export function idOf(item: JsonObject): string {
   return textIn(item.approval_request_id) || textIn(item.id) || textIn(item.call_id)
 }
 
-/** Returns a text of an item; empty if there is none. */
+/** Returns a text field of an item. Empty if absent. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -109,7 +109,7 @@ function output(value: JsonValue | undefined): { output?: JsonValue } {
   return shown === undefined ? {} : { output: shown }
 }
 
-/** Reads a search: xAI sends a name and arguments instead of the action. */
+/** Reads a search. xAI sends a name and arguments instead of the action. */
 function readSearch(item: JsonObject): ServiceView {
   const { sources, ...action } = jsonObjectIn(item.action)
   const asked = Object.keys(action).length > 0 ? action : argumentsIn(item.arguments)
@@ -121,7 +121,7 @@ function fileFound({ filename, file_id, score, text }: JsonObject): JsonObject {
   return { file: filename ?? file_id ?? null, score: score ?? null, text: text ?? null }
 }
 
-/** Returns the output of code; images become blocks. */
+/** Returns the output of executed code. Images become blocks. */
 function codeOutput(item: JsonObject): JsonValue | undefined {
   const outputs = jsonObjectsIn(item.outputs)
   const printed = outputs.map(({ type, logs }) => (type === 'logs' ? textIn(logs) : '')).join('')
@@ -141,7 +141,7 @@ function mcpName(item: JsonObject): string {
   return `mcp.${textIn(item.server_label)}.${textIn(item.name)}`
 }
 
-/** Returns parsed arguments, or the text if it is no object. */
+/** Returns parsed arguments, or the text if it is not a JSON object. */
 function argumentsIn(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string') return value
   if (value.trim() === '') return undefined
@@ -149,7 +149,7 @@ function argumentsIn(value: JsonValue | undefined): JsonValue | undefined {
   return parsed.fault === undefined ? parsed.arguments : value
 }
 
-/** Returns tool names: functions by name, those of a namespace by both, servers by label. */
+/** Returns tool names: functions by name, namespaced functions by namespace and name, servers by label. */
 function toolNames({ type, name, server_label, tools }: JsonObject): string[] {
   if (type !== 'namespace') return [textIn(name) || textIn(server_label) || textIn(type)]
   return jsonObjectsIn(tools).map((tool) => `${textIn(name)}.${textIn(tool.name)}`)

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../contract/json.ts'
 import { nameIn, OddValue, objectIn, objectsIn, wordIn } from '../../kit/decode/wire-value.ts'
 import type { WireItem, WirePart } from './wire.ts'
 
-/** Returns an item with valid names; `undefined` for none. */
+/** Returns an item with validated names, or `undefined` if absent. */
 export function itemOf(value: WireItem | null | undefined): WireItem | undefined {
   const given = objectIn(value, 'an item')
   if (given === undefined) return undefined
@@ -17,24 +17,24 @@ export function itemOf(value: WireItem | null | undefined): WireItem | undefined
   return item
 }
 
-/** Returns an item or part as the JSON it was parsed from. */
+/** Returns an item or part as JSON. Its values come from `JSON.parse`. */
 export function jsonOf(wire: WireItem | WirePart): JsonObject {
   return wire as JsonObject
 }
 
 const knownParts: ReadonlySet<string> = new Set(['output_text', 'text', 'input_text', 'refusal'])
 
-/** Whether a message part has no known content. */
+/** Returns whether a message part has no known content. */
 export function isUnknownPart(part: WirePart): boolean {
   return part.type !== undefined && !knownParts.has(part.type) && !isRefusal(part) && typeof part.text !== 'string'
 }
 
-/** Whether a part is a refusal. */
+/** Returns whether a part is a refusal. */
 export function isRefusal({ type, text, refusal }: WirePart): boolean {
   return type === 'refusal' || (refusal !== undefined && text === undefined)
 }
 
-/** Returns the call id of an item; may be empty. */
+/** Returns an item's call id; may be empty. */
 export function callIdOf({ call_id }: WireItem): string {
   return typeof call_id === 'string' ? call_id : ''
 }

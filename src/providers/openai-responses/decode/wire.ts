@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/model/usage.ts'
 import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
 
-/** Fields of a stream event that are read. Providers may omit or null any of them, so each is validated before use. */
+/** Fields of a stream event that are read. Providers may omit any field or send null, so each is validated before use. */
 export interface ResponsesEvent {
   type?: string
   output_index?: number
@@ -40,7 +40,7 @@ export interface WireItem {
   summary?: string | readonly (WirePart | null)[] | null
 }
 
-/** A part of a message or of a summary. */
+/** A part of a message or summary. */
 export interface WirePart {
   type?: string
   text?: unknown
@@ -49,7 +49,7 @@ export interface WirePart {
   logprobs?: unknown
 }
 
-/** The response as the first and last events repeat it. */
+/** The response object in the first and last events. */
 export interface WireResponse {
   id?: string
   model?: string
@@ -69,7 +69,7 @@ export interface WireUsage {
   total_tokens?: number | null
   input_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   output_tokens_details?: { reasoning_tokens?: number | null } | null
-  /** xAI: 10^10 ticks are one dollar. */
+  /** xAI reports ticks: 10^10 ticks are one dollar. */
   cost_in_usd_ticks?: unknown
   /** OpenRouter: dollars. */
   cost?: unknown
@@ -77,7 +77,7 @@ export interface WireUsage {
 
 const ticksPerDollar = 10_000_000_000
 
-/** Converts the usage of a response; `undefined` if not reported. Subtracts cached tokens from the prompt. */
+/** Converts the usage of a response, or `undefined` if not reported. Subtracts cached tokens from the prompt. */
 export function usageOf({ usage, tool_usage: tools }: WireResponse): Usage | undefined {
   const searches = tools?.web_search?.num_requests
   const isCounted = typeof searches === 'number' && searches >= 0

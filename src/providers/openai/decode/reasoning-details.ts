@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract
 const growing = ['text', 'summary', 'data'] as const
 
 /**
- * Collects OpenRouter's `reasoning_details`: fragments of an entry share type, index and id. The merged entries must be sent back
+ * Collects OpenRouter's `reasoning_details`, in which fragments of an entry share type, index and id. The merged entries must be sent back
  * unmodified, in start order.
  *
  * Source: docs/providers/openai.md
@@ -15,7 +15,7 @@ export class ReasoningDetails {
   readonly #byKey = new Map<string, JsonObject>()
   #unindexed = 0
 
-  /** Merges the list of a chunk; returns the visible text that it adds. */
+  /** Merges the list of a chunk, and returns the visible text that it adds. */
   add(list: readonly unknown[]): string {
     let shown = ''
     for (const fragment of list) {
@@ -29,7 +29,7 @@ export class ReasoningDetails {
   #merge(fragment: JsonObject): void {
     const key = `${stringOf(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
     const entry = this.#byKey.get(key)
-    // State of another call, identified by its id.
+    // State of a different call, identified by its id.
     if (entry === undefined || (stringOf(fragment.id) !== '' && stringOf(entry.id) !== '' && fragment.id !== entry.id)) {
       const first = { ...fragment }
       this.#byKey.set(key, first)

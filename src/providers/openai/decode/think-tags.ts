@@ -3,27 +3,27 @@ const closing = '</think>'
 /** Maximum characters of white space that belong to a tag. */
 const most = 8
 
-/** Receives the parts of the text. */
+/** Receives a text's parts. */
 export interface ThinkTagParts {
-  /** Reasoning has begun after the text `before`. */
+  /** Called when reasoning begins, after the text `before`. */
   begins(before: string): void
   thinking(text: string): void
-  /** Reasoning has ended; the text `after` follows it. */
+  /** Called when reasoning ends. The text `after` follows it. */
   ends(after: string): void
   text(text: string): void
 }
 
 /**
- * Extracts a leading `<think>…</think>` from a streamed text. Other tags stay.
+ * Extracts a leading `<think>…</think>` from a streamed text. Leaves other tags in the text.
  *
  * **Contract**
- * - White space around both tags belongs to them. Drops empty reasoning.
- * - `end` flushes held text; reasoning without an end tag is reasoning.
+ * - White space around the tags is part of them. Drops empty reasoning.
+ * - `end` flushes buffered text. Text after an unclosed `<think>` is reasoning.
  */
 export class ThinkTags {
   readonly #parts: ThinkTagParts
   #at: 'start' | 'opened' | 'thinking' | 'closed' | 'text' = 'start'
-  /** Text that may belong to a tag. */
+  /** Buffered text that may belong to a tag. */
   #held = ''
   #before = ''
   #after = ''
@@ -66,7 +66,7 @@ export class ThinkTags {
     } else if (!opening.startsWith(rest)) this.#at = 'text'
   }
 
-  /** Begins reasoning at its first character, so that empty reasoning is dropped. */
+  /** Starts reasoning at its first character, so that empty reasoning is dropped. */
   #begin(): void {
     const space = spaceAt(this.#held)
     const rest = this.#held.slice(space)
@@ -126,7 +126,7 @@ function beforeSpace(text: string, end: number): number {
   return at
 }
 
-/** Returns how much of the end of `text` may begin the closing tag. */
+/** Returns the length of the suffix of `text` that may start the closing tag. */
 function partOfClosing(text: string): number {
   const at = text.lastIndexOf('<')
   return at >= 0 && closing.startsWith(text.slice(at)) ? at : text.length

@@ -1,7 +1,7 @@
 import type { StopReason } from '../../../contract/message/message.ts'
 import { reasoningNames } from '../thinking-fields.ts'
 
-/** Fields that are read, or ignored because they describe the response. */
+/** Known fields: read, or ignored because they only describe the response. */
 export const known = {
   chunk: new Set([
     ...['id', 'model', 'object', 'created', 'choices', 'usage', 'error', 'service_tier', 'system_fingerprint', 'obfuscation', 'x_groq'],
@@ -18,7 +18,7 @@ export const known = {
   ]),
 }
 
-/** Fields of a call that are read. Others (Gemini's `extra_content`) must be sent back. */
+/** A call's known fields. Other fields (Gemini's `extra_content`) must be sent back. */
 export const knownOfCalls = new Set(['index', 'id', 'type', 'function', 'name', 'arguments'])
 
 const reasons = new Map<string, StopReason>([
@@ -33,12 +33,12 @@ const reasons = new Map<string, StopReason>([
   ['content_filter', 'guardRail'],
 ])
 
-/** Whether a `finish_reason` reports a failure of the provider, so that a retry may succeed. */
+/** Returns whether a `finish_reason` reports a failure of the provider, so that a retry may succeed. */
 export function isFailure(finishReason: string): boolean {
   return finishReason === 'error' || finishReason === 'network_error' || finishReason === 'insufficient_system_resource'
 }
 
-/** Maps a `finish_reason` to a stop reason; `error` for unknown ones. */
+/** Maps a `finish_reason` to a stop reason. `error` for unknown ones. */
 export function stopReasonOf(finishReason: string): StopReason {
   return reasons.get(finishReason) ?? 'error'
 }

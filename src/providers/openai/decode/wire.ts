@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/model/usage.ts'
 import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
 import type { ReasoningDelta } from '../thinking-fields.ts'
 
-/** Fields of a Chat Completions chunk that are read. Backends may omit or null any of them. */
+/** Fields of a Chat Completions chunk that are read. Backends may omit any field or send null. */
 export interface ChatChunk {
   id?: string
   model?: string
@@ -13,19 +13,19 @@ export interface ChatChunk {
   error?: unknown
   /** MiniMax reports errors here. */
   base_resp?: { status_code?: number | null } | null
-  /** `error` in Mistral's flat error object. */
+  /** `error`, in Mistral's flat error object. */
   object?: string
   service_tier?: unknown
-  /** Perplexity: targets of the numbers in the text, in every chunk. */
+  /** Perplexity: sources that the numbers in the text refer to, sent with every chunk. */
   citations?: unknown
   search_results?: unknown
 }
 
-/** A choice; only the one with index 0 is read. */
+/** A choice. Only the choice with index 0 is read. */
 export interface ChatChoice {
   index?: number | null
   delta?: ChatDelta | null
-  /** Some backends send it instead of deltas. */
+  /** Complete message, which some backends send instead of deltas. */
   message?: ChatDelta | null
   /** OpenRouter reports upstream errors here. */
   error?: unknown
@@ -41,7 +41,7 @@ export interface ChatDelta extends ReasoningDelta {
   refusal?: string | null
   reasoning_details?: unknown
   tool_calls?: (ChatToolCall | null)[] | ChatToolCall | { [index: string]: ChatToolCall | null } | null
-  /** The oldest form of a call. */
+  /** A call in the oldest form of the protocol. */
   function_call?: ChatFunction | null
   images?: unknown
   audio?: unknown
@@ -50,7 +50,7 @@ export interface ChatDelta extends ReasoningDelta {
   executed_tools?: unknown
 }
 
-/** Mistral streams content in parts while it reasons. */
+/** Mistral streams content as parts while it reasons. */
 export interface ChatContentPart {
   type?: string
   text?: string
@@ -66,20 +66,20 @@ export interface ChatToolCall {
   arguments?: unknown
 }
 
-/** Function of a call. */
+/** A call's function. */
 export interface ChatFunction {
   name?: string | null
   arguments?: unknown
 }
 
-/** Token counts, with the fields in which backends report cached tokens. */
+/** Token counts, with each backend's fields for cached tokens. */
 export interface ChatUsage {
   prompt_tokens?: number | null
   completion_tokens?: number | null
   total_tokens?: number | null
   prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   completion_tokens_details?: { reasoning_tokens?: number | null; audio_tokens?: number | null } | null
-  /** OpenRouter in USD; Perplexity as an object. */
+  /** Cost in USD. A number from OpenRouter, an object from Perplexity. */
   cost?: number | { total_cost?: number | null } | null
   server_tool_use_details?: { web_search_requests?: number | null } | null
   num_search_queries?: number | null
@@ -90,9 +90,9 @@ export interface ChatUsage {
 }
 
 /**
- * Converts token counts to `Usage`: subtracts cached tokens from the prompt, includes reasoning in the output.
+ * Converts token counts to `Usage`. Subtracts cached tokens from the prompt, and includes reasoning in the output.
  *
- * xAI excludes reasoning from `completion_tokens`, which its total shows. So the total decides if present.
+ * xAI excludes reasoning from `completion_tokens`, but not from the total. Therefore the total determines the output if present.
  */
 export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   const prompt = tokenCount(raw.prompt_tokens)
@@ -116,7 +116,7 @@ export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   return usage
 }
 
-/** Returns the usage report of a chunk. */
+/** Returns a chunk's usage report. */
 export function reportIn({ usage, x_groq: groq }: ChatChunk): ChatUsage | null | undefined {
   return usage || groq?.usage
 }
@@ -126,7 +126,7 @@ export function laterReport(before: ChatUsage | undefined, raw: ChatUsage): Chat
   if (before === undefined) return raw
   const reported = Object.entries(raw).filter(([, value]) => Boolean(value))
   const merged: ChatUsage = { ...before, ...Object.fromEntries(reported) }
-  // A total with a missing count is not usable.
+  // Without all counts, the total is not usable.
   const counts = ['prompt_tokens', 'completion_tokens'] as const
   if (counts.some((name) => !raw[name] && merged[name])) merged.total_tokens = Math.max(sumOf(merged), tokenCount(merged.total_tokens))
   return merged

@@ -15,18 +15,18 @@ import type { RunFailed } from '../shared/failure.ts'
 import { urlCitation } from '../shared/url-citation.ts'
 import { type ChatChunk, type ChatDelta, type ChatFinishReason, chatUsage, type ErrorChunk } from './chat-completion.ts'
 
-/** Options of a chat completion encoder. */
+/** Options for a chat completion encoder. */
 export interface ChatEncoderOptions extends AnswerStepsOptions {
   id: string
-  /** The name of the agent. */
+  /** Agent name. */
   model: string
   /** Epoch seconds. */
   created: number
-  /** Whether the last chunk contains the usage; always with `isWhole`. Default: `false`. */
+  /** Whether the last chunk contains the usage. Always true with `isWhole`. Default: `false`. */
   includeUsage?: boolean
 }
 
-/** Encodes the events of one run as the chunks of one chat completion. */
+/** Encodes one run as the chunks of one chat completion. */
 export interface ChatEncoder extends RunEncoder<ChatChunk | ErrorChunk> {
   /** Why the run ended without a response. */
   readonly failure: RunFailed | undefined
@@ -42,13 +42,13 @@ const encoderOptions = optionsOf<ChatEncoderOptions>({
 })
 
 /**
- * Creates an encoder of a run as a chat completion of OpenAI's API.
+ * Creates an encoder that converts a run to a chat completion of OpenAI's API.
  *
  * **Contract**
- * - The run is one response: texts of several turns are joined with an empty line. Calls of the caller's tools end it.
- * - The agent's own calls and their input requests are omitted, because the format has no place for them. Deny them, or handle
- *   `waiting` with `suspend`.
- * - With `isWhole` pass the chunks to `chatCompletionOf`. Pure: no clock, no ids of its own. Throws only for unknown options.
+ * - A run becomes one response. The texts of several turns are separated by an empty line. Calls to the caller's tools end the response.
+ * - Omits the agent's own calls and their input requests, which the format cannot represent. Deny pending requests, or call `suspend` when
+ *   the encoder is `waiting`.
+ * - With `isWhole`, pass the chunks to `chatCompletionOf`. Pure: reads no clock and creates no ids. Throws only for unknown options.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -88,11 +88,11 @@ class Encoder extends AnswerFold<ChatChunk | ErrorChunk, ChatEncoderOptions> imp
 class ChatWriter implements AnswerWriter {
   readonly #write: (delta: ChatDelta) => void
   #isBegun = false
-  /** Written code units of text. */
+  /** Number of UTF-16 units of text written so far. */
   #sentChars = 0
-  /** The current text: its message, its block, and its start. */
+  /** Message, block and start offset of the current text. */
   #speaker: { messageId: string; contentIndex: number; start: number } | undefined
-  /** Number of written calls. */
+  /** Number of calls written so far. */
   calls = 0
 
   constructor(write: (delta: ChatDelta) => void) {
@@ -153,10 +153,10 @@ class ChatWriter implements AnswerWriter {
   }
 }
 
-/** Returns a chunk as a server-sent event. */
+/** Formats a chunk as a server-sent event. */
 export function openAiSse(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }
 
-/** The last line of a stream of chunks. */
+/** Last line of a chunk stream. */
 export const chatStreamEnd = 'data: [DONE]\n\n'

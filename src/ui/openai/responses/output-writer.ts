@@ -7,24 +7,24 @@ import type { ItemStatus, ResponseEventBody, ResponseItem, ResponsePart } from '
 type Message = Extract<ResponseItem, { type: 'message' }>
 type Reasoning = Extract<ResponseItem, { type: 'reasoning' }>
 
-/** What grows: an item, its message, and its block. */
+/** The open item, with its message and block. */
 interface OpenItem {
   item: Message | Reasoning
   messageId: string
   contentIndex: number
 }
 
-/** Prefix of an item id. */
+/** Prefixes of item ids. */
 export type NamedItem = Exclude<ReferenceKind, 'resp' | 'mcpr'>
 
-/** Item types of a response. */
+/** Returns an item's id. */
 export type NameItem = (kind: NamedItem, index: number) => string
 
 /**
  * Writes the output of one response.
  *
  * **Contract**
- * - One item is open at a time, and one part of a message. Each `added` has its `done`.
+ * - At most one item, and one part of a message, is open at a time. Each `added` event is followed by a `done` event.
  */
 export class OutputWriter implements AnswerWriter {
   items: ResponseItem[] = []
@@ -110,14 +110,14 @@ export class OutputWriter implements AnswerWriter {
     this.whole({ type: 'image_generation_call', id: this.#next('ig'), status: 'completed', result: data })
   }
 
-  /** Writes a whole item. */
+  /** Writes a complete item. */
   whole(item: ResponseItem): void {
     this.close()
     this.#send({ type: 'response.output_item.added', output_index: this.items.length, item })
     this.#done(item)
   }
 
-  /** Closes what is open. */
+  /** Closes the open item, if any. */
   close(status: ItemStatus = 'completed'): void {
     if (this.#open === undefined) return
     const { item } = this.#open
@@ -166,7 +166,7 @@ export class OutputWriter implements AnswerWriter {
   }
 
   #next(kind: NamedItem): string {
-    // An index before the open item.
+    // Counts the open item, so that ids stay unique.
     return this.#name(kind, this.items.length + (this.#open === undefined ? 0 : 1))
   }
 

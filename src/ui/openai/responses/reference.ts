@@ -3,18 +3,18 @@ import { sessionId as sessionIdShape } from '../../../contract/session/session.t
 import { fits } from '../../../contract/shape/read.ts'
 import { parseApprovalId } from '../../shared/client-input.ts'
 
-/** A place in a session: the end of this loop. */
+/** A position in a session: the end of this loop. */
 export interface SessionPlace {
   sessionId: string
   loopId: string
 }
 
-/** Words that ids begin with: what they name. */
+/** Id prefixes, one per object type. */
 export type ReferenceKind = 'resp' | 'msg' | 'rs' | 'fc' | 'ig' | 'mcpr'
 
 /**
- * An id that contains the session and position of its object, so that nothing has to be stored. It is not secret, and
- * gives no access to a session.
+ * Returns an id that encodes the object's session and position, so that no mapping needs to be stored. The id is not secret and grants no
+ * access to the session.
  */
 export function referenceTo(kind: ReferenceKind, { sessionId, loopId }: SessionPlace, ...rest: (string | number)[]): string {
   const tail = loopId.startsWith(`${sessionId}.`) ? loopId.slice(sessionId.length + 1) : loopId
@@ -22,23 +22,23 @@ export function referenceTo(kind: ReferenceKind, { sessionId, loopId }: SessionP
   return `${kind}_${toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`
 }
 
-/** The place that an id of `referenceTo` names; `undefined` for any other text. */
+/** Parses an id of `referenceTo`, or `undefined` for any other text. */
 export function placeOf(id: string): SessionPlace | undefined {
   const [sessionId, tail] = partsOf(id) ?? []
   if (typeof sessionId !== 'string' || typeof tail !== 'string') return undefined
   return { sessionId, loopId: `${sessionId}.${tail}` }
 }
 
-/** A response, as its id names it. */
+/** Data encoded in a response id. */
 export interface NamedResponse extends SessionPlace {
-  /** The first event of the response in its run, and the number of earlier responses. */
+  /** `seq` of the response's first event, and the number of earlier responses in the run. */
   seq: number
   answersBefore: number
-  /** The name of the agent. */
+  /** Agent name. */
   model: string
 }
 
-/** Parses the id of a response; `undefined` for any other text. */
+/** Parses a response id, or `undefined` for any other text. */
 export function responseIn(id: string): NamedResponse | undefined {
   const place = id.startsWith('resp_') ? placeOf(id) : undefined
   const [, , seq, answersBefore, model] = partsOf(id) ?? []
@@ -47,7 +47,7 @@ export function responseIn(id: string): NamedResponse | undefined {
   return { ...place, seq, answersBefore, model }
 }
 
-/** The call that the id of an approval request is about; `undefined` for any other text. */
+/** Parses an approval-request id and returns the call reference, or `undefined` for any other text. */
 export function approvalIn(id: string): ReturnType<typeof parseApprovalId> {
   const asked = partsOf(id)?.at(-1)
   return id.startsWith('mcpr_') && typeof asked === 'string' ? parseApprovalId(asked) : undefined

@@ -12,18 +12,20 @@ import { type NamedItem, OutputWriter } from './output-writer.ts'
 import { type NamedResponse, referenceTo, type SessionPlace } from './reference.ts'
 import { noEcho, type ResponseEcho, type ResponseEvent, type ResponseEventBody, type ResponseObject, responseUsage } from './response.ts'
 
-/** Options of a response encoder. */
+/** Options for a response encoder. */
 export interface ResponseEncoderOptions extends AnswerStepsOptions {
-  /** The name of the agent. */
+  /** Agent name. */
   model: string
   /** Epoch seconds. */
   created: number
   echo: ResponseEcho
-  /** Whether the run has a session: the ids then contain it, so that later requests can continue. Default: `false`. */
+  /**
+   * Whether the run belongs to a stored session. If so, ids contain the session, so that later requests can continue it. Default: `false`.
+   */
   isStored?: boolean
 }
 
-/** Encodes the events of one run as those of one response. */
+/** Encodes one run as the events of one response. */
 export interface ResponseEncoder extends RunEncoder<ResponseEvent> {
   /** Why the run ended without a response. */
   readonly failure: RunFailed | undefined
@@ -39,13 +41,13 @@ const encoderOptions = optionsOf<ResponseEncoderOptions>({
 })
 
 /**
- * Creates an encoder of a run as a response of OpenAI's Responses API.
+ * Creates an encoder that converts a run to a response of OpenAI's Responses API.
  *
  * **Contract**
- * - Each model response is an item, its reasoning another. Calls of the caller's tools are `function_call`; a pending approval of
- *   the agent is `mcp_approval_request`, the name of that API for server-run tools. Other calls of the agent are omitted.
- * - The last event contains the whole response, which is also the body of a request without `stream`: use `isWhole` there.
- * - Pure: no clock; ids derive from those of the run. Throws only for unknown options.
+ * - Each model response becomes a message item, and its reasoning a separate item. Calls to the caller's tools become `function_call`. A
+ *   pending approval becomes `mcp_approval_request`, which the API uses for server-run tools. All other calls are omitted.
+ * - The last event contains the complete response. For a request without `stream`, set `isWhole` and send this response as the body.
+ * - Pure: reads no clock, and derives ids from the run's ids. Throws only for unknown options.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -54,25 +56,25 @@ export function responseEncoder(options: ResponseEncoderOptions): ResponseEncode
   return new Encoder(options)
 }
 
-/** Log records of the loop of a response. */
+/** Recorded data of a response's loop. */
 export interface RecordedAnswer
   extends Pick<AgentEndEvent, 'status' | 'usage' | 'error' | 'rejection' | 'pendingApprovals' | 'pendingClientCalls'> {
   /** Messages that the loop added, in order. */
   messages: readonly AgentMessage[]
-  /** Whether the loop continues: then there is no response yet. */
+  /** Whether the loop is still running. If so, there is no response yet. */
   isOn: boolean
 }
 
 /**
- * Returns a stored response from the log of its session, as far as the run has got. Other fields of the request are lost.
- * `created`: epoch seconds.
+ * Rebuilds a stored response from its session's log, including the current progress of a running loop. Request fields other than the model
+ * are not stored. `created` is in epoch seconds.
  */
 export function recordedResponse(named: NamedResponse, answer: RecordedAnswer, created: number): ResponseObject {
   const options = { model: named.model, created, echo: noEcho, isStored: true, isWhole: true }
   return new Encoder(options).recorded(named, answer)
 }
 
-/** Status of a run from its events. */
+/** Ids of the run, and the `seq` of the response's first event. */
 interface RunPlace extends SessionPlace {
   runId: string
   seq: number
@@ -94,7 +96,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
     super.take(event)
   }
 
-  /** The whole response, from what the log says of its loop. */
+  /** Rebuilds the complete response from the loop's recorded data. */
   recorded({ sessionId, loopId, seq, answersBefore }: NamedResponse, { messages, isOn, ...end }: RecordedAnswer): ResponseObject {
     this.#answersBefore = answersBefore
     this.#place = { sessionId, loopId, runId: loopId, seq }
@@ -108,7 +110,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
 
   override skip(event: AgentEvent): void {
     if (event.type === 'messageEnd' && event.message.role === 'assistant') this.#answersBefore += 1
-    // Nothing begins with an event that the caller has seen.
+    // Does not start a response, because the caller has already received this event.
     this.#place ??= event
     super.skip(event)
   }
@@ -126,7 +128,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
   }
 
   #asked(pending: PendingApproval): void {
-    // It could not be continued.
+    // Without a stored session, the caller could not continue the run.
     if (!this.options.isStored || this.#place === undefined) return
     const id = referenceTo('mcpr', this.#place, approvalIdOf(pending))
     const { toolName: name, args } = pending
@@ -179,7 +181,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
   }
 }
 
-/** Returns an event as a server-sent event. */
+/** Formats an event as a server-sent event. */
 export function responseSse(event: ResponseEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

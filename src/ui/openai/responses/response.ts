@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import type { Usage } from '../../../contract/model/usage.ts'
 import type { UrlCitation } from '../shared/url-citation.ts'
 
-/** A content part: text with its sources, or a refusal. */
+/** A content part: text with source annotations, or a refusal. */
 export type ResponsePart =
   | { type: 'output_text'; text: string; annotations: UrlCitation[]; logprobs: [] }
   | { type: 'refusal'; refusal: string }
@@ -12,14 +12,14 @@ export type ResponseItem =
   | { type: 'message'; id: string; status: ItemStatus; role: 'assistant'; content: ResponsePart[] }
   | { type: 'reasoning'; id: string; summary: { type: 'summary_text'; text: string }[] }
   | { type: 'function_call'; id: string; call_id: string; name: string; arguments: string; status: ItemStatus }
-  /** A picture of the model: base64. */
+  /** An image that the model generated. `result` is base64. */
   | { type: 'image_generation_call'; id: string; status: ItemStatus; result: string }
-  /** The agent wants to run a tool of its own: the words of the API for a tool that a server runs. */
+  /** A pending approval for one of the agent's tools. The API uses this type for server-run tools. */
   | { type: 'mcp_approval_request'; id: string; server_label: string; name: string; arguments: string }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Tokens that were used, as the Responses API counts them. */
+/** Token usage in the format of the Responses API. */
 export interface ResponseUsage {
   input_tokens: number
   input_tokens_details: { cached_tokens: number }
@@ -28,7 +28,7 @@ export interface ResponseUsage {
   total_tokens: number
 }
 
-/** Request fields that a response repeats. */
+/** Request fields that a response echoes. */
 export interface ResponseEcho {
   instructions: JsonValue
   max_output_tokens: JsonValue
@@ -44,7 +44,7 @@ export interface ResponseEcho {
   truncation: 'disabled'
 }
 
-/** Request values that request nothing. */
+/** Echoed fields of a request that sets none of them. */
 export const noEcho: ResponseEcho = {
   instructions: null,
   max_output_tokens: null,
@@ -60,7 +60,7 @@ export const noEcho: ResponseEcho = {
   truncation: 'disabled',
 }
 
-/** A response of OpenAI's Responses API. */
+/** A response in the format of OpenAI's Responses API. */
 export interface ResponseObject extends ResponseEcho {
   id: string
   object: 'response'
@@ -75,7 +75,7 @@ export interface ResponseObject extends ResponseEcho {
   conversation?: { id: string }
 }
 
-/** Position of a part of an item. */
+/** Position of an item in the output. */
 interface InItem {
   item_id: string
   output_index: number
@@ -89,7 +89,7 @@ interface InSummary extends InItem {
   summary_index: number
 }
 
-/** A stream event without its number. */
+/** A stream event without its sequence number. */
 export type ResponseEventBody =
   | { type: 'response.created' | 'response.in_progress'; response: ResponseObject }
   | { type: 'response.completed' | 'response.incomplete' | 'response.failed'; response: ResponseObject }
@@ -110,7 +110,7 @@ export type ResponseEventBody =
 /** An event of a streamed response. */
 export type ResponseEvent = ResponseEventBody & { sequence_number: number }
 
-/** Tokens as the Responses API counts them: the prompt with what a cache had of it. */
+/** Converts usage to the format of the Responses API, in which input tokens include cached tokens. */
 export function responseUsage({ input, output, reasoning, cacheRead, cacheWrite }: Usage): ResponseUsage {
   const prompt = input + cacheRead + cacheWrite
   return {

@@ -8,30 +8,30 @@ import { type CallEvent, OpenCalls } from '../../shared/open-calls.ts'
 import { RunFold } from '../../shared/run-fold.ts'
 import { brokenOff, failureOf, type RunFailed } from './failure.ts'
 
-/** Writes the response of a run for a caller of OpenAI's APIs. Excludes tools that the agent runs itself. */
+/** Writes a run's response in the format of an OpenAI API. Excludes calls to the agent's own tools. */
 export interface AnswerWriter {
   text(messageId: string, contentIndex: number, delta: string): void
   reasoning(messageId: string, contentIndex: number, delta: string): void
-  /** Writes the citations of this block. */
+  /** Writes a citation of this block. */
   cite(messageId: string, contentIndex: number, citation: Citation): void
-  /** Writes a generated image: base64. */
+  /** Writes a generated image. `data` is base64. */
   picture(data: string, mimeType: string): void
   refusal(messageId: string, refusal: string): void
-  /** Writes a call of the caller's tool. */
+  /** Writes a call to one of the caller's tools. */
   call(callId: string, name: string, args: string): void
   /** Ends a message. */
   close?(status: 'completed' | 'incomplete'): void
-  /** Earlier output was sent in a previous response. */
+  /** Resets the state after a previous response that contained the earlier output. */
   clear(): void
 }
 
-/** Options of a response encoder. */
+/** Options for a response encoder. */
 export interface AnswerStepsOptions {
-  /** Ids of messages that the caller itself has sent: they are not part of the response. */
+  /** Ids of messages that the caller sent. The response excludes these messages. */
   given?: ReadonlySet<string>
   /**
-   * Writes each message when it is complete, and no failed one: for a response in one piece, without anything that a retry or a guard has
-   * replaced. Default: `false`.
+   * Writes messages only when they are complete and omits failed ones, so that the response excludes output that a retry or guard
+   * replaced. For responses that are not streamed. Default: `false`.
    */
   isWhole?: boolean
 }
@@ -39,7 +39,7 @@ export interface AnswerStepsOptions {
 /** The finish reason of a successful response. */
 export type AnswerEnd = 'stop' | 'length' | 'content_filter'
 
-/** Folds a run into one response of OpenAI's APIs. */
+/** Folds a run into one response of an OpenAI API. */
 export abstract class AnswerFold<Frame, Options extends AnswerStepsOptions> extends RunFold<Frame> {
   protected abstract readonly writer: AnswerWriter
   protected abstract override readonly calls: AnswerCalls
@@ -47,7 +47,7 @@ export abstract class AnswerFold<Frame, Options extends AnswerStepsOptions> exte
   /** Usage of the written messages. */
   #usage: Usage = emptyUsage()
   #last: AssistantMessage | undefined
-  /** The failure of the run, after it has ended. */
+  /** The run's failure. Set after the run has ended. */
   failure: RunFailed | undefined
 
   constructor(options: Options) {
@@ -106,7 +106,10 @@ function isLeftOut({ stopReason }: AssistantMessage, { isWhole }: AnswerStepsOpt
   return isWhole === true && stopReason === 'error'
 }
 
-/** Writes a model message. A refusal is not part of its text: clients have a field for it, which the end of the message fills. */
+/**
+ * Writes a model message. Excludes a refusal from the text, because the API has a separate field for it, written at the end of the
+ * message.
+ */
 export class AnswerMessage extends MessageFold {
   readonly #writer: AnswerWriter
   readonly #options: AnswerStepsOptions
@@ -147,21 +150,21 @@ export class AnswerMessage extends MessageFold {
     if (block.type === 'text') {
       for (const citation of (block.citations ?? []).slice(this.#cited[contentIndex] ?? 0)) this.cited(citation, contentIndex)
     }
-    // An image that is only referenced is omitted.
+    // Omits images without inline data.
     if (block.type === 'image' && block.data !== undefined) this.#writer.picture(block.data, block.mimeType ?? 'image/png')
   }
 }
 
 /**
- * Writes calls that wait for the caller, with validated arguments. An invalid call is reported to the model, not to the caller.
+ * Writes calls that the caller must run, with validated arguments. Invalid calls are reported to the model, not to the caller.
  */
 export class AnswerCalls extends OpenCalls {
   readonly #writer: AnswerWriter
   readonly #ask: ((pending: PendingApproval) => void) | undefined
-  /** Written calls and approvals. */
+  /** Keys of the calls and approvals written so far. */
   readonly #sentKeys = new Set<string>()
 
-  /** `ask`: the caller decides whether the agent may run its own tool. */
+  /** `ask` is called for approvals that the caller can decide. */
   constructor(writer: AnswerWriter, ask?: (pending: PendingApproval) => void) {
     super()
     this.#writer = writer
@@ -169,9 +172,9 @@ export class AnswerCalls extends OpenCalls {
   }
 
   override take(event: CallEvent): void {
-    // The run also waits for client calls of sub-agents.
+    // Client calls of sub-agents also make the run wait.
     if (event.type === 'clientCallRequested' && event.subAgent !== undefined) this.handedOut(this.of(event), event)
-    // A call of an earlier response does not block this one.
+    // Ignores running calls of earlier responses, which do not block this response.
     if (event.type !== 'toolExecutionStart' || this.get(event.toolCallId) !== undefined) super.take(event)
   }
 

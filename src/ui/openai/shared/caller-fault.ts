@@ -1,17 +1,17 @@
-/** Why a request of a caller is refused, in the words of OpenAI's API. */
+/** Why a request is rejected, in the format of OpenAI's API. */
 export interface CallerFault {
-  /** The fault, and what to do. */
+  /** The problem and how to fix it. */
   message: string
-  /** The field that it is about. */
+  /** The invalid field. */
   param?: string
   /** Stable and machine-readable, such as `unsupported_parameter`. */
   code?: string
 }
 
-/** A parsed request, or why it is refused. */
+/** A parsed request, or why it is rejected. */
 export type ReadRequest<T> = { value: T; fault?: never } | { value?: never; fault: CallerFault }
 
-/** On its way up to the reader that was asked. */
+/** Carries a fault to `readingOf`. */
 class FaultError extends Error {
   readonly fault: CallerFault
 
@@ -27,7 +27,7 @@ export function refuse(param: string, message: string, code?: string): never {
   throw new FaultError({ message, param, ...(code !== undefined && { code }) })
 }
 
-/** Refuses a field that nothing here can do. */
+/** Rejects an unsupported field. */
 export function refuseUnsupported(param: string, why: string): never {
   refuse(param, `Unsupported parameter: '${param}'. ${why}`, 'unsupported_parameter')
 }

@@ -1,6 +1,6 @@
 import type { Citation } from '../../../contract/message/content.ts'
 
-/** A source on the web, and what of the text rests on it: UTF-16 units from 0. */
+/** A web source and the range of the text that it supports, in zero-based UTF-16 units. */
 export interface UrlCitation {
   type: 'url_citation'
   url: string
@@ -9,7 +9,10 @@ export interface UrlCitation {
   end_index: number
 }
 
-/** A source that has an address; `undefined` for another. `start` is where its text begins, `end` where that ended when it was cited. */
+/**
+ * Converts a citation with a URL, or `undefined` for other sources. `start` and `end` delimit the text streamed so far, for citations
+ * without a range.
+ */
 export function urlCitation({ url, title = '', range }: Citation, start: number, end: number): UrlCitation | undefined {
   if (url === undefined) return undefined
   const place =

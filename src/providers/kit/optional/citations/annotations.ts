@@ -11,12 +11,12 @@ export function isCitation({ type }: JsonObject): boolean {
   return kinds.has(type)
 }
 
-/** Returns the last code point that an annotation names; 0 if none. */
+/** Returns the end of an annotation's range in code points, or 0 without a range. */
 export function reachOf({ end_index, index }: JsonObject): number {
   return Math.max(numberIn(end_index) ?? 0, numberIn(index) ?? 0)
 }
 
-/** Converts annotations to citations of the text so far. Ranges beyond it are cut. Source: docs/providers/openai-responses.md */
+/** Converts annotations to citations of the text so far. Limits ranges to this text. Source: docs/providers/openai-responses.md */
 export function citationOf(annotation: JsonObject, text: CodePoints): Citation {
   const { url, title, filename, file_id, content } = annotation
   const range = rangeOf(annotation, text)
@@ -29,7 +29,7 @@ export function citationOf(annotation: JsonObject, text: CodePoints): Citation {
   }
 }
 
-/** Returns the container file that an annotation names; `undefined` for other annotations. */
+/** Returns the container file that an annotation refers to, or `undefined` for other annotations. */
 export function containerFile(annotation: JsonObject, api: string, state: ProviderState): FileContent | undefined {
   const { type, file_id: fileId, filename } = annotation
   if (type !== 'container_file_citation' || typeof fileId !== 'string' || fileId === '') return undefined
@@ -41,7 +41,7 @@ export function containerFile(annotation: JsonObject, api: string, state: Provid
 export function logprobsIn(list: unknown): TokenLogprob[] {
   if (!Array.isArray(list)) return []
   return list.flatMap((each: unknown) => {
-    const { top_logprobs: top } = Object(each) as { top_logprobs?: unknown } // each field is looked at
+    const { top_logprobs: top } = Object(each) as { top_logprobs?: unknown } // each field is validated
     const likely = likelyToken(each)
     if (likely === undefined) return []
     const others = Array.isArray(top) ? top.flatMap((other: unknown) => likelyToken(other) ?? []) : []
@@ -50,7 +50,7 @@ export function logprobsIn(list: unknown): TokenLogprob[] {
 }
 
 function likelyToken(value: unknown): { token: string; logprob: number } | undefined {
-  const { token, logprob } = Object(value) as { token?: unknown; logprob?: unknown } // each field is looked at
+  const { token, logprob } = Object(value) as { token?: unknown; logprob?: unknown } // each field is validated
   return typeof token === 'string' && typeof logprob === 'number' ? { token, logprob } : undefined
 }
 

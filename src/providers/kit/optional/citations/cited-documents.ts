@@ -4,13 +4,13 @@ import type { ApiProtocol } from '../../../../contract/model/model-config.ts'
 import { perObject } from '../../encode/json-pieces.ts'
 import { leftOutAt, type MediaRules, whyNotSent } from '../media/media-rules.ts'
 
-/** Whose documents are counted, and how the provider counts them. */
+/** How the provider counts documents. */
 export interface DocumentRules {
   api: ApiProtocol
   media: MediaRules
-  /** Which of the sent files count. Default: all. */
+  /** Returns whether a sent file counts. Default: all files count. */
   isDocument?(file: FileContent): boolean
-  /** The provider counts files of failed results after the other results of their turn. */
+  /** Whether the provider counts files of failed results after the turn's other results. */
   failedLast?: boolean
 }
 
@@ -21,7 +21,7 @@ interface SentDocument {
   fileIndex: number
 }
 
-/** Finds the documents of a request when one is cited. `messages` are those of the request, with their media as sent. */
+/** Finds the documents of a request when one is cited. `messages` contains the request's messages, with media as sent. */
 export interface CitedDocuments extends DocumentRules {
   messages: readonly Message[]
 }
@@ -30,8 +30,8 @@ export interface CitedDocuments extends DocumentRules {
 const sentDocuments = perObject(documentsIn)
 
 /**
- * Returns `citation` with its message and block, if both are known and the provider uses the document's name. `neutral` parses the number,
- * from 1, of a generated name; the citation then gets the original name.
+ * Adds the message and block to `citation`, if both are known and the provider uses the document's name. `neutral` parses the number (from
+ * 1) in a generated name. The citation then gets the original name.
  */
 export function namedCitation(citation: Citation, cited: CitedDocuments, neutral?: RegExp): Citation {
   const { document: within, title, url } = citation
@@ -61,7 +61,7 @@ function documentsIn({ messages, ...rules }: CitedDocuments): (SentDocument | un
   return [...found, ...held]
 }
 
-/** Counts documents without a message too. Encoded messages may have extra texts, so positions are counted in files. */
+/** Also counts documents without a message. Counts positions in files, because encoded messages may contain additional texts. */
 function documentsOf(message: Message, { api, media, isDocument = () => true }: DocumentRules): (SentDocument | undefined)[] {
   const messageId = 'id' in message && typeof message.id === 'string' ? message.id : undefined
   const files = message.content.filter((block) => block.type === 'file' || leftOutAt(block)?.block.type === 'file')

@@ -1,22 +1,22 @@
 import { isHighSurrogate } from '../../../../base/text/characters.ts'
 
-/** Code units between two cached positions. */
+/** UTF-16 units between two cached positions. */
 const step = 512
 
 /**
- * Maps code points of a growing text to UTF-16 positions. Each unit is counted once, so that many citations of a long text cost no more than
- * the text.
+ * Maps code points of a growing text to UTF-16 positions. Counts each unit once, so that many citations in a long text take only linear
+ * time.
  */
 export class CodePoints {
   #text = ''
-  /** Code points before each `step` units. */
+  /** Number of code points before each multiple of `step` units. */
   readonly #before: number[] = [0]
 
   constructor(text = '') {
     this.grow(text)
   }
 
-  /** Length of the text in code units. */
+  /** Length of the text in UTF-16 units. */
   get length(): number {
     return this.#text.length
   }
@@ -32,7 +32,7 @@ export class CodePoints {
     return this
   }
 
-  /** Returns the unit where code point `point` (from 0) starts, or the end of the text; `undefined` beyond it. */
+  /** Returns the UTF-16 position of code point `point` (from 0), which may be the end of the text. `undefined` beyond it. */
   unitAt(point: number): number | undefined {
     let low = 0
     let high = this.#before.length

@@ -24,7 +24,7 @@ const kit: MediaKit = {
   ...{ readErrorFacts, hashText, isFetched, leftOutAt, leftOutFor, whyLeftOut },
 }
 
-/** Returns the media part after a request needed it; else `undefined`. */
+/** Returns the media part if it is loaded. Otherwise `undefined`. */
 export function loadedMedia(): MediaPart | undefined {
   return chunk.loaded?.mediaPartOf(kit)
 }
@@ -35,8 +35,8 @@ export async function loadMedia(): Promise<MediaPart> {
 }
 
 /**
- * Returns `request` with its media as sent: see `readyMedia`. `places` are the messages with media. The same object without media; a
- * promise only if something is fetched, or the media part is not loaded yet.
+ * Prepares the media of `request`: see `readyMedia`. `places` lists the messages with media. Returns the same object without media. Returns
+ * a promise only if media must be fetched or the media part is not loaded yet.
  */
 export function withReadyMedia(
   request: StreamRequest,

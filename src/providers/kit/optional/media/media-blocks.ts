@@ -3,7 +3,7 @@ import type { MediaContent } from '../../../../contract/message/content.ts'
 import { joined, joinedAll, toJson } from '../../encode/json-pieces.ts'
 import { partsAround } from './media-json.ts'
 
-/** A list of blocks, split so that `end` ends with a block with media. */
+/** A list of blocks, split so that `end` ends with a media block. */
 export interface MediaPlace {
   before: string
   end: string
@@ -13,20 +13,20 @@ export interface MediaPlace {
 /** Encoded blocks, each a JSON object, comma-separated. */
 export interface JoinedBlocks {
   readonly blocks: string
-  /** `blocks`, split at the end of the last block with media; absent without media. */
+  /** `blocks`, split after the last media block. Absent without media. */
   readonly media?: MediaPlace
-  /** `blocks` in parts with long data, so that hashing does not build one text. */
+  /** `blocks` in parts that include long data, so that hashing does not build one large text. */
   readonly parts?: readonly string[]
 }
 
-/** A block with media, as consecutive texts. */
+/** A media block, as consecutive texts. */
 export interface MediaBlock {
   parts: readonly string[]
-  /** The same with its data, instead of the placeholder. */
+  /** The block with its data instead of the placeholder. */
   hashed?: readonly string[]
 }
 
-/** Splits a block encoded as `wire`. `encode` encodes it again with other data, so that long data are not copied. */
+/** Splits a block encoded as `wire`. `encode` encodes the block again with other data, so that long data are not copied. */
 export function mediaBlock(block: MediaContent, wire: JsonObject, encode: (block: MediaContent) => JsonObject | undefined): MediaBlock {
   const around = partsAround(block, (each) => toJson(encode(each)))
   if (around === undefined) return { parts: [toJson(wire)] }
@@ -52,7 +52,7 @@ export function joinedMedia(texts: readonly string[], media: ReadonlyMap<number,
   }
 }
 
-/** Without `join`, which copies megabytes. */
+/** Does not use `join`, which would copy megabytes. */
 function jsonOf({ parts }: MediaBlock): string {
   return parts.reduce((text, more) => text + more, '')
 }

@@ -9,7 +9,7 @@ import type { readErrorFacts } from '../../errors/error-facts.ts'
 import type { hashText } from '../../history/hash.ts'
 import type { isFetched, leftOutAt, leftOutFor, whyLeftOut } from './media-rules.ts'
 
-/** Functions that the core passes to the media part. A bundler would otherwise move shared imports into the first load of a small program. */
+/** Functions that the core passes to the media part. With imports instead, a bundler would move shared code into the initial chunk. */
 export interface MediaKit {
   parsedJson: typeof parsedJson
   shortened: typeof shortened
@@ -30,21 +30,21 @@ export interface MediaKit {
   whyLeftOut: typeof whyLeftOut
 }
 
-/** Set before anything of this part runs. */
+/** Set before any other function of this part is called. */
 export let kit: MediaKit
 
-/** Receives the core's functions. */
+/** Sets the core's functions. */
 export function takeKit(given: MediaKit): void {
   kit = given
 }
 
-/** Facts from the bytes of an image. */
+/** Facts read from an image's bytes. */
 interface Picture {
   size: ImageSize | undefined
   isCut: boolean
 }
 
-/** Facts of a media block. Each is computed once, because the bytes may be megabytes. */
+/** Facts about a media block. Each is computed once, because the bytes may be megabytes. */
 export class MediaFacts {
   readonly #block: MediaContent
   #key: string | undefined
@@ -56,7 +56,7 @@ export class MediaFacts {
     this.#block = block
   }
 
-  /** Names media by their content, so that each copy of a block has the same key. */
+  /** Derives a key from the content, so that all copies of a block have the same key. */
   get key(): string {
     const { data, url, fileId } = this.#block
     this.#key ??= kit.hashText(data ?? url ?? fileId ?? '')
@@ -69,13 +69,13 @@ export class MediaFacts {
     return this.#picture
   }
 
-  /** Number of pages of a PDF; 0 if it cannot be read. */
+  /** Number of pages of a PDF; 0 if unknown. */
   get pages(): number {
     this.#pages ??= pdfPages(this.#block.data ?? '') ?? 0
     return this.#pages
   }
 
-  /** The block; an image has the media type of its bytes. */
+  /** The block. An image has the media type of its bytes. */
   get labelled(): MediaContent {
     this.#labelled ??= underItsType(this.#block)
     return this.#labelled

@@ -3,21 +3,21 @@ import { newId } from '../../../../contract/message/identity.ts'
 import type { Message } from '../../../../contract/message/message.ts'
 import { perObject } from '../../encode/json-pieces.ts'
 
-/** Data of at least this many characters are not copied. */
+/** Minimum length of data that are referenced instead of copied. */
 const longData = 64 * 1024
-/** Characters that need no escape in JSON and may be in a URL. */
+/** Characters that need no escape in JSON and are valid in a URL. */
 const otherThanBase64 = /[^A-Za-z0-9+/=]/
 
-/** Data outside a body, by their placeholders in it. */
+/** Data to insert into a body, by placeholder. */
 export type DetachedMedia = ReadonlyMap<string, string>
 
-/** The placeholder of data in encoded blocks. Unguessable, so that no name or text can contain it. */
+/** Placeholder for data in encoded blocks. Unguessable, so that no name or text can contain it. */
 const nameOf = perObject((_: MediaContent) => `beside:${newId()}`)
 const canDetach = perObject(({ data = '' }: MediaContent) => data.length >= longData && !otherThanBase64.test(data))
-/** Blocks of requests whose sender inserts the data. */
+/** Blocks of requests in which placeholders replace the data until sending. */
 const detached = new WeakSet<MediaContent>()
 
-/** Replaces long data of the messages at `places` by placeholders when they are encoded. `undefined` if there are none. */
+/** Makes the encoder use placeholders for long data in the messages at `places`. Returns `undefined` if there are no long data. */
 export function detachedMedia(messages: readonly Message[], places: readonly number[]): DetachedMedia | undefined {
   let found: Map<string, string> | undefined
   for (const at of places) {
@@ -31,17 +31,17 @@ export function detachedMedia(messages: readonly Message[], places: readonly num
   return found
 }
 
-/** Returns `body` in parts: data for their placeholders, and `write` applied to the text between them. */
+/** Returns `body` in parts, with placeholders replaced by data, and `write` applied to the text between them. */
 export function bodyParts<Text>(body: string, media: DetachedMedia, write: (text: string) => Text): (string | Text)[] {
   return body.split(/(beside:[\da-f-]{36})/).map((part) => media.get(part) ?? write(part))
 }
 
-/** Returns a body as one text. */
+/** Returns a body with data as one text. */
 export function wholeText(body: string, media: DetachedMedia | undefined): string {
   return media === undefined ? body : bodyParts(body, media, (text) => text).reduce((text, part) => text + part)
 }
 
-/** The JSON around the data of a block. */
+/** The JSON around a block's data. */
 export interface AroundData {
   before: string
   /** The data, or their placeholder. */
@@ -51,8 +51,8 @@ export interface AroundData {
 }
 
 /**
- * Returns the JSON that `encode` makes of a block as the text before its data, the data, and the text after: a request then references
- * the bytes of the block without a copy. `undefined` if the data are short, or not base64.
+ * Encodes a block with `encode` and splits the JSON into the text before the data, the data, and the text after. A request can then
+ * reference the data without a copy. Returns `undefined` if the data are short or not base64.
  */
 export function partsAround(block: MediaContent, encode: (block: MediaContent) => string): AroundData | undefined {
   const { data } = block
@@ -64,13 +64,13 @@ export function partsAround(block: MediaContent, encode: (block: MediaContent) =
   return { before: json.slice(0, at), shown: detached.has(block) ? name : data, data, after: json.slice(at + name.length) }
 }
 
-/** Returns the same as one text. */
+/** Like {@link partsAround}, but returns one text. */
 export function mediaJson(block: MediaContent, encode: (block: MediaContent) => string): string {
   const around = partsAround(block, encode)
   return around === undefined ? encode(block) : around.before + around.shown + around.after
 }
 
-/** Returns the text of a result that consists of media only, which are sent elsewhere. */
+/** Returns the text for a result that contains only media, which are sent separately. */
 export function seeAttached(content: readonly Content[]): string {
   return content.every(({ type }) => type === 'image') ? '(see attached image)' : '(see attached files)'
 }

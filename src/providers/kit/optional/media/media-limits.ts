@@ -1,24 +1,24 @@
 import type { ModelConfig } from '../../../../contract/model/model-config.ts'
 
-/** Limits of a provider for one image or PDF in a request. An absent limit is unknown. */
+/** A provider's limits for one image or PDF in a request. An absent limit is unknown. */
 export interface MediaLimits {
-  /** Bytes of an image. */
+  /** Maximum bytes of an image. */
   imageBytes?: number
-  /** Pixels of the longer side of an image. */
+  /** Maximum pixels of an image's longer side. */
   imageSide?: number
-  /** Pixels of the longer side in a request with more than `above` images. */
+  /** Maximum pixels of the longer side in a request with more than `above` images. */
   manyImages?: { above: number; imageSide: number }
-  /** Pixels of an image, width times height. */
+  /** Maximum pixels of an image, width times height. */
   imagePixels?: number
   pdfPages?: number
   pdfBytes?: number
-  /** Base64 characters of all media of a request. */
+  /** Maximum base64 characters of all media in a request. */
   inlineChars?: number
 }
 
 const mebibyte = 1024 * 1024
 
-/** Converts base64 characters to bytes, because some providers count characters. */
+/** Converts base64 characters to bytes, because some providers limit characters. */
 function asBase64(characters: number): number {
   return Math.floor(characters / 4) * 3
 }
@@ -31,7 +31,7 @@ const claude: MediaLimits = {
   manyImages: { above: 20, imageSide: 2000 },
   pdfPages: 600,
 }
-/** Models with a smaller context window accept fewer pages. Same source. */
+/** Models with a smaller context window accept fewer pages. See the source above. */
 const smallWindow = 200_000
 const smallClaude: MediaLimits = { ...claude, pdfPages: 100 }
 // docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html and …/userguide/conversation-inference-call.html
@@ -49,7 +49,7 @@ const groq: MediaLimits = { imageBytes: asBase64(4 * mebibyte), imagePixels: 33_
 // docs.x.ai/docs/guides/image-understanding
 const xai: MediaLimits = { imageBytes: 20 * mebibyte }
 
-/** Limits by protocol and provider; others that serve the same models or protocol have their own. */
+/** Limits by protocol and provider. Other providers of the same models or protocol have different limits. */
 const table: Readonly<Record<string, MediaLimits>> = {
   'anthropicMessages anthropic': claude,
   'bedrockConverseStream bedrock': bedrock,

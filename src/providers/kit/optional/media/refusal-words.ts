@@ -1,10 +1,10 @@
 import type { ProviderError } from '../../../../contract/errors.ts'
 
-/** The message of a rejection. */
+/** A rejection message. */
 export interface RefusalWords {
   /** The provider's message. */
   text: string
-  /** The wrong field, if named separately. */
+  /** The invalid field, if reported separately. */
   param?: string | undefined
   /** The complete text. */
   raw: string
@@ -12,43 +12,43 @@ export interface RefusalWords {
 
 /** Names of fields that may contain media. */
 const conversation = /^(?:messages|contents?|input|url)\b/
-/** Messages about the size of the whole request. */
+/** Matches messages about the size of the whole request. */
 const tooLarge = /\b(?:payload|request|body)\b(?: entity)?(?: is)?(?: size)? (?:too large|exceeds the (?:maximum|limit))/i
-/** A path in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
+/** Matches a path in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
 const placeForm = /\b(?:messages|contents|input)(?:\.?\[\d+\]|\.\d+)(?:\.?\[\w+\]|\.\w+)*/g
-/** Other fields of a media block: if one is wrong, the media are not the reason. */
+/** Other fields of a media block. If one of them is invalid, the media are not the reason. */
 const siblingOfMedia = /(?:cache_?control|citations|title|context|detail|(?:file)?name|(?:tool_use|call)_id)$/i
-/** A path step that leads into media. */
+/** Matches a path step that leads into media. */
 const intoMedia = /image|source|inline_?data|file|document|media|audio|video|bytes/i
 
 const aboutMedia =
   /\b(?:images?|pictures?|photos?|pdfs?|documents?|audio|videos?|vision|multi-?modal|modalit(?:y|ies)|media|mime|files?|attachments?|pixels?|image_url|input_image|input_file|file_data|inline_?data)\b/i
 const fault =
   /could ?n[o']t|cannot|can't|unable|fail|invalid|not (?:a |an )?(?:\w+ )?(?:valid|supported|allowed|enabled|accepted|multi-?modal)|n[o']t (?:support|accept|process|read|match|decode|represent|take)|unsupported|unknown variant|exceed|too (?:large|big|many|long|small)|at most|maximum|corrupt|truncat|damaged|encrypt|password|error while downloading|no endpoints|only .{0,40}(?:support|accept|allow)|must be a string|no pages|missing data|mmproj/i
-/** Parts of the request or the account other than media. A rejection that names one is about that. */
+/** Matches other parts of the request or the account. A rejection that mentions one of them does not concern media. */
 const ofOthers =
   /\b(?:tools?|functions?|parameters?|arguments?|schemas?|response_format|generat\w+|edit\w*|output|search|stores?|quota|billing|credits?|region|organi[sz]ation|account|permissions?|temperature|max_tokens|thinking|cache_control)\b/i
-/** Messages of a model without media input. Some providers use a separate status. */
+/** Matches messages from models without media input. Some providers use a separate status. */
 const takesNone =
   /\b(?:image|vision|multi-?modal|audio|video|pdf|document|file)\b.{0,60}(?:support|mmproj|enabled|required for)|support.{0,40}\b(?:image|vision|multi-?modal|audio|video|pdf)/i
 /** Statuses of invalid requests. */
 const badRequest: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 415, 422])
 const seldom: ReadonlySet<number | undefined> = new Set([404, 500, 501])
 
-/** What a rejection says about media. */
+/** Media information in a rejection. */
 export interface MediaRefusal {
-  /** Paths in the request that it names. */
+  /** Request paths that the rejection mentions. */
   places: readonly string[]
-  /** Whether it may be about media although no named path has some. */
+  /** Whether the rejection may concern media although no mentioned path contains any. */
   mayBeAny: boolean
 }
 
-/** Returns whether a provider rejected a request because of its bytes, not its tokens. */
+/** Returns whether a provider rejected a request because of its size in bytes, not tokens. */
 export function isTooLarge({ status, message }: ProviderError): boolean {
   return status === 413 || tooLarge.test(message)
 }
 
-/** Parses what a rejection says about media; `undefined` if it is about something else. */
+/** Parses the media information in a rejection, or `undefined` if the rejection does not concern media. */
 export function mediaRefusalIn({ text, param, raw }: RefusalWords, error: ProviderError): MediaRefusal | undefined {
   const { status } = error
   if (isTooLarge(error)) return { places: [], mayBeAny: true }
@@ -65,7 +65,7 @@ export function mediaRefusalIn({ text, param, raw }: RefusalWords, error: Provid
   return aboutMedia.test(words) && fault.test(words) && !ofOthers.test(words) ? { places: [], mayBeAny: true } : undefined
 }
 
-/** Returns the message without short quoted texts, such as tool names. Words of the protocol stay. */
+/** Removes short quoted texts, such as tool names, from the message. Keeps protocol terms. */
 function plainWords(text: string): string {
   return text.replace(/(?<!\w)(["'`])(.*?)\1(?!\w)/g, (quoted, _mark, inside: string) =>
     protocolWord.test(inside) || inside.split(/\s+/).length > maxQuotedWords ? quoted : ' ',

@@ -16,18 +16,18 @@ interface SentBody {
  * Returns the body of a call with long data, and its headers.
  *
  * **Contract**
- * - A text; an injected `fetch` always gets a text.
- * - With Node's own `fetch`, long data are bytes created while they are sent: a stream with a known length. As text they would be in memory
- *   three times. Browsers cannot stream over HTTP/1.1, and other runtimes differ in how they treat a length with a stream.
- * - Each call creates a new body, so that a request can be sent again.
+ * - The body is a string by default. An injected `fetch` always gets a string.
+ * - Node's own `fetch` gets a stream with a known length, which creates the bytes of long data while sending. As a string, the data would
+ *   be in memory three times. Browsers cannot stream over HTTP/1.1, and other runtimes handle a stream's length differently.
+ * - Each call creates a new body, so that a request can be retried.
  */
 export function sentBody({ headers, body }: EncodedCall, media: DetachedMedia, isOwnFetch: boolean): SentBody {
-  // Node loads its `fetch` implementation on first access of one of its classes.
+  // Node loads its `fetch` implementation when one of its classes is first accessed.
   const isStreamed = isOwnFetch && typeof Response === 'function' && nodeDispatcher() !== undefined
   if (!isStreamed) return { headers: { ...headers }, body: wholeText(body, media) }
   const encoder = new TextEncoder()
   const parts = bodyParts(body, media, (text) => encoder.encode(text))
-  // Base64 has one byte per character.
+  // Base64 uses one byte per character.
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   const stream = new ReadableStream(inPieces(parts, encoder), { highWaterMark: 0 })
   return { headers: { ...headers, 'content-length': String(length) }, body: stream, duplex: 'half' }

@@ -1,37 +1,39 @@
 import type { JsonSchema } from '../../../../contract/json.ts'
 
-/** JSON Schema features that one provider accepts for one use. Others are dropped with a warning, and still checked in the response. */
+/**
+ * JSON Schema features that a provider accepts for one use. Other features are dropped with a warning, but still checked in the response.
+ */
 export interface Dialect {
   /** URL of the documentation. */
   source: string
-  /** Keywords that are sent. Absent: all except `without`. */
+  /** Keywords to send. Absent: all except `without`. */
   keywords?: ReadonlySet<string>
   without?: ReadonlySet<string>
-  /** Keywords that are sent at the root. Absent: the same as elsewhere. */
+  /** Keywords to send at the root. Absent: the same as elsewhere. */
   rootKeywords?: ReadonlySet<string>
-  /** The root must be an object without unions and conditions. */
+  /** Whether the root must be an object without unions and conditions. */
   hasObjectRoot?: true
-  /** Values of `format` that are sent. Absent: all. */
+  /** Values of `format` to send. Absent: all. */
   formats?: ReadonlySet<string>
-  /** Types of values allowed in `enum`. Absent: all. */
+  /** Value types allowed in `enum`. Absent: all. */
   enums?: ReadonlySet<string>
   /** `closed`: every object lists its properties and allows no others. `complete`: it also requires all of them. */
   objects?: 'closed' | 'complete'
   /** Allowed property names. Absent: all. */
   propertyNames?: RegExp
-  /** The largest `minItems` that is sent. */
+  /** The largest `minItems` to send. */
   maxMinItems?: number
-  /** `$ref` has no siblings. */
+  /** Whether `$ref` must not have siblings. */
   isReferenceAlone?: true
-  /** A recursive schema is rejected. */
+  /** Whether recursive schemas are rejected. */
   refusesRecursion?: true
-  /** `type` names one type; others need a union. */
+  /** Whether `type` must be a single type, so that several types need a union. */
   hasSingleTypes?: true
-  /** `anyOf` has no sibling `type`. */
+  /** Whether `anyOf` must not have the sibling `type`. */
   hasTypesInUnions?: true
-  /** Every list must define its items. */
+  /** Whether every array must define its items. */
   namesItems?: true
-  /** Lookahead, lookbehind and back references in patterns are rejected. */
+  /** Whether lookahead, lookbehind and back references in patterns are rejected. */
   hasPlainPatterns?: true
 }
 
@@ -54,7 +56,7 @@ const heldKeywords = words(
 const heldFormats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 const scalars = words('string number boolean null')
 
-/** Claude's own format, and that of Bedrock, which documents the same. */
+/** Format of Claude, and of Bedrock, which documents the same rules. */
 const held: Omit<Dialect, 'source'> = {
   keywords: heldKeywords,
   formats: heldFormats,
@@ -128,8 +130,8 @@ export type SchemaDialect = keyof typeof dialects
 /** A schema in a provider's dialect. */
 export interface FittedSchema {
   schema: JsonSchema
-  /** Dropped keywords with their places, such as `minimum of amount`. */
+  /** Dropped keywords with their locations, such as `minimum of amount`. */
   leftOut: readonly string[]
-  /** Why the provider cannot enforce the schema, if it cannot. */
+  /** Reason why the provider cannot enforce the schema, if any. */
   unheld?: string
 }

@@ -5,7 +5,7 @@ import { type Dialect, dialects, type FittedSchema, type SchemaDialect, words } 
 import { closed, completed, openness, refersToItself } from './held-objects.ts'
 import { combined, objectRoot, unions } from './object-root.ts'
 
-/** Maximum number of schemas sent, with inlined references; beyond it, anything is accepted. */
+/** Maximum number of schemas to send, including inlined references. Schemas beyond the limit accept anything. */
 const maxSchemas = 20_000
 
 /** Keywords that no response can violate. */
@@ -13,20 +13,21 @@ const silent = words(
   '$schema $id id $comment $anchor title description deprecated readOnly writeOnly xml externalDocs discriminator propertyOrdering ' +
     'contentEncoding contentMediaType default example examples',
 )
-/** Keywords described in words to the model if they cannot be sent. */
+/** Keywords to describe in text if they cannot be sent. */
 const sayable = words(
   'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties ' +
     'format pattern default const enum',
 )
 const maxHintChars = 200
-/** Draft 4 marks exclusive limits with a flag. */
+/** Draft 4 uses a flag for exclusive limits. */
 const strictLimits = [
   ['exclusiveMinimum', 'minimum'],
   ['exclusiveMaximum', 'maximum'],
 ] as const
 
 /**
- * Converts `schema` to `dialect`, and reports what was dropped. The result accepts everything that `schema` accepts: no union variant is lost.
+ * Converts `schema` to `dialect` and reports dropped keywords. The result accepts everything that `schema` accepts. No union variant is
+ * lost.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -39,7 +40,7 @@ export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): FittedSch
   return { ...(open !== undefined && { unheld: open }), ...whole, schema: fitted, leftOut: fitting.leftOut() }
 }
 
-/** The position of a schema: its display path, and the references that it replaces. */
+/** Position of a schema: its display path, and the references being inlined. */
 interface Place {
   path: string
   seen: ReadonlySet<string>
@@ -109,7 +110,7 @@ class Fitting {
     }
     const unnamed = Object.keys(Object(schema.properties)).filter((name) => !this.#isNameTaken(name))
     if (unnamed.length > 0) {
-      // The property may still be given; only its name cannot be declared here.
+      // The property is still allowed. Only its name cannot be declared.
       if (fitted.additionalProperties === false) delete fitted.additionalProperties
       hints.push(`also takes ${unnamed.join(', ')}`)
     }
@@ -120,7 +121,7 @@ class Fitting {
     return this.#finished(fitted)
   }
 
-  /** Returns one keyword as sent; `undefined` if it is dropped. */
+  /** Returns one keyword as sent, or `undefined` if it is dropped. */
   #keyword(keyword: string, value: unknown, schema: JsonSchema, place: Place): unknown {
     const { path, seen } = place
     if (!this.#takes(keyword) || (this.#rules.isReferenceAlone && '$ref' in schema && !keyword.startsWith('$'))) {
@@ -170,7 +171,7 @@ class Fitting {
       : ref.startsWith('#/definitions/') && (this.#takes('definitions') || this.#takes('$defs'))
   }
 
-  /** Inlines a reference; a recursive one accepts anything. */
+  /** Inlines a reference. A recursive reference accepts anything. */
   #inlined({ $ref: _, ...siblings }: JsonSchema, ref: string, place: Place): JsonSchema {
     const found = this.#resolve(ref, place.seen)
     if (found !== undefined) return this.#fitted(combined(found.schema, siblings), { ...place, seen: found.seen })
@@ -178,7 +179,7 @@ class Fitting {
     return this.#fitted(siblings, place)
   }
 
-  /** Expresses the same in keywords that the provider accepts, if possible. */
+  /** Replaces keywords with equivalents that the provider accepts, if possible. */
   #rewritten(value: JsonSchema, place: Place): JsonSchema {
     let schema: JsonSchema = { ...value }
     if (Array.isArray(schema.allOf) && !this.#takes('allOf')) schema = this.#merged(schema, schema.allOf, place)

@@ -2,10 +2,13 @@ import { resolveRef } from '../../../../base/json/json-value.ts'
 import { dataKeywords, namedSchemaKeywords } from '../../../../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 
-/** Keywords whose schemas declare properties for an object that declares none. */
+/** Keywords whose schemas can declare properties for an object that declares none. */
 const unions = ['anyOf', 'oneOf', 'allOf', '$ref']
 
-/** Returns why a provider with closed objects cannot enforce `schema`: an object allows undeclared names. `undefined` if it can. */
+/**
+ * Returns why a provider with closed objects cannot enforce `schema`, for example an object that allows undeclared names, or `undefined` if it
+ * can.
+ */
 export function openness(schema: JsonSchema, objects: 'closed' | 'complete'): string | undefined {
   if (isOpen(schema)) return 'it has an object that takes any property'
   return objects === 'complete' && schemasIn(schema).some((each) => Object.keys(each).every(saysNothing))
@@ -40,7 +43,7 @@ function schemasIn(value: unknown): JsonSchema[] {
   return [...found]
 }
 
-/** Returns whether a reference of `schema` is recursive. */
+/** Returns whether `schema` contains a recursive reference. */
 export function refersToItself(schema: JsonSchema): boolean {
   const finished = new Set<unknown>()
   const leadsBack = (value: JsonSchema, through: ReadonlySet<string>): boolean =>
@@ -62,7 +65,7 @@ export function closed(schema: JsonSchema): JsonSchema {
   return isObjectSchema(schema) ? { ...schema, additionalProperties: false } : schema
 }
 
-/** Makes all properties of `schema` required; those that were optional may be null. */
+/** Makes all properties of `schema` required. Properties that were optional may be null. */
 export function completed(schema: JsonSchema): JsonSchema {
   const { properties, required } = schema
   if (!isObject(properties)) return schema

@@ -1,9 +1,9 @@
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 
-/** Resolves a `$ref`; `undefined` if it does not exist or is being resolved. */
+/** Resolves a `$ref`, or `undefined` if it does not exist or is being resolved. */
 export type Resolve = (ref: string, seen: ReadonlySet<string>) => { schema: JsonSchema; seen: ReadonlySet<string> } | undefined
 
-/** Keywords that a root object may not have next to its properties. */
+/** Keywords that a root object must not have next to its properties. */
 export const unions: readonly string[] = ['anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'const', 'dependentSchemas', 'dependentRequired']
 /** Keywords merged into one object and removed. */
 const read: readonly string[] = [...unions, '$ref', 'then', 'else']
@@ -11,8 +11,8 @@ const read: readonly string[] = [...unions, '$ref', 'then', 'else']
 const nowhere: ReadonlySet<string> = new Set()
 
 /**
- * Converts `schema` to one object without unions and conditions that accepts everything the schema accepts: all properties of all variants
- * with all their forms. Required are properties that every variant requires.
+ * Converts `schema` to one object without unions and conditions that accepts everything the schema accepts. The object has all properties
+ * of all variants, and requires the properties that every variant requires.
  */
 export function objectRoot(schema: JsonSchema, resolve: Resolve): JsonSchema {
   const root = asObject(schema, resolve, nowhere)
@@ -46,7 +46,7 @@ function canBeObject(value: unknown): boolean {
   return value !== false && (type === undefined || type === 'object' || listOf(type).includes('object'))
 }
 
-/** Merges two schemas: all properties and requirements. If both have a keyword, the second wins. */
+/** Merges two schemas, with all properties and requirements. If both have a keyword, the second wins. */
 export function combined(first: JsonSchema, second: JsonSchema): JsonSchema {
   const properties = new Map(propertiesOf(first))
   for (const [name, schema] of propertiesOf(second)) properties.set(name, narrowed(properties.get(name), schema))
@@ -87,7 +87,7 @@ function withVariants(base: JsonSchema, variants: readonly JsonSchema[]): JsonSc
   }
 }
 
-/** Returns a schema for any of `forms`: single values become one list. */
+/** Returns a schema that accepts any of `forms`. Merges constants into one `enum`. */
 function anyForm(forms: readonly unknown[]): unknown {
   const distinct = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()]
   const [first] = distinct

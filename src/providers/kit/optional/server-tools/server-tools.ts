@@ -3,11 +3,12 @@ import type { JsonObject, JsonValue } from '../../../../contract/json.ts'
 import { aJsonObject, listOf, type Shape } from '../../../../contract/shape/shape.ts'
 
 /**
- * Provider-executed tools, in the provider's own declaration: plain JSON, so that an agent file can name them.
+ * Provider-executed tools as declared by the provider. Plain JSON, so that agent files can contain them.
  *
  * **Contract**
- * - They go into each request unchanged. The factory rejects invalid ones by name.
- * - Keys inside (`authorization`, `authorization_token`, `headers`) go only to the provider: no configuration, capture or session has them.
+ * - Each request contains them unchanged. The factory rejects invalid declarations with their name.
+ * - Keys in them (`authorization`, `authorization_token`, `headers`) are sent only to the provider, and never appear in configurations,
+ *   captures or sessions.
  *
  * Source: docs/concepts/tools.md
  */
@@ -18,7 +19,7 @@ export const aServerToolList: Shape = listOf(aJsonObject)
 
 const secretFields: ReadonlySet<string> = new Set(['authorization', 'authorization_token', 'headers'])
 
-/** Returns the secret texts inside `tools`. */
+/** Returns the secrets in `tools`. */
 export function serverToolSecrets(tools: readonly JsonValue[]): string[] {
   return tools.flatMap((tool) => secretsUnder(tool, false))
 }
@@ -30,13 +31,13 @@ function secretsUnder(value: JsonValue, isSecret: boolean): string[] {
   return Object.entries(value).flatMap(([name, each]) => secretsUnder(each, isSecret || secretFields.has(name)))
 }
 
-/** Returns the secrets of a call with `tools`: theirs, and the credential. Nothing to add without any. */
+/** Returns the secrets of a call with `tools`: secrets in the tools, and the credential. Empty if the tools contain none. */
 export function hiddenBy(tools: ServerTools, credential: string | undefined): { secrets?: readonly string[] } {
   const secrets = serverToolSecrets(tools)
   return secrets.length === 0 ? {} : { secrets: credential === undefined ? secrets : [...secrets, credential] }
 }
 
-/** Throws `ConfigError` `invalidOption` for the option `serverTools`: `what` is wrong with it, and what to do, in words without a stop. */
+/** Throws `ConfigError` `invalidOption` for `serverTools`. `what` describes the problem and the fix, without a final period. */
 export function refuseServerTools(what: string): never {
   throw new ConfigError('invalidOption', `serverTools: ${what}.`)
 }

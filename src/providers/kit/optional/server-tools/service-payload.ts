@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '../../../../contract/json.ts'
 import type { Content, ServiceToolContent } from '../../../../contract/message/content.ts'
 
 /**
- * State of a provider-executed tool, for providers whose calls and results are blocks of one list: both unchanged. For a late result, also
- * the number of blocks in between and its index among the results.
+ * State of a provider-executed tool for providers whose calls and results are blocks of one list: both blocks, unchanged. For a late
+ * result, also the number of blocks in between and its index among the results.
  */
 export interface ServicePayload extends JsonObject {
   call?: JsonObject
@@ -12,12 +12,12 @@ export interface ServicePayload extends JsonObject {
   order?: number
 }
 
-/** Returns the blocks of a provider-executed tool as received. */
+/** Returns the original blocks of a provider-executed tool. */
 export function payloadOf(block: ServiceToolContent | undefined): ServicePayload {
-  return (block?.providerState?.payload ?? {}) as ServicePayload // a codec that uses it writes and reads nothing else
+  return (block?.providerState?.payload ?? {}) as ServicePayload // codecs that use this type store no other payload
 }
 
-/** Returns the payload of `call` after its `result`, which is the last block of `content` on the wire. */
+/** Returns the payload of `call` after receiving `result`, the last block of `content` on the wire. */
 export function withResult(content: readonly Content[], call: ServiceToolContent | undefined, result: JsonObject): ServicePayload {
   if (call === undefined) return { result }
   const gap = content.length - 1 - content.indexOf(call)
@@ -37,13 +37,16 @@ export function lateResults(content: readonly Content[]): ReadonlyMap<number, re
   return byPlace
 }
 
-/** Returns the wire blocks of a provider-executed tool: its call, and its result if nothing is in between. */
+/** Returns the wire blocks of a provider-executed tool: the call, and the result if it follows directly. */
 export function serviceToolBlocks(block: ServiceToolContent): JsonObject[] {
   const { call, result, gap } = payloadOf(block)
   return [call, gap === undefined ? result : undefined].filter((sent) => sent !== undefined)
 }
 
-/** Wraps `encode` for responses with provider-executed tools or unknown blocks: each goes back unchanged at its position, also late results. */
+/**
+ * Wraps `encode` for responses with provider-executed tools or unknown blocks. Sends these blocks and late results back unchanged at their
+ * positions.
+ */
 export function withReturnedBlocks(
   content: readonly Content[],
   encode: (block: Content, at: number) => readonly JsonObject[],

@@ -6,7 +6,7 @@ import { readErrorFacts } from '../../errors/error-facts.ts'
 import { leaveOut } from '../../settings/write-settings.ts'
 
 /**
- * Provider names of optional settings, in the order of precedence if a provider accepts only one. Excludes settings that force or forbid
+ * Provider names of optional settings, in order of precedence in case a provider accepts only one. Excludes settings that force or forbid
  * tools, or limit the response.
  */
 const fieldNames = {
@@ -15,7 +15,7 @@ const fieldNames = {
   topK: ['top_k', 'topK'],
   stopSequences: ['stop', 'stop_sequences', 'stopSequences'],
   seed: ['seed', 'random_seed'],
-  // Gemini names neither: "Penalty is not enabled for this model".
+  // Gemini's message mentions neither name: "Penalty is not enabled for this model".
   frequencyPenalty: ['frequency_penalty', 'frequencyPenalty', 'Penalty'],
   presencePenalty: ['presence_penalty', 'presencePenalty', 'Penalty'],
   verbosity: ['verbosity'],
@@ -27,27 +27,27 @@ const fieldNames = {
   user: ['user', 'safety_identifier', 'user_id'],
 } as const satisfies Partial<Record<SettingName, readonly string[]>>
 type Dispensable = keyof typeof fieldNames
-const dispensable = Object.keys(fieldNames) as Dispensable[] // the keys of that very table
+const dispensable = Object.keys(fieldNames) as Dispensable[] // keys of that table
 
-/** Settings whose values are words: a rejected one does not affect the others. */
+/** Settings with enumerated values. Rejecting one value does not affect other values. */
 const worded: ReadonlySet<Dispensable> = new Set(['verbosity', 'thinkingSummary', 'serviceTier', 'cacheTtl'])
 
 /** Messages about an unsupported field. Source: docs/concepts/models.md */
 const refusing =
   /unsupported|not supported|(does not|doesn['’]t|do not|don['’]t) (support|take|accept|allow)|unrecognized|unknown (name|parameter|field|argument)|not (permitted|allowed|enabled)|cannot both|unset|deprecated/i
-/** A path in the conversation or the tools, where schemas and texts may use any name. */
+/** A path in the conversation or tools, where schemas and texts may contain any name. */
 const insideConversation = /\b(tools|messages|contents|input)(\[|\.\d)|\b(tool_?config|function_declarations)\b|#\/(messages|tools)/i
-/** A rejection that depends on the rest of the request, and so does not apply to the next one. */
+/** A rejection that depends on the rest of the request, so it does not apply to later requests. */
 const depends = /\b(both|when|while|unless|unset)\b/i
 
-/** Rejected settings per model in this process. The oldest models are evicted. */
+/** Rejected settings per model in this process. Evicts the oldest models. */
 export const refusedSettings = new Map<string, Set<string>>()
 const maxModels = 1000
 
 /** A rejected call. */
 interface RefusedCall {
   request: StreamRequest
-  /** Settings dropped from it; newly rejected ones are added. */
+  /** Settings dropped from the call so far, including newly rejected ones. */
   warnings: string[]
   /** `refusal` is the body of the last rejection, if the last request was rejected. */
   attempts: { readonly signal: AbortSignal; readonly refusal: { body: unknown } | undefined }
@@ -55,12 +55,12 @@ interface RefusedCall {
 }
 
 /**
- * Retries a rejected request without each setting that the provider rejects by name before the first event.
+ * Retries a rejected request without the settings that the rejection mentions. Applies only before the first event.
  *
  * **Contract**
- * - Later requests of this process omit the setting for this model, unless the rejection depends on the rest of the request.
- * - Rejects with `error` if it names no setting, otherwise with the error of the last request. With `strict`, a rejected setting is the
- *   error `unsupported`.
+ * - Later requests in this process omit the setting for this model, unless the rejection depends on the rest of the request.
+ * - Rejects with `error` if it mentions no setting, otherwise with the last request's error. With `strict`, a rejected setting fails the
+ *   call with `unsupported`.
  */
 export async function withoutRefusedSettings(
   { request, warnings, attempts, send }: RefusedCall,
@@ -80,7 +80,7 @@ export async function withoutRefusedSettings(
   }
 }
 
-/** Returns `request` without settings that its model rejected before; the same object if there are none. */
+/** Returns `request` without settings that its model rejected before, or the same object if there are none. */
 export function withoutKnown(request: StreamRequest, warnings: string[]): StreamRequest {
   const known = refusedSettings.get(keyOf(request))
   if (known === undefined) return request
@@ -101,10 +101,10 @@ function without(request: StreamRequest, names: readonly Dispensable[], warnings
   return rest
 }
 
-/** Returns the settings of `request` that a rejection names, and records them. */
+/** Returns the settings of `request` that a rejection mentions, and records them. */
 function namedBy(body: unknown, request: StreamRequest): Dispensable[] {
   const { text, names, param, raw } = readErrorFacts(body, undefined)
-  // If the message is generic, the details contain the name.
+  // If the message is generic, reads the details.
   const refusalText = `${text} ${names} ${raw}`
   if (!refusing.test(refusalText) || insideConversation.test(refusalText)) return []
   const named = dispensable.filter(
@@ -116,7 +116,7 @@ function namedBy(body: unknown, request: StreamRequest): Dispensable[] {
   return isOneTooMany ? others : named
 }
 
-/** A field name that is also a common word counts only in quotes. */
+/** A field name that is also a common word matches only in quotes. */
 function isNamed(field: string, refusalText: string, param: string | undefined): boolean {
   if (param !== undefined) return param === field || param.endsWith(`.${field}`)
   const isWord = /^(stop|seed|user)$/.test(field)
