@@ -4,14 +4,14 @@ import { aFunction, kind, options as optionsOf, required } from '../../src/contr
 import type { Agent } from '../../src/index.ts'
 import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type LiveSessions } from '../http/index.ts'
 
-/** Options of `createWorker`. `Bindings` are those of wrangler.toml: variables, secrets, namespaces. */
+/** Options for `createWorker`. `Bindings` are those of wrangler.toml: variables, secrets, namespaces. */
 export interface WorkerOptions<Bindings extends object>
-  extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'authorizeOperator' | 'dev' | 'sessions'> {
-  /** Authenticates a request, as for `createAgentApp`. A Worker is public: every accepted caller spends your tokens. */
+  extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'authorizeOperator' | 'context' | 'dev' | 'sessions'> {
+  /** Authenticates a request, as for `createAgentApp`. A Worker is public, so every accepted caller spends your tokens. */
   authorize: (env: Bindings, request: Request) => Identity | Promise<Identity>
   /** Host of the sessions: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
   sessions?: (env: Bindings) => LiveSessions
-  /** Creates the agent for one `POST /runs`. On Workers keys and stores exist only in `env`, per request. */
+  /** Creates the agent for one `POST /runs`. On Workers, keys and stores are available only in `env`, per request. */
   agent?: (env: Bindings, request: Request, caller: Caller) => Agent | Promise<Agent>
 }
 
@@ -20,7 +20,7 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
   authorize: required(aFunction),
   sessions: aFunction,
   agent: aFunction,
-  // `createAgentApp` checks it.
+  // `createAgentApp` validates it.
   cors: anything,
   maxBodyBytes: anything,
   bodyTimeoutMs: anything,
@@ -39,11 +39,10 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
 /**
  * Creates a Cloudflare Worker that serves agents: `export default createWorker({ … })`.
  *
- * It is the Hono app of `createAgentApp` with the bindings of a Worker; add your own routes to it. Needs no Node compatibility.
+ * Returns the Hono app of `createAgentApp` with the Worker's bindings, to which you can add routes. The Worker needs no Node compatibility.
  *
  * **Contract**
- * - workerd notices a disconnected client only when a write fails. So a run without a session is aborted at the next ping, not at
- *   once.
+ * - workerd detects a disconnected client only when a write fails, so a run without a session is aborted at the next ping.
  *
  * Source: docs/guides/serve-over-http.md
  */

@@ -1,5 +1,6 @@
 export { bearer, type LiveAgentOptions, onLoopback } from '../http/index.ts'
 export { createWorker, type WorkerOptions } from './create-worker.ts'
+export { type D1Binding, type D1Prepared, type D1SessionStoreOptions, d1SessionStore } from './session/d1/d1-session-store.ts'
 export type { KvNamespace } from './session/kv/kv-namespace.ts'
 export { type KvSessionStoreOptions, kvSessionStore } from './session/kv/kv-session-store.ts'
 export { LiveSessionObject } from './session/live/live-session-object.ts'

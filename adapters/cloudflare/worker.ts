@@ -15,8 +15,8 @@ import {
 } from './index.ts'
 
 /**
- * Creates a scripted model that says so and makes real tool calls. `remember` needs approval. Depends on the conversation alone,
- * so that a session continues after a restart of its object.
+ * Creates a scripted model that identifies itself as scripted and makes real tool calls. `remember` needs approval. Depends only on the
+ * conversation, so that a session continues after its object restarts.
  */
 function demoModel(): Model {
   return scripted(({ messages, tools }) => nextStep(messages, new Set(tools.map(({ name }) => name))), { delayMs: 20, chunkSize: 8 })
@@ -30,20 +30,20 @@ function nextStep(messages: readonly Pick<AgentMessage, 'role'>[], tools: Readon
   if (results === 1 && tools.has('remember')) {
     return { text: 'May I remember that you were here? ', toolCalls: [{ name: 'remember', arguments: { fact: 'The user was here.' } }] }
   }
-  return { text: 'The tool has answered, so the whole loop runs in this Worker.' }
+  return { text: 'The tool returned a result, so the whole loop runs in this Worker.' }
 }
 
 const introduction =
-  'I am a scripted model; set ANTHROPIC_API_KEY for a real one. I say a little more than I have to, so that you can watch the words arrive, ' +
+  'I am a scripted model; set ANTHROPIC_API_KEY for a real one. This text is a little long so that you can watch it stream, ' +
   'close the page in the middle, and find the rest when you come back: in a session the run goes on, whether anybody reads it or not. '
 
 /** Bindings of this Worker: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
 interface Bindings {
-  /** API key of the real model. Without it the model is scripted. */
+  /** API key of the real model. Without it, the model is scripted. */
   ANTHROPIC_API_KEY?: string
   /** Default: `claude-sonnet-4-6`. */
   ANTHROPIC_MODEL?: string
-  /** Token that callers send as `Authorization: Bearer …`: 8 characters or more. Required with an API key. */
+  /** Token that callers send as `Authorization: Bearer …`, with at least 8 characters. Required with an API key. */
   ACCESS_TOKEN?: string
   SESSIONS: ObjectNamespace
   INDEX: ObjectNamespace
@@ -62,7 +62,7 @@ function modelOf(env: Bindings): Model {
   return anthropic(env.ANTHROPIC_MODEL ?? 'claude-sonnet-4-6', { apiKey: env.ANTHROPIC_API_KEY })
 }
 
-/** Only for sessions: a run without a session cannot wait for an approval. */
+/** Only for sessions, because a run without a session cannot wait for an approval. */
 const remember = defineTool({
   name: 'remember',
   label: 'Remember',
@@ -76,9 +76,9 @@ function agentOf(env: Bindings): LiveAgentOptions {
   return { model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }
 }
 
-/** One object per session: its agent runs here, also without a client. */
+/** One object per session, in which the agent runs even without a connected client. */
 export class Conversation extends LiveSessionObject<Bindings> {
-  // Its only user deployed it, so the playground may show requests and import sessions.
+  // Lets the playground show requests and import sessions, because the only user deployed this Worker.
   protected override readonly turnRequests = true
   protected override readonly imports = true
   protected override readonly keptEvents = { includeStreamingEvents: true }
@@ -95,7 +95,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 export { IndexObject }
 
-/** Without a token accepts only this machine, and only without an API key. */
+/** Without a token, accepts only this machine, and only without an API key. */
 const authorize = (env: Bindings, request: Request) =>
   env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request)
 
@@ -112,7 +112,7 @@ app.get('/about', (c) => {
   return c.json({ model: config.name, isScripted, contextTokens: contextLimitOf(config), cost: config.cost })
 })
 
-/** For agents in the browser: this Worker adds the API key and limits its use. */
+/** Proxy for agents in the browser. Adds the API key and limits its use. */
 const proxy = createModelProxy<{ Bindings: Bindings }>({
   upstreams: { anthropic: { api: 'anthropicMessages', apiKey: (c) => c.env.ANTHROPIC_API_KEY ?? '' } },
   authorize: (c) => authorize(c.env, authorized(c.req.raw, callerToken(c))),
@@ -121,7 +121,7 @@ const proxy = createModelProxy<{ Bindings: Bindings }>({
 })
 app.route('/models', proxy)
 
-/** Returns whether a request has the token, also as the key of an Anthropic client. */
+/** Returns whether a request contains the token, as a bearer token or as an Anthropic client's key. */
 function authorized(request: Request, token: string | undefined): Request {
   const headers = new Headers(request.headers)
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)

@@ -1,9 +1,9 @@
+import { splitText } from '../../../../src/base/text/characters.ts'
 import type { LogLine } from '../../../../src/session.ts'
-import { splitText } from '../workers-platform.ts'
 import { type LogKey, type LogKeyMetadata, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'
 
-/** Keys and characters of a bulk read: KV limits a response to 25 MB. */
+/** Maximum keys and characters per bulk read, because KV limits responses to 25 MB. */
 const bulkKeys = 100
 const bulkChars = 8_000_000
 
@@ -17,7 +17,7 @@ interface LogValue {
   text: string
 }
 
-/** Writes lines in order, several into one value if they fit. Every key is new. If it rejects, the first lines are stored. */
+/** Writes lines in order, several per value if they fit. Every key is new. If it rejects, some of the first lines may be stored. */
 export async function writeLines(
   namespace: KvNamespace,
   place: { sessionId: string; epoch: number; writer: string; from: number },
@@ -48,31 +48,31 @@ function valuesOf(lines: readonly LogLine[], maxValueBytes: number): LogValue[] 
 }
 
 function chunkOf(value: LogValue & { chunk: number }, chunks: number): LogValue {
-  // The line counts only with the piece that has their number.
+  // The line counts only with the piece that contains the number of pieces.
   return value.chunk === chunks - 1 ? { ...value, chunks } : value
 }
 
-/** Returns the visible keys of a session's log, ordered by epoch, then by order of writing. */
+/** Returns the visible keys of a session's log, ordered by epoch, then by write order. */
 export async function logKeys(namespace: KvNamespace, sessionId: string, onProgress?: () => void): Promise<LogKey[]> {
   const keys = await listKeys(namespace, logPrefix(sessionId), onProgress)
   return keys.flatMap(({ name, metadata }) => parseLogKey(name, metadata) ?? [])
 }
 
-/** Result of `readLines`. */
+/** The result of `readLines`. */
 export interface KvLines {
   lines: string[]
-  /** Whether there are more lines: keys or values that are not visible yet, and those that follow them. */
+  /** Whether there are more lines, because keys or values are not visible yet. */
   isLate: boolean
 }
 
-/** The lines of one writer up to the first gap. */
+/** One writer's lines up to the first gap. */
 interface Part {
   epoch: number
   from?: number
   whole?: number
   /** The pieces of one line, or a value with several lines. */
   groups: LogKey[][]
-  /** The next `seq`. */
+  /** Next `seq`. */
   next: number
   isLate: boolean
 }
@@ -81,8 +81,8 @@ interface Part {
  * Returns the lines of these keys, without those up to `after` unless they share a value with later ones.
  *
  * **Contract**
- * - Keys and values become visible in any order. Of one writer, lines after a gap do not count: an import with a missing value
- *   would look damaged.
+ * - Keys and values become visible in any order. Lines after a gap in one writer's lines do not count, because an import with a missing
+ *   value would look damaged.
  * - A line without its last piece is omitted, because it was never acknowledged.
  */
 export async function readLines(namespace: KvNamespace, keys: readonly LogKey[], after = 0, onProgress?: () => void): Promise<KvLines> {
@@ -110,7 +110,7 @@ function seenLines(part: Part, values: ReadonlyMap<string, string | null>): stri
   return lines
 }
 
-/** Returns the parts from the newest complete session on. Older ones may be deleted already. */
+/** Returns the parts starting at the newest complete session. Older parts may already be deleted. */
 function countingParts(parts: readonly Part[]): Part[] {
   const since = parts.findLast(({ whole, next }) => whole !== undefined && next > whole)?.epoch ?? 0
   return parts.filter(({ epoch }) => epoch >= since)

@@ -13,32 +13,31 @@ export async function kvOutcome<Value>(operation: 'get' | 'put' | 'list' | 'dele
     const text = errorText(error)
     const failed = `Workers KV refused a ${operation}: ${text}`
     if (tooMany.test(text))
-      throw new SessionError('io', `${failed}. It takes one write per second and key; try again later.`, { cause: error })
-    if (quota.test(text))
-      throw new SessionError('quota', `${failed}. Delete sessions, or raise the limits of the account.`, { cause: error })
+      throw new SessionError('io', `${failed}. Workers KV allows one write per second and key. Retry later.`, { cause: error })
+    if (quota.test(text)) throw new SessionError('quota', `${failed}. Delete sessions, or raise the account's limits.`, { cause: error })
     throw new SessionError('io', failed, { cause: error })
   }
 }
 
-/** The part of a Workers KV namespace that `kvSessionStore` uses. A binding implements it, and so can a wrapper. */
+/** The part of a Workers KV namespace that `kvSessionStore` uses. Implemented by bindings and wrappers. */
 export interface KvNamespace {
   get(key: string): Promise<string | null>
-  /** Reads up to 100 keys. Counts as one operation of a request. */
+  /** Reads up to 100 keys. Counts as one of the request's operations. */
   get(keys: string[]): Promise<Map<string, string | null>>
   put(key: string, value: string, options?: { metadata?: unknown }): Promise<void>
   delete(key: string): Promise<void>
   list(options: { prefix: string; cursor?: string }): Promise<KvKeyPage>
 }
 
-/** Up to 1,000 keys in the order of their names. */
+/** Up to 1,000 keys, ordered by name. */
 export interface KvKeyPage {
   keys: { name: string; metadata?: unknown }[]
   list_complete: boolean
-  /** Start of the next page; absent on the last one. */
+  /** Start of the next page. Absent on the last page. */
   cursor?: string
 }
 
-/** Returns all keys that begin with `prefix`, in order. `onProgress` is called with each page. */
+/** Returns all keys that start with `prefix`, in order. Calls `onProgress` for each page. */
 export async function listKeys(namespace: KvNamespace, prefix: string, onProgress?: () => void): Promise<KvKeyPage['keys']> {
   const keys: KvKeyPage['keys'] = []
   for (let cursor: string | undefined; ; ) {

@@ -21,9 +21,9 @@ import { logKeys, readLines, writeLines } from './kv-log.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 import { bytesOf, maxAgentIdBytes, summaryFrom, summaryMetadata } from './kv-summary.ts'
 
-/** Options of `kvSessionStore`: the size limit of a value. */
+/** Options for `kvSessionStore`: the size limit for a value. */
 export interface KvSessionStoreOptions {
-  /** Bytes of a value; longer records are split. Default: 25 MiB, the limit of KV. */
+  /** Maximum value size in bytes. Longer records are split. Default: 25 MiB, which is KV's limit. */
   maxValueBytes?: number
 }
 
@@ -32,16 +32,16 @@ const storeOptions = optionsOf<KvSessionStoreOptions>({
 })
 const promises: StorePromises = { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'powerCut' }
 const defaultMaxValueBytes = 25 * 1024 * 1024
-/** KV allows one write per second and key, and bills each. */
+/** KV allows one write per second and key, and bills each write. */
 const summaryIntervalMs = 10_000
 
-/** The driver's data of a claim. */
+/** Driver data for a claim. */
 interface Writing {
   agentId: string
   writer: string
   /** First `seq` of this writer. */
   from?: number
-  /** The summary for lists; `undefined` before the first record. */
+  /** Summary for lists, or `undefined` before the first record. */
   summary: SessionSummary | undefined
   /** Last stored `lastActiveAt`. */
   storedAt: number
@@ -52,14 +52,14 @@ interface Writing {
  * `durableObjectSessionStore`.
  *
  * **Contract**
- * - An acknowledged record is durable, but readers and lists elsewhere may see it a minute later or more. Open no second writer
- *   before all records are visible. If visible records follow ones that are not, `open` rejects with `io`, and readers see the
- *   earlier ones.
+ * - An acknowledged record is durable, but readers and lists in other locations may see it a minute later or more. Do not open a second
+ *   writer before all records are visible. If a visible record follows invisible ones, `open` rejects with `io`, and readers see only the
+ *   records before the gap.
  * - Does not detect two concurrent writers. Their records have separate keys, so both are stored, and readers report a fork.
- * - Lists are up to 10 s old while a session is written. A title is cut to the limit of key metadata.
- * - `agentId` has at most 900 bytes as JSON; otherwise `open` rejects with `invalidSession`. Throws `ConfigError` `invalidOption`
+ * - While a session is written, lists are up to 10 s old. Titles are truncated to the limit of key metadata.
+ * - `agentId` must have at most 900 bytes as JSON. Otherwise, `open` rejects with `invalidSession`. Throws `ConfigError` `invalidOption`
  *   for `maxValueBytes` below 6.
- * - A record costs one write (more if it exceeds a value), a session one summary; `load` costs one read per 100 writes.
+ * - A record costs one write, or more if it exceeds a value. A session costs one summary. `load` costs one read per 100 writes.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -144,14 +144,15 @@ class KvDriver implements LogDriver {
     const summary = await kvOutcome('list', this.#summaryOf(sessionId))
     for (const { name } of keys) await kvOutcome('delete', this.#namespace.delete(name))
     await this.#bytes.remove(sessionId)
-    // Last, so that after a failed deletion the session is still listed and can be deleted again.
+    // Deleted last, so that the session is still listed after a failed deletion and can be deleted again.
     if (summary !== undefined) await kvOutcome('delete', this.#namespace.delete(summaryKeyName(sessionId)))
     return keys.length > 0 || summary !== undefined
   }
 
   #writingOf(claim: LogClaim): Writing {
     const writing = this.#writings.get(claim)
-    if (writing === undefined) throw new SessionError('conflict', `This store gave no claim on session ${claim.sessionId}. Open it here.`)
+    if (writing === undefined)
+      throw new SessionError('conflict', `The claim on session ${claim.sessionId} is from another store. Open the session in this store.`)
     return writing
   }
 
@@ -166,18 +167,21 @@ class KvDriver implements LogDriver {
     writing.storedAt = summary.lastActiveAt
   }
 
-  /** Never rejects: the records are stored, and the next summary catches up. */
+  /** Never rejects, because the records are stored and the next summary catches up. */
   async #updateSummary(writing: Writing): Promise<void> {
     if (writing.summary !== undefined) await this.#putSummary(writing, writing.summary).catch(() => undefined)
   }
 }
 
 function agentIdTooLong(bytes: number): SessionError {
-  return new SessionError('invalidSession', `The agent id has ${bytes} bytes as JSON; Workers KV lists at most ${maxAgentIdBytes}.`)
+  return new SessionError(
+    'invalidSession',
+    `The agent id has ${bytes} bytes as JSON, but Workers KV allows at most ${maxAgentIdBytes}. Use a shorter id.`,
+  )
 }
 
 function notVisible(sessionId: string): SessionError {
-  return new SessionError('io', `Records of session ${sessionId} cannot be seen here yet. Open it again in a minute.`, {
-    hint: 'If that does not help, a deletion of it was cut off: delete it again.',
+  return new SessionError('io', `Records of session ${sessionId} are not visible in this location yet. Open it again in a minute.`, {
+    hint: 'If that does not help, its deletion was interrupted. Delete it again.',
   })
 }

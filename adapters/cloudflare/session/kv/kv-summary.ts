@@ -2,14 +2,14 @@ import { sessionStatus } from '../../../../src/contract/session/session.ts'
 import type { SessionSummary } from '../../../../src/session.ts'
 import { summaryPrefix } from './kv-key.ts'
 
-/** KV allows 1,024 bytes of metadata; times, counts and punctuation need some. */
+/** Bytes of metadata for texts. KV allows 1,024 bytes, some of which times, counts and punctuation need. */
 const maxMetadataBytes = 1024
-/** Bytes of it for the agent id, as JSON. */
+/** Maximum metadata bytes for the agent id, as JSON. */
 export const maxAgentIdBytes = 900
 
 const encoder = new TextEncoder()
 
-/** Returns the metadata of a summary. The title gets the remaining room. */
+/** Returns the metadata for a summary. The title gets the remaining space. */
 export function summaryMetadata({ sessionId: _, title = '', error: __, ...metadata }: SessionSummary): object {
   for (let shown = title; shown !== ''; shown = shorter(shown)) {
     const whole = { ...metadata, title: shown }
@@ -19,7 +19,7 @@ export function summaryMetadata({ sessionId: _, title = '', error: __, ...metada
   return bytesOf(metadata) <= maxMetadataBytes ? metadata : rest
 }
 
-/** Shortens a title by at least one character, never within one. */
+/** Shortens a title by at least one character, without splitting characters. */
 function shorter(title: string): string {
   const kept = [...title.replace(/…$/, '')].slice(0, -1).join('').trimEnd()
   return kept === '' ? '' : `${kept}…`
@@ -30,7 +30,7 @@ export function bytesOf(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length
 }
 
-/** Parses the metadata of a key; invalid metadata becomes an unreadable session. */
+/** Parses a key's metadata. Invalid metadata becomes an unreadable session. */
 export function summaryFrom(name: string, metadata: unknown): SessionSummary {
   const sessionId = name.slice(summaryPrefix.length, -1)
   const fields: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}
@@ -49,7 +49,7 @@ export function summaryFrom(name: string, metadata: unknown): SessionSummary {
       ...(typeof title === 'string' && { title }),
     }
   }
-  const message = `The list entry of session ${sessionId} cannot be read. Open the session, or delete it.`
+  const message = `The list entry of session ${sessionId} is unreadable. Open the session, or delete it.`
   return { sessionId, agentId: '', createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0, error: { code: 'io', message } }
 }
 

@@ -9,9 +9,12 @@ import {
   type SessionRoutes,
   SessionSchedules,
 } from '../../../http/index.ts'
-import type { EndNotice, RouteOptions, WaitingNotice } from '../../../http/internal.ts'
+import type { ContextRequest, EndNotice, RouteOptions, RunContext, WaitingNotice } from '../../../http/internal.ts'
 import {
+  contextFrom,
+  contextRequest,
   deadlineExceeded,
+  gatewayWith,
   liveSessionRoutes,
   problemResponse,
   routeDefaults,
@@ -36,12 +39,12 @@ interface Begun {
 }
 
 /**
- * A Durable Object in which the agent of one session lives: it runs without a client and resumes after an eviction. Extend it,
+ * A Durable Object that runs one session's agent. The agent runs without a client and resumes after an eviction. Extend it,
  * export your class, bind it with SQLite, and forward requests with `forwardToSession`.
  *
  * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 during a run.
- * - `GET /runs/:loopId/events` resumes after `Last-Event-ID`. 410 `gone` if the object has restarted since: then read `GET /`;
- *   `continuedBy` names the loop that continues the run.
+ * - `GET /runs/:loopId/events` resumes after `Last-Event-ID`. Responds with 410 `gone` if the object has restarted since. In that case,
+ *   read `GET /`, where `continuedBy` names the loop that continues the run.
  * - `GET /` returns `{ session, runningLoopId? }`. `POST /stop` stops the run, also an interrupted one.
  * - 404 for a session without messages.
  *
@@ -71,13 +74,13 @@ interface Begun {
  */
 export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly env: Bindings
-  /** Milliseconds between the alarms of a run. */
+  /** Milliseconds between alarms during a run. */
   protected readonly keepAliveMs: number = 20_000
-  /** Bytes of a request body. */
+  /** Maximum request body size in bytes. */
   protected readonly maxBodyBytes: number = routeDefaults.maxBodyBytes
   /** Milliseconds until a request body must be complete. */
   protected readonly bodyTimeoutMs: number = routeDefaults.bodyTimeoutMs
-  /** Concurrent streams of one session. */
+  /** Maximum concurrent streams per session. */
   protected readonly maxOpenStreams: number = shareOfNamed
   /** Whether `POST /import` accepts sessions, as for `createAgentApp`. */
   protected readonly imports: boolean = false
@@ -87,11 +90,11 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly clientSettings: NonNullable<RouteOptions['clientSettings']> = []
   /** Base URL of the sessions for clients, as for `createAgentApp`: large media are sent as URLs. Default: none. */
   protected readonly mediaBase: string | undefined = undefined
-  /** Events that are stored with the session, for `replayEvents` and clients; see `withEvents`. Default: none. */
+  /** Events that are stored with the session, for `replayEvents` and clients. See `withEvents`. Default: none. */
   protected readonly keptEvents: EventKeeping | undefined = undefined
-  /** Milliseconds between the pings of an idle connection. */
+  /** Milliseconds between pings on an idle connection. */
   protected readonly pingMs: number = routeDefaults.pingMs
-  /** Sessions of a tenant with an active run; a further prompt gets 429. Needs `index()`. Default: no limit. */
+  /** Maximum sessions per tenant with an active run. A further prompt gets 429. Needs `index()`. Default: no limit. */
   protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
   /** Epoch milliseconds of the next scheduled prompt. */
@@ -106,7 +109,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     this.env = env
   }
 
-  /** Returns the options of this session's agent. Called once per start of the object, before its first run. */
+  /** Returns the options for this session's agent. Called once per start of the object, before its first run. */
   protected abstract agentOptions(address: ObjectAddress): LiveAgentOptions | Promise<LiveAgentOptions>
 
   /** Returns the binding of the `IndexObject` that lists the session. Default: none. */
@@ -114,23 +117,29 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     return undefined
   }
 
-  /** Returns the logger for failures to start an agent. Default: none. */
+  /** Returns the logger for failures to create an agent. Default: none. */
   protected logger(): Logger | false | undefined {
     return undefined
   }
 
-  /** Called when a call is pending and no client is connected; see `NoticeHandlers`. Default: none. */
+  /**
+   * Returns the `context` for a run. If a client starts the run, `request` is the request that the Worker forwarded. Without a request,
+   * returning `undefined` makes the run wait. Default: none.
+   */
+  protected context?(request: Request | undefined, start: ContextRequest): unknown
+
+  /** Called when a call is pending and no client is connected. See `NoticeHandlers`. Default: none. */
   protected onWaiting?(notice: WaitingNotice): void | Promise<void>
 
   /** Called when a run has ended. Default: none. */
   protected onEnd?(notice: EndNotice): void | Promise<void>
 
-  /** Returns the agent of this session with its unfinished run resumed, for features without a route: steering, approvals. */
+  /** Returns this session's agent and resumes an unfinished run, for features without a route. */
   protected async agent(): Promise<Agent | undefined> {
     return (await this.#begin())?.live.agent()
   }
 
-  /** Returns the scheduled prompts of this session; `undefined` before its first request. */
+  /** Returns this session's scheduled prompts, or `undefined` before its first request. */
   protected async schedules(): Promise<SessionSchedules | undefined> {
     return (await this.#begin())?.live.schedules
   }
@@ -140,9 +149,11 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     if (address === undefined) return super.fetch(request)
     if (isTooLate(request)) return problemResponse(deadlineExceeded)
     const begun = await this.#begin(address)
-    // The first request resumes an interrupted run, if it comes before the alarm.
+    // The first request resumes an interrupted run, if it arrives before the alarm.
     await begun.live.recover()
-    return begun.routes(request, sessionGateway(begun.live))
+    const gateway = sessionGateway(begun.live)
+    const start = () => this.#contextOf(request, 'start', address)
+    return begun.routes(request, this.context === undefined ? gateway : gatewayWith(gateway, start))
   }
 
   /** Called by the platform. */
@@ -217,6 +228,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       ...(this.onWaiting !== undefined && { onWaiting: (notice) => this.onWaiting?.({ ...notice, ...named }) }),
       ...(this.onEnd !== undefined && { onEnd: (notice) => this.onEnd?.({ ...notice, ...named }) }),
       schedules: new SessionSchedules(schedules, { sessionId, ...named }, changed),
+      contextFor: (reason) => this.#contextOf(undefined, reason, address),
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
@@ -231,10 +243,21 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
    * Sets an alarm before a run begins and keeps it until the run has ended, so that the platform keeps or restarts the object.
    */
   async #keepAwake(address: ObjectAddress): Promise<void> {
-    // An alarm does not name its session. Stored with the first run, so that mere reads leave nothing behind.
+    // Stores the session id, which alarms do not contain. The id is stored with the first run, so that reads leave nothing behind.
     await this.#keep(address)
     this.#isRunning = true
     await this.#setAlarm()
+  }
+
+  async #contextOf(
+    request: Request | undefined,
+    reason: ContextRequest['reason'],
+    { sessionId, tenant }: ObjectAddress,
+  ): Promise<RunContext> {
+    const identity = identityOf(tenant)
+    const named = identity === undefined ? { sessionId } : { sessionId, identity }
+    const make = this.context?.bind(this)
+    return make === undefined ? {} : contextFrom(make, request, contextRequest(reason, named))
   }
 
   async #keep(address: ObjectAddress): Promise<void> {
@@ -242,7 +265,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     this.#isKept = true
   }
 
-  /** Sets the only alarm of the object: for the active run, or for the next scheduled prompt. */
+  /** Sets the object's only alarm, for the active run or the next scheduled prompt. */
   async #setAlarm(): Promise<void> {
     const times = [this.#dueAt, this.#isRunning ? Date.now() + this.keepAliveMs : undefined].filter((at) => at !== undefined)
     if (times.length > 0) await this.state.storage.setAlarm(Math.min(...times))

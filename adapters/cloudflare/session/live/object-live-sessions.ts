@@ -12,25 +12,25 @@ import { isRetryable, retryDelay } from '../object/object-call.ts'
 import { addressed, defaultTenant, type ObjectAddress, objectName, tenantOf } from '../object/session-address.ts'
 import type { ObjectNamespace } from '../workers-platform.ts'
 
-/** The target object of a client's request. */
+/** The object that a client's request is sent to. */
 export interface ForwardOptions {
   /** Binding of a class that extends `LiveSessionObject`. */
   sessions: ObjectNamespace
   sessionId: string
-  /** As for `durableObjectSessionStore`. Default: `default`. */
+  /** Tenant, as for `durableObjectSessionStore`. Default: `default`. */
   tenant?: string
-  /** Path within the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
+  /** Path within the session: `/`, `/runs`, `/runs/…/events`, `/stop`. Keeps the request's query. */
   path: string
   /**
-   * Milliseconds until the object must begin its response; then 504 `deadlineExceeded`. A response without a stream begins when
-   * its run has ended. Default: 600,000.
+   * Maximum milliseconds until the object begins its response. After that, the response is 504 `deadlineExceeded`. A response that is not
+   * streamed begins when its run has ended. Default: 600,000.
    */
   timeoutMs?: number
 }
 
 const forwardOptions = optionsOf<ForwardOptions>({
   sessions: required(withMethods('the binding of a Durable Object', 'getByName')),
-  // Set by the client, so problems are part of the response.
+  // Set by the client, so errors are part of the response.
   sessionId: anything,
   tenant: anything,
   path: anything,
@@ -39,14 +39,14 @@ const forwardOptions = optionsOf<ForwardOptions>({
 const aRequest = kind('a Request', (value) => value instanceof Request)
 
 /**
- * Forwards a request to its live session (see `LiveSessionObject`). Authenticate the client first: `tenant` and `sessionId` alone
- * decide what it reads and whose tokens it spends.
+ * Forwards a request to its live session (see `LiveSessionObject`). Authenticate the client first, because `tenant` and `sessionId` alone
+ * determine which data it can read and whose tokens it spends.
  *
  * **Contract**
- * - `sessionId` and `path` may come from the client. An invalid id gets 400 `invalidId`, an unknown path 404.
- * - Responds within `timeoutMs`; a request that reaches the object later starts nothing.
- * - If an object ends during a request without a body, the request is retried; otherwise it gets 503 `unavailable`.
- * - Rejects with `ConfigError` if `tenant` is not a text. Derive it from the authenticated user, not from the client.
+ * - `sessionId` and `path` may come from the client. Responds with 400 `invalidId` to an invalid id, and with 404 to an unknown path.
+ * - Responds within `timeoutMs`. A request that reaches the object later starts nothing.
+ * - If an object ends during a request without a body, the request is retried. Otherwise, the response is 503 `unavailable`.
+ * - Rejects with `ConfigError` if `tenant` is not a string. Derive it from the authenticated user, not from client input.
  */
 export async function forwardToSession(request: Request, options: ForwardOptions): Promise<Response> {
   checkOptions(request, aRequest, 'request')
@@ -60,7 +60,7 @@ export async function forwardToSession(request: Request, options: ForwardOptions
     return problemResponse({ status: 400, code: 'invalidId', detail: error.message })
   }
   const url = new URL('https://session')
-  // Not as a second argument: a path that begins with two slashes would name a host.
+  // Does not resolve the path against a base, because a path that starts with two slashes would select a host.
   url.pathname = path
   url.search = new URL(request.url).search
   const address = { tenant, sessionId }
@@ -68,7 +68,7 @@ export async function forwardToSession(request: Request, options: ForwardOptions
   return withTimeout(timeoutMs, deliver(sessions, address, forwarded))
 }
 
-/** Returns the response if it begins in time, and discards it otherwise. */
+/** Returns the response if it begins in time. Otherwise, discards it. */
 function withTimeout(timeoutMs: number, answering: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
     let isLate = false
@@ -90,7 +90,7 @@ async function deliver(sessions: ObjectNamespace, address: ObjectAddress, reques
       // A stub that has failed once stays broken.
       return await sessions.getByName(objectName(address)).fetch(isRepeatable ? request.clone() : request)
     } catch (error) {
-      // A bug in the class belongs in the logs of the platform, not in a response.
+      // Rethrows a bug in the class, so that it appears in the platform's logs instead of a response.
       if (!isRetryable(error) && !isOverloaded(error)) throw error
       if (!isRepeatable || !isRetryable(error) || !(await retryDelay(attempt))) return problemResponse(unavailable)
     }
@@ -99,7 +99,7 @@ async function deliver(sessions: ObjectNamespace, address: ObjectAddress, reques
 
 function assertTenant(tenant: unknown): asserts tenant is string {
   if (typeof tenant === 'string' && tenant !== '' && !hasHalf(tenant)) return
-  throw new ConfigError('invalidOption', `tenant is ${JSON.stringify(tenant)}. Pass who is signed in, as a text, or leave it out.`)
+  throw new ConfigError('invalidOption', `tenant is ${JSON.stringify(tenant)}. Pass the signed-in user as a string, or omit it.`)
 }
 
 function isOverloaded(error: unknown): boolean {
@@ -109,17 +109,17 @@ function isOverloaded(error: unknown): boolean {
 const unavailable: Problem = {
   status: 503,
   code: 'unavailable',
-  detail: 'The session was ended while it was asked, or has too much to do. Read what it has done before you send this again.',
+  detail: 'The session object stopped during the request, or is overloaded. Read the session before you retry.',
   retryAfterMs: soonMs,
 }
 
-/** Options of `objectLiveSessions`. */
+/** Options for `objectLiveSessions`. */
 export interface ObjectLiveSessionsOptions {
   /** Binding of a class that extends `LiveSessionObject`. */
   sessions: ObjectNamespace
-  /** Binding of `IndexObject`. The class must return it from `index()`, or nothing is listed. */
+  /** Binding of `IndexObject`. The class must return it from `index()`. Otherwise, no sessions are listed. */
   index: ObjectNamespace
-  /** Returns the tenant of a caller. Default: `user:` and the identity; `default` for a single user. */
+  /** Returns a caller's tenant. Default: `user:` and the identity, or `default` for a single user. */
   tenant?: (caller: Caller) => string
 }
 
@@ -127,10 +127,10 @@ const aBinding = required(withMethods('a binding of Durable Objects', 'getByName
 const liveOptions = optionsOf<ObjectLiveSessionsOptions>({ sessions: aBinding, index: aBinding, tenant: aFunction })
 
 /**
- * Creates live sessions in one Durable Object each: the `sessions` of `createAgentApp` and `createWorker` on Cloudflare.
+ * Creates live sessions in one Durable Object each, for the `sessions` option of `createAgentApp` and `createWorker` on Cloudflare.
  *
  * **Contract**
- * - Callers with different identities never reach the same object, unless `tenant` maps them to one.
+ * - Callers with different identities never access the same object, unless `tenant` maps them to the same tenant.
  *
  * Source: docs/guides/serve-over-http.md
  */

@@ -2,18 +2,18 @@ import { ConfigError } from '../../../../src/index.ts'
 import { type Problem, tooManyRuns } from '../../../http/index.ts'
 import type { SessionIndex } from '../object/index-object.ts'
 
-/** Limit of active runs of a tenant, and the lease of each. */
+/** Maximum active runs per tenant, and the lease duration. */
 interface OpenRunsOptions {
   limit: number | undefined
   leaseMs: number
 }
 
 /**
- * The active run of one session, as the index of its tenant counts it.
+ * One session's active run, counted in its tenant's index.
  *
  * **Contract**
- * - Without a limit the index is not called.
- * - Calls arrive in order. A run whose object has been gone for `leaseMs` no longer counts.
+ * - Without a limit, the index is not called.
+ * - Calls arrive in order. A run whose object has not renewed the lease for `leaseMs` no longer counts.
  */
 export class OpenRuns {
   readonly #index: SessionIndex | undefined
@@ -28,7 +28,7 @@ export class OpenRuns {
   }
 
   /**
-   * Counts a new run; returns a problem if the limit is reached. Rejects with `SessionError` `io` if the index is unreachable.
+   * Counts a new run. Returns a problem if the limit is reached. Rejects with `SessionError` `io` if the index is unreachable.
    */
   async open(): Promise<Problem | undefined> {
     const { limit, leaseMs } = this.#options
@@ -38,7 +38,7 @@ export class OpenRuns {
     return mayBegin ? undefined : tooManyRuns
   }
 
-  /** Renews the lease of the run, regardless of the limit. */
+  /** Renews the run's lease, regardless of the limit. */
   keep(): void {
     this.#tell((index) => index.openRun(this.#sessionId, { leaseMs: this.#options.leaseMs }))
   }
@@ -47,7 +47,7 @@ export class OpenRuns {
     this.#tell((index) => index.closeRun(this.#sessionId))
   }
 
-  /** Sends a call without waiting. If it is lost, the lease expires. */
+  /** Sends a call without waiting. If the call is lost, the lease expires. */
   #tell(call: (index: SessionIndex) => Promise<unknown>): void {
     const index = this.#index
     if (this.#options.limit !== undefined && index !== undefined) this.#next(() => call(index)).catch(() => undefined)
@@ -61,7 +61,7 @@ export class OpenRuns {
 
   #checked(limit: number): SessionIndex {
     if (!Number.isSafeInteger(limit) || limit < 0) {
-      throw new ConfigError('invalidOption', `maxOpenRuns is ${limit}. It must be a whole number, or undefined for as many as come.`)
+      throw new ConfigError('invalidOption', `maxOpenRuns is ${limit}. It must be a whole number, or undefined for no limit.`)
     }
     if (this.#index === undefined) {
       throw new ConfigError('invalidOption', 'maxOpenRuns needs the object that counts: return its binding from index().')

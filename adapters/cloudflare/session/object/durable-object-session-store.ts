@@ -8,14 +8,14 @@ import { callObject, callWithBytes, storageError } from './object-call.ts'
 import { defaultTenant, objectName } from './session-address.ts'
 import type { SqliteClaim, SqliteLog } from './sqlite-log.ts'
 
-/** The log of one session, in any object. */
+/** One session's log, in any object. */
 interface LogAccess {
   claim(onProgress?: () => void): Promise<SqliteClaim>
   append(claim: SqliteClaim, lines: readonly LogLine[]): Promise<void>
   discardOlder(claim: SqliteClaim): Promise<void>
   release(claim: SqliteClaim): Promise<void>
   read(after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
-  /** Only within the object itself: a remote call would cost extra. */
+  /** Available only within the object, because a remote call would be billed. */
   lastSeq?(): Promise<number | undefined>
   delete(): Promise<boolean>
   putBlob(claim: SqliteClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<unknown>
@@ -23,7 +23,7 @@ interface LogAccess {
   keepBlobs(claim: SqliteClaim, hashes: readonly string[]): Promise<void>
 }
 
-/** The driver's data of a claim. */
+/** Driver data for a claim. */
 interface Writing {
   log: LogAccess
   claim: SqliteClaim
@@ -36,7 +36,8 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
   const writings = new WeakMap<LogClaim, Writing>()
   const writingOf = (claim: LogClaim): Writing => {
     const writing = writings.get(claim)
-    if (writing === undefined) throw new SessionError('conflict', `This store gave no claim on session ${claim.sessionId}. Open it here.`)
+    if (writing === undefined)
+      throw new SessionError('conflict', `The claim on session ${claim.sessionId} is from another store. Open the session in this store.`)
     return writing
   }
   return {
@@ -50,12 +51,12 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
     },
     append: async (claim, lines, digest) => {
       const writing = writingOf(claim)
-      // The records count; if the index misses these, the next ones update it.
+      // The records are authoritative. If the index misses these records, the next ones update it.
       const updated = writing.isListed ? index?.update(claim.sessionId, digest).catch(() => undefined) : undefined
       await writing.log.append(writing.claim, lines)
       await updated
       if (writing.isListed) return
-      // Not earlier, because a list would contain an unreadable session.
+      // Added only now, because a list would otherwise contain an unreadable session.
       await index?.enter(claim.sessionId, writing.agentId, digest)
       writing.isListed = true
     },
@@ -66,7 +67,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
     release: async (claim) => {
       const writing = writings.get(claim)
       writings.delete(claim)
-      // A failure is harmless: the next writer claims the log anyway.
+      // A failure is harmless, because the next writer claims the log anyway.
       await writing?.log.release(writing.claim).catch(() => undefined)
     },
     read: (sessionId, after, onProgress) => logOf(sessionId).read(after, onProgress),
@@ -74,7 +75,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
     list: async (query) => (await index?.list(query)) ?? [],
     delete: async (sessionId) => {
       const existed = await logOf(sessionId).delete()
-      // Last, so that after a failed deletion the session is still listed and can be deleted again.
+      // Deleted last, so that the session is still listed after a failed deletion and can be deleted again.
       const wasListed = (await index?.remove(sessionId)) ?? false
       return existed || wasListed
     },
@@ -92,7 +93,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
   }
 }
 
-/** Returns the log in the object `name`, from outside. */
+/** Returns the log in the object `name`, accessed from outside. */
 function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
   const right = ({ epoch, writer }: SqliteClaim) => ({ epoch, writer })
   return {
@@ -133,15 +134,15 @@ export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: 
   }
 }
 
-/** Bindings of the session store. */
+/** Bindings for the session store. */
 export interface SessionBindings {
   /** Binding of `SessionObject`, or of a class that extends `LiveSessionObject`. */
   sessions: ObjectNamespace
   /** Binding of `IndexObject`. */
   index: ObjectNamespace
   /**
-   * Owner of the sessions. Tenants cannot see each other's sessions, and their ids do not clash. Derive it from the authenticated
-   * user. Default: `default`.
+   * Owner of the sessions. Tenants cannot see each other's sessions, and session ids only need to be unique per tenant. Derive it from the
+   * authenticated user. Default: `default`.
    */
   tenant?: string
 }
@@ -150,13 +151,11 @@ const aBinding = required(withMethods('a binding of Durable Objects', 'getByName
 const bindingOptions = optionsOf<SessionBindings>({ sessions: aBinding, index: aBinding, tenant: aText })
 
 /**
- * Creates a session store in Durable Objects: one object per session, and one per tenant that lists them. For a Worker with these
- * bindings.
+ * Creates a session store in Durable Objects for a Worker with these bindings: one object per session, and one index object per tenant.
  *
  * **Contract**
- * - Strongly consistent: an acknowledged record is durable, and every reader sees it. Of two writers the older one is refused.
- * - An append is one request to the session's object and one to the index. The memory of an object is the only limit for a
- *   record.
+ * - Strongly consistent: an acknowledged record is durable and visible to every reader. Of two writers, the older one is rejected.
+ * - An append takes one request to the session's object and one to the index. The only limit for a record is the object's memory.
  *
  * Source: docs/concepts/sessions.md
  */

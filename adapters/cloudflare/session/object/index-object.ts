@@ -7,24 +7,24 @@ interface SummaryRow extends Record<string, string | number> {
   agent_id: string
   created_at: number
   last_active_at: number
-  /** JSON of a `SessionDigest`; empty without one. */
+  /** JSON text of a `SessionDigest`. May be empty. */
   digest: string
 }
 
-/** Status and user of a session; empty if unknown. */
+/** A session's status and user. Empty if unknown. */
 const statusInDigest = `CASE WHEN json_valid(digest) THEN coalesce(json_extract(digest, '$.status'), '') ELSE '' END`
 
-/** Input of the calls of an `IndexObject`. */
+/** Input for calls to an `IndexObject`. */
 type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall & { digest?: SessionDigest; query?: LogQuery }
 
-/** The lease of a run and the limit of other runs. */
+/** A run's lease, and the limit for other runs. */
 interface RunCall {
   leaseMs: number
   limit?: number
 }
 
 /**
- * A Durable Object that lists the sessions of one tenant. Export it from your Worker, bind it as a class with SQLite, and pass
+ * A Durable Object that lists one tenant's sessions. Export it from your Worker, bind it as a class with SQLite, and pass
  * the binding to `durableObjectSessionStore` as `index`. Only that store may call it.
  */
 export class IndexObject {
@@ -88,7 +88,7 @@ export class IndexObject {
     )
   }
 
-  /** Counts the run of a session, unless the limit is reached. A session has one run at a time. */
+  /** Counts a session's run, unless the limit is reached. A session has at most one active run. */
   #openRun({ sessionId, leaseMs, limit }: IndexCall): boolean {
     const now = Date.now()
     this.#sql.exec('DELETE FROM runs WHERE until <= ?', now)
@@ -100,7 +100,7 @@ export class IndexObject {
 
   /** Times are unique. */
   #list({ agentId, status, limit, after }: LogQuery = {}): SessionSummary[] {
-    // Sessions of older versions have an empty status.
+    // Sessions from older versions have an empty status.
     const [isAsked, ...asked] = status === undefined ? ['true'] : [`${statusInDigest} IN (?, '')`, status]
     const rows = this.#sql.exec<SummaryRow>(
       `SELECT * FROM sessions WHERE ${isAsked} AND last_active_at < coalesce(?, 9e15) AND agent_id = coalesce(?, agent_id)
@@ -121,12 +121,12 @@ function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }:
     const { agentId: _, createdAt: __, ...fields }: SessionDigest = JSON.parse(digest)
     return { ...summary, ...fields }
   } catch {
-    const message = `The entry of session ${session_id} cannot be read. The next record written to it replaces it.`
+    const message = `The list entry of session ${session_id} is unreadable. The next write to the session replaces it.`
     return { ...summary, error: { code: 'io', message } }
   }
 }
 
-/** The index of a tenant, from outside. */
+/** A tenant's index, accessed from outside. */
 export class SessionIndex {
   readonly #namespace: ObjectNamespace
   readonly #tenant: string
@@ -136,32 +136,34 @@ export class SessionIndex {
     this.#tenant = tenant
   }
 
-  /** Adds a session, active now. */
+  /** Adds a session with the current time. */
   enter(sessionId: string, agentId: string, digest?: SessionDigest): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'enter', { sessionId, agentId, digest })
   }
 
-  /** Counts the run of a session for `leaseMs`; `false` if `limit` others are counted. Without a limit it always counts. */
+  /**
+   * Counts a session's run for `leaseMs`. Resolves with `false` if `limit` other runs are already counted. Without a limit, always counts.
+   */
   openRun(sessionId: string, run: RunCall): Promise<boolean> {
     return callObject(this.#namespace, this.#tenant, 'openRun', { sessionId, ...run })
   }
 
-  /** Uncounts the run of a session. */
+  /** Stops counting a session's run. */
   closeRun(sessionId: string): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'closeRun', { sessionId })
   }
 
-  /** Marks a session as active; does nothing if it was deleted. */
+  /** Updates a session's time. Does nothing if it was deleted. */
   update(sessionId: string, digest?: SessionDigest): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'update', { sessionId, digest })
   }
 
-  /** Resolves with whether it existed. */
+  /** Removes a session. Resolves with whether it existed. */
   remove(sessionId: string): Promise<boolean> {
     return callObject(this.#namespace, this.#tenant, 'remove', { sessionId })
   }
 
-  /** Lists the most recently active first. */
+  /** Lists sessions, most recently active first. */
   list(query: LogQuery = {}): Promise<SessionSummary[]> {
     return callObject(this.#namespace, this.#tenant, 'list', { query })
   }

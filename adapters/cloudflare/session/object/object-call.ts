@@ -3,22 +3,22 @@ import { fieldIn } from '../../../../src/contract/json.ts'
 import { SessionError, type SessionErrorCode } from '../../../../src/session.ts'
 import type { ObjectNamespace } from '../workers-platform.ts'
 
-/** Header with the call of an object. Requests of clients have none, or `live` (from `forwardToSession`). */
+/** Header that contains the object call. Absent in client requests, or `live` (from `forwardToSession`). */
 export const callHeader = 'x-phi-core-call'
 
-/** Header with the input of a call whose body is bytes. */
+/** Header that contains the input for a call with a binary body. */
 export const inputHeader = 'x-phi-core-input'
 
-/** Attempts of a call after transient failures of the platform. */
+/** Maximum attempts per call after transient platform failures. */
 const attempts = 3
 const retryDelayMs = 100
 
-/** The response of an object: a value, or a `SessionError` as data. */
+/** An object's response: a value, or a `SessionError` as data. */
 type Answer = { value: unknown } | { error: { code: SessionErrorCode; message: string } }
 
 /**
- * Calls the object `name`. Retries what the platform calls retryable, because calls of our objects are idempotent. Rejects with
- * `SessionError`. `onProgress` is called with each part of a long response.
+ * Calls the object `name`. Retries failures that the platform marks as retryable, because object calls are idempotent. Rejects with
+ * `SessionError`. Calls `onProgress` for each part of a long response.
  */
 export async function callObject<Value>(
   namespace: ObjectNamespace,
@@ -31,7 +31,7 @@ export async function callObject<Value>(
   return sent(namespace, name, asked, (response) => readAnswer<Value>(response, onProgress))
 }
 
-/** As {@link callObject}, for a call that sends or receives bytes; `undefined` if there are none. */
+/** Like {@link callObject}, for a call that sends or receives bytes. Resolves with `undefined` if there are none. */
 export function callWithBytes(
   namespace: ObjectNamespace,
   name: string,
@@ -68,10 +68,10 @@ async function sent<Value>(
 
 async function readAnswer<Value>(response: Response, onProgress?: () => void): Promise<Value> {
   const text = await textOf(response, onProgress)
-  if (!response.ok) throw new SessionError('io', `The object answered with status ${response.status}: ${text.slice(0, 200)}`)
+  if (!response.ok) throw new SessionError('io', `The object responded with status ${response.status}: ${text.slice(0, 200)}`)
   const answer: Answer = JSON.parse(text)
   if ('error' in answer) throw new SessionError(answer.error.code, answer.error.message)
-  return answer.value as Value // both ends are of this package; a caller names what its call gives
+  return answer.value as Value // both sides use this package, and callers specify the result type
 }
 
 async function textOf({ body }: Response, onProgress?: () => void): Promise<string> {
@@ -98,21 +98,21 @@ export async function answerCall(action: () => unknown): Promise<Response> {
   }
 }
 
-/** Returns the response to a request without a call: a client's request that was forwarded. */
+/** Returns the response to a request without a call, which is a forwarded client request. */
 export function notACall(): Response {
-  return new Response('This object answers calls of phi-core only. Use durableObjectSessionStore or forwardToSession.\n', { status: 404 })
+  return new Response('This object accepts only calls from phi-core. Use durableObjectSessionStore or forwardToSession.\n', { status: 404 })
 }
 
-/** Converts a failure of SQLite to a `SessionError`. */
+/** Converts an SQLite failure to a `SessionError`. */
 export function storageError(error: unknown): SessionError {
   if (SessionError.isInstance(error)) return error
   const text = errorText(error)
   return /SQLITE_FULL|disk is full/.test(text)
-    ? new SessionError('quota', `The object has no room left: ${text}. Delete sessions.`, { cause: error })
+    ? new SessionError('quota', `The object's storage is full: ${text}. Delete sessions.`, { cause: error })
     : new SessionError('io', `The storage of the object failed: ${text}`, { cause: error })
 }
 
-/** Waits before the next attempt; `false` after the last one. */
+/** Waits before the next attempt. Resolves with `false` after the last attempt. */
 export async function retryDelay(attempt: number): Promise<boolean> {
   if (attempt === attempts) return false
   await new Promise((resolve) => setTimeout(resolve, retryDelayMs * attempt))
@@ -120,8 +120,8 @@ export async function retryDelay(attempt: number): Promise<boolean> {
 }
 
 /**
- * Returns whether a retry may succeed: a restarted object, for example after a deploy, responds to the next call. An overloaded
- * one does not.
+ * Returns whether a retry may succeed. An object that restarted, for example after a deployment, responds to the next call. An overloaded
+ * object does not.
  */
 export function isRetryable(error: unknown): boolean {
   if (fieldIn(error, 'overloaded') === true) return false
@@ -129,7 +129,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 function unreachable(name: string, call: string, error: unknown): SessionError {
-  return new SessionError('io', `The object ${JSON.stringify(name)} did not answer ${call}: ${errorText(error)}. Try again.`, {
+  return new SessionError('io', `The object ${JSON.stringify(name)} did not respond to ${call}: ${errorText(error)}. Retry.`, {
     cause: error,
   })
 }

@@ -1,31 +1,31 @@
+import { joinedBytes } from '../../../../src/base/base64.ts'
+import { splitText } from '../../../../src/base/text/characters.ts'
 import { type LogLine, SessionError } from '../../../../src/session.ts'
-import { type ObjectStorage, type SqlValue, splitText } from '../workers-platform.ts'
+import { maxRowBytes } from '../../../sqlite/internal.ts'
+import type { ObjectStorage, SqlValue } from '../workers-platform.ts'
 
-/** A SQLite row holds 2 MB here; pieces of this size leave room and do not fill the cache. */
-const maxRowBytes = 512 * 1024
-
-/** Prefix of the writers of an object's own agent. */
+/** Prefix for writers that belong to an object's own agent. */
 const liveWriter = 'live-'
 
 /** A claim of a `SqliteLog`. */
 export interface SqliteClaim {
   epoch: number
-  /** Random, because epochs restart after a deletion and an old writer must not pass as a new one. */
+  /** Random, because epochs restart after a deletion and an old writer must not be mistaken for a new one. */
   writer: string
   lines: string[]
-  /** Whether older writers have left media. */
+  /** Whether media of older writers exist. */
   hasBlobs: boolean
 }
 
-/** The part of a claim that calls send. */
+/** The part of a claim that is sent with calls. */
 export type SqliteRight = Pick<SqliteClaim, 'epoch' | 'writer'>
 
 /**
- * The log of one session in the SQLite database of a Durable Object.
+ * One session's log in a Durable Object's SQLite database.
  *
  * **Contract**
- * - Everything is synchronous, so no other request runs between a check and what depends on it. Writes are durable when
- *   `storage.sync()` resolves, or when a later response arrives.
+ * - All methods are synchronous, so no other request runs between a check and the dependent write. Writes are durable when `storage.sync()`
+ *   resolves, or when a later response arrives.
  */
 export class SqliteLog {
   readonly #storage: ObjectStorage
@@ -46,8 +46,7 @@ export class SqliteLog {
   }
 
   /**
-   * Appends all lines or none. Throws `SessionError` `conflict` if another writer has claimed the log. Repeated lines change
-   * nothing.
+   * Appends all lines or none. Throws `SessionError` `conflict` if another writer has claimed the log. Repeated lines have no effect.
    */
   append({ epoch, writer }: SqliteRight, lines: readonly LogLine[]): void {
     this.#storage.transactionSync(() => {
@@ -58,7 +57,7 @@ export class SqliteLog {
     })
   }
 
-  /** Deletes the lines of epochs before `epoch`. Throws as `append`. */
+  /** Deletes the lines of epochs before `epoch`. Throws like `append`. */
   discardOlder({ epoch, writer }: SqliteRight): void {
     this.#storage.transactionSync(() => {
       this.#assertClaimed(epoch, writer)
@@ -67,7 +66,7 @@ export class SqliteLog {
     })
   }
 
-  /** Stores media under their hash. Throws as `append`. */
+  /** Stores media under their hash. Throws like `append`. */
   putBlob({ epoch, writer }: SqliteRight, hash: string, bytes: Uint8Array<ArrayBuffer>): void {
     const { sql } = this.#storage
     this.#storage.transactionSync(() => {
@@ -80,21 +79,21 @@ export class SqliteLog {
     })
   }
 
-  /** Returns the newest media under `hash`; `undefined` if there are none. */
+  /** Returns the newest media under `hash`, or `undefined` if there are none. */
   getBlob(hash: string): Uint8Array<ArrayBuffer> | undefined {
     if (!this.#hasTable('blobs')) return undefined
     const pieces = this.#rows<{ bytes: ArrayBuffer }>(
       'SELECT bytes FROM blobs WHERE hash = ?1 AND epoch = (SELECT max(epoch) FROM blobs WHERE hash = ?1) ORDER BY chunk',
       hash,
     ).map(({ bytes }) => new Uint8Array(bytes))
-    return pieces.length === 0 ? undefined : joined(pieces)
+    return pieces.length === 0 ? undefined : joinedBytes(pieces)
   }
 
-  /** Deletes media of older writers, except `hashes`. Throws as `append`. */
+  /** Deletes media of older writers, except `hashes`. Throws like `append`. */
   keepBlobs({ epoch, writer }: SqliteRight, hashes: readonly string[]): void {
     this.#storage.transactionSync(() => {
       this.#assertClaimed(epoch, writer)
-      // As one value, because a statement has few parameters.
+      // Passed as one value, because statements allow only a few parameters.
       this.#storage.sql.exec(
         'DELETE FROM blobs WHERE epoch < ? AND hash NOT IN (SELECT value FROM json_each(?))',
         epoch,
@@ -103,7 +102,7 @@ export class SqliteLog {
     })
   }
 
-  /** Releases the claim. Does nothing if another writer has claimed the log since. */
+  /** Releases the claim. Does nothing if another writer has claimed the log since then. */
   release({ epoch, writer }: SqliteRight): void {
     if (this.#hasTables()) this.#storage.sql.exec("UPDATE claim SET writer = '' WHERE epoch = ? AND writer = ?", epoch, writer)
   }
@@ -133,7 +132,7 @@ export class SqliteLog {
     return lines
   }
 
-  /** Returns the `seq` of the last line; `undefined` without one. */
+  /** Returns the last line's `seq`, or `undefined` if there is no line. */
   lastSeq(): number | undefined {
     if (!this.hasRecords()) return undefined
     const [last] = this.#storage.sql.exec<{ seq: number }>('SELECT seq FROM records ORDER BY epoch DESC, seq DESC LIMIT 1')
@@ -145,20 +144,20 @@ export class SqliteLog {
     const insert = sql.exec('INSERT OR IGNORE INTO records (epoch, seq, chunk, text) VALUES (?, ?, ?, ?)', epoch, seq, chunk, text)
     if (insert.rowsWritten > 0) return
     const [there] = sql.exec<{ text: string }>('SELECT text FROM records WHERE epoch = ? AND seq = ? AND chunk = ?', epoch, seq, chunk)
-    if (there?.text !== text) throw new SessionError('conflict', `Record ${seq} of epoch ${epoch} was written by another writer.`)
+    if (there?.text !== text) throw new SessionError('conflict', `Another writer wrote record ${seq} of epoch ${epoch}.`)
   }
 
   #assertClaimed(epoch: number, writer: string): void {
     const claimed = this.#hasTables() ? this.#claimed() : undefined
     if (claimed?.epoch === epoch && claimed.writer === writer) return
-    throw new SessionError('conflict', 'Another writer has taken over the session, or it was deleted. Open it again to write.')
+    throw new SessionError('conflict', 'Another writer took over the session, or the session was deleted. Open it again to write.')
   }
 
   #claimed(): { epoch: number; writer: string } | undefined {
     return this.#rows<{ epoch: number; writer: string }>('SELECT epoch, writer FROM claim')[0]
   }
 
-  /** An object that only gets reads stores nothing, and costs nothing. */
+  /** An object that receives only reads stores nothing, and therefore costs nothing. */
   #hasTables(): boolean {
     return this.#hasTable('records')
   }
@@ -172,7 +171,7 @@ export class SqliteLog {
     sql.exec('CREATE TABLE IF NOT EXISTS claim (id INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, writer TEXT NOT NULL)')
     sql.exec(`CREATE TABLE IF NOT EXISTS records (epoch INTEGER, seq INTEGER, chunk INTEGER, text TEXT NOT NULL,
       PRIMARY KEY (epoch, seq, chunk)) WITHOUT ROWID`)
-    // Keeps row ids: tables without them store long values less efficiently.
+    // Uses row ids, because tables without them store long values less efficiently.
     sql.exec(
       'CREATE TABLE IF NOT EXISTS blobs (hash TEXT, epoch INTEGER, chunk INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (hash, epoch, chunk))',
     )
@@ -181,14 +180,4 @@ export class SqliteLog {
   #rows<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): Row[] {
     return this.#storage.sql.exec<Row>(query, ...bindings).toArray()
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
